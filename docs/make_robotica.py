@@ -79,7 +79,8 @@ def page() -> str:
 def draw(folder: Path) -> None:
     """All pictures."""
     from app.panels.output.result_pictures import write_result_picture
-    from core.robotica.workspace import ScriptHost, Session
+    from core.robotica.session import Session
+    from core.robotica.workspace import ScriptHost
     from resources import examples
 
     paths = {example.name: str(example.path) for example in examples()}

@@ -34,10 +34,10 @@ from core.mathematica import meaning
 from core.mathematica.syntax import Tree, refused
 from core.model.formula.numerals import readable
 from core.robotica.command import text_of
+from core.robotica.workspace import Workspace
 
 if TYPE_CHECKING:
     from core.functions.context import Context
-    from core.robotica.workspace import Session
 
 FORMAT, VERSION = "kinetostat animation", 1
 AXES = "xyz"
@@ -52,8 +52,8 @@ def animation_of(result: Result) -> Animation | None:
     return None
 
 
-def _last(session: Session) -> Animation:
-    found = session.state.animation
+def _last(workspace: Workspace) -> Animation:
+    found = workspace.state.animation
     if found is None:
         raise ModelError(
             "There is no animation yet.",
@@ -62,9 +62,9 @@ def _last(session: Session) -> Animation:
     return found
 
 
-def show(session: Session) -> Result:
+def show(workspace: Workspace) -> Result:
     """The last animation, pose by pose."""
-    found = _last(session)
+    found = _last(workspace)
     if isinstance(found, Motion):
         return dataclasses.replace(found, title="Animation", animate=True)
     if isinstance(found, EllipsoidField):
@@ -75,12 +75,12 @@ def show(session: Session) -> Result:
 # --------------------------------------------------------------------------------- files
 
 
-def save(session: Session, file: Tree) -> Result:
+def save(workspace: Workspace, file: Tree) -> Result:
     """The last animation as a file."""
     from core.files.source import write_whole
 
-    found, context = _last(session), session.context()
-    path = session.target(text_of(file))
+    found, context = _last(workspace), workspace.context()
+    path = workspace.target(text_of(file))
     data = {
         "format": FORMAT,
         "version": VERSION,
@@ -128,10 +128,10 @@ def _data(found: Animation) -> dict[str, Any]:
     return data
 
 
-def load(session: Session, file: Tree) -> Result:
+def load(workspace: Workspace, file: Tree) -> Result:
     """The animation of a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
-    path = session.path(text_of(file))
-    context = session.context()
+    path = workspace.path(text_of(file))
+    context = workspace.context()
     data = _read(path)
     if data.get("coordinates") != list(context.mech.q_names):
         names = data.get("coordinates")
@@ -147,7 +147,7 @@ def load(session: Session, file: Tree) -> Result:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else str(error)[:120]
         raise FileError(f"The animation cannot be read: {reason}.", file=path, remedy="Save it again.") from None
-    session.state.animation = found
+    workspace.state.animation = found
     return Message(title="Animation", text=f"{_size(found)} read from {path}. ShowAnim[] shows them.")
 
 
@@ -252,7 +252,7 @@ def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
 # --------------------------------------------------------------------------------- ranges of views
 
 
-def set_ranges(session: Session, *axes: Tree | None) -> Result:
+def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
     """The part of space that views and pictures show from now on; without arguments all of it again."""
     given = [tree for tree in axes if tree is not None]
     if len(given) not in (0, 3):
@@ -261,17 +261,17 @@ def set_ranges(session: Session, *axes: Tree | None) -> Result:
             f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
             "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.",
         )
-    session.state.ranges = tuple(_range(session, name, tree) for name, tree in zip(AXES, given, strict=False))
+    workspace.state.ranges = tuple(_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))
     words = ", ".join(
         f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
-        for name, (low, high) in zip(AXES, session.state.ranges, strict=False)
+        for name, (low, high) in zip(AXES, workspace.state.ranges, strict=False)
     )
     title = f"Views show {words}." if words else "Views show everything again."
-    return ViewRanges(title=title, ranges=session.state.ranges)
+    return ViewRanges(title=title, ranges=workspace.state.ranges)
 
 
-def _range(session: Session, name: str, tree: Tree) -> tuple[float, float]:
-    ends = [session.number(part) for part in meaning.items(tree)]
+def _range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
+    ends = [workspace.number(part) for part in meaning.items(tree)]
     if len(ends) != 2 or ends[0] == ends[1]:
         raise refused(tree, f"'{meaning.said(tree)}' is no range along {name}.", "Write {smallest, largest}, in m.")
     return min(ends), max(ends)

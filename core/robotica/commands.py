@@ -6,19 +6,15 @@ quote them, the window makes its sheets from them, the manual its reference.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.errors import near_misses
 from core.functions.results import Message, Result
 from core.mathematica.syntax import Tree, refused
 from core.robotica import animations, equations, pictures, prints, response, shapes
 from core.robotica.command import Argument, Command, Word, text_of
-
-if TYPE_CHECKING:
-    from core.robotica.workspace import Session
+from core.robotica.workspace import Workspace
 
 
-def helped(session: Session, name: Tree | None = None) -> Result:
+def helped(workspace: Workspace, name: Tree | None = None) -> Result:
     """What a function does."""
     if name is None:
         return Message(title="Functions", text="\n".join(f"{c.usage:60s} {c.help}" for c in COMMANDS.values()))

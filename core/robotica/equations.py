@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from core.errors import ExpressionError
 from core.functions.results import Cell, Column, Formulas, Message, Report, Result, Table
@@ -16,29 +15,27 @@ from core.model.formula.expression import number_text, parse
 from core.model.formula.expression import text_of as expression_text
 from core.robotica.command import text_of
 from core.robotica.prints import formulas, parts_of
-
-if TYPE_CHECKING:
-    from core.robotica.workspace import Session
+from core.robotica.workspace import Workspace
 
 
-def data_file(session: Session, name: Tree | None = None) -> Result:
+def data_file(workspace: Workspace, name: Tree | None = None) -> Result:
     """Read a robot; everything given before is forgotten."""
     if name is None:
         raise ExpressionError("Which file?", remedy='Write DataFile["name"].')
-    path = session.path(text_of(name))
-    session.host.open(path)
-    session.reset()
+    path = workspace.path(text_of(name))
+    workspace.host.open(path)
+    workspace.reset()
     return Report(
         title="Data file",
-        parts=(Message(text=f"{text_of(name)} is loaded. State Reset."), *parts_of(print_input(session))),
+        parts=(Message(text=f"{text_of(name)} is loaded. State Reset."), *parts_of(print_input(workspace))),
     )
 
 
-def print_input(session: Session) -> Result:
+def print_input(workspace: Workspace) -> Result:
     """The tables of the data file."""
     from core.functions import call
 
-    context = session.context()
+    context = workspace.context()
     model = context.model
     if not model.chains or model.bodies or model.world.gravity.kind == "point":
         table = "dh_table" if model.chains else "coordinates"
@@ -72,18 +69,18 @@ def _listed(values: Iterable[Value]) -> str:
     return "{" + ", ".join(map(_written, values)) + "}"
 
 
-def clear(session: Session, *names: Tree) -> Result:
+def clear(workspace: Workspace, *names: Tree) -> Result:
     """Take values away."""
     for name in names:
-        session.state.given.pop(text_of(name), None)
-        session.state.valued.pop(text_of(name), None)
-        session.state.cleared.append(text_of(name))
+        workspace.state.given.pop(text_of(name), None)
+        workspace.state.valued.pop(text_of(name), None)
+        workspace.state.cleared.append(text_of(name))
     return Message(title="Clear", text=", ".join(map(text_of, names)) + " cleared.")
 
 
-def forward_kinematics(session: Session) -> Result:
+def forward_kinematics(workspace: Workspace) -> Result:
     """Form A, T, J."""
-    robot = session.robot
+    robot = workspace.robot
     robot.exact("J")
     n = robot.n
     a = ", ".join(f"A[{i}]" for i in range(1, n + 1))
@@ -92,34 +89,34 @@ def forward_kinematics(session: Session) -> Result:
     return Message(title="Forward kinematics", text=text)
 
 
-def dynamics(session: Session) -> Result:
+def dynamics(workspace: Workspace) -> Result:
     """Form M, c, CM, G, Jvc, Jwc."""
-    robot = session.robot
+    robot = workspace.robot
     for what in ("M", "C", "G"):
         robot.exact(what)
     text = "Mass matrix MU, Christoffel symbols c[i,j,k], C matrix CM, gravity vector G, Jvc[i] and Jwc[i] formed."
     return Message(title="Dynamics", text=text)
 
 
-def simplified_dynamics(session: Session) -> Result:
+def simplified_dynamics(workspace: Workspace) -> Result:
     """M, CM and G in short form."""
-    parts = [formulas(session, Name(name)) for name in ("M", "CM", "G")]
+    parts = [formulas(workspace, Name(name)) for name in ("M", "CM", "G")]
     return Report(title="Simplified dynamics", parts=tuple(parts))
 
 
-def simplify(session: Session, tree: Tree) -> Result:
+def simplify(workspace: Workspace, tree: Tree) -> Result:
     """An expression in short form."""
     from core.robotica.expressions import forms_of
     from core.robotica.matrices import matrix_of
 
-    found = matrix_of(session, tree)
+    found = matrix_of(workspace, tree)
     if found is not None:
-        return formulas(session, tree)
-    return Formulas(title="Simplified expression", label=meaning.shown(tree), entries=forms_of(session, tree))
+        return formulas(workspace, tree)
+    return Formulas(title="Simplified expression", label=meaning.shown(tree), entries=forms_of(workspace, tree))
 
 
-def trig_notation(session: Session) -> Result:
+def trig_notation(workspace: Workspace) -> Result:
     """C1, S12 or Cos[q1], Sin[q1 + q2] in all that follows: the one that is not used now."""
     from core.functions import call
 
-    return call("trig_notation", session.context())
+    return call("trig_notation", workspace.context())

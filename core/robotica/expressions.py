@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import ExpressionError, KinetostatError
 from core.mathematica.algebra import Grid
 from core.mathematica.meaning import CONSTANTS, FUNCTIONS, said, value
 from core.mathematica.syntax import Binary, Call, Items, Name, Negative, Pair, Part, Tree, refused
 from core.robotica.matrices import INDEXED, WHOLE, exact_of
+from core.robotica.workspace import Workspace
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form
 from core.symbolic.notation import short_angle_digits
 from core.symbolic.ring import Element, Ring
 from core.symbolic.terms import terms_of
 
-if TYPE_CHECKING:
-    from core.robotica.workspace import Session
-
 _PRINTED = re.compile(r"([CS])([0-9]+)")
 
 
-def forms_of(session: Session, tree: Tree) -> tuple[tuple[Form, ...], ...]:
+def forms_of(workspace: Workspace, tree: Tree) -> tuple[tuple[Form, ...], ...]:
     """The short form of an expression of numbers, symbols, and results (SimplifyExpression); a matrix has several.
 
     C12 stands for Cos[q1 + q2] as in what is printed; symbols that were given a value are that number. Raises
     ExpressionError for what has no meaning.
     """
-    reader = _Reader(session, tree)
+    reader = _Reader(workspace, tree)
     found = value(tree, reader.name, reader.call)
     rows = found.rows if isinstance(found, Grid) else [[found]]
     return tuple(tuple(reader.written(x) for x in row) for row in rows)
@@ -38,13 +36,13 @@ def forms_of(session: Session, tree: Tree) -> tuple[tuple[Form, ...], ...]:
 class _Reader:
     """What names and calls of an expression stand for, in one ring."""
 
-    def __init__(self, session: Session, tree: Tree) -> None:
-        self.session = session
-        self.fixed = session.fixed
-        self.turning = _turning(session)
+    def __init__(self, workspace: Workspace, tree: Tree) -> None:
+        self.workspace = workspace
+        self.fixed = workspace.fixed
+        self.turning = _turning(workspace)
         parts = list(_leaves(tree))
         self.refers = any(isinstance(part, Call) or self._is_matrix(part) for part in parts)
-        self.ring: Ring = session.equations.chain.ring if self.refers else self._own_ring(parts)
+        self.ring: Ring = workspace.equations.chain.ring if self.refers else self._own_ring(parts)
 
     def _own_ring(self, parts: list[Name | Call]) -> Ring:
         """A ring of the names that are mentioned."""
@@ -61,7 +59,7 @@ class _Reader:
     def angle(self, name: str) -> tuple[str, ...]:
         """The joint angles whose sum C12 or S12 is of; () if the name is another."""
         match = _PRINTED.fullmatch(name)
-        if match is None or name in self.session.own_symbols:
+        if match is None or name in self.workspace.own_symbols:
             return ()
         found = tuple(self.turning.get(digit, "") for digit in match.group(2))
         return found if all(found) else ()
@@ -73,7 +71,7 @@ class _Reader:
         if name.name in self.fixed:
             return self.fixed[name.name]
         if self._is_matrix(name):
-            return Grid(list(exact_of(self.session, name) or []))
+            return Grid(list(exact_of(self.workspace, name) or []))
         angle = self.angle(name.name)
         if angle:
             sine, cosine = self.ring.sin_cos(sum((self.ring.symbol(a) for a in angle), start=self.ring.constant(0.0)))
@@ -83,7 +81,7 @@ class _Reader:
         return self.ring.symbol(name.name)
 
     def _unknown(self, name: Name) -> ExpressionError:
-        self.session.refuse_head(name)
+        refuse_head(self.workspace, name)
         return refused(name, f"'{name.name}' is no symbol of the robot.", "Use its parameters and joint coordinates.")
 
     def call(self, call: Call | Part) -> Any:
@@ -93,16 +91,16 @@ class _Reader:
         if call.head.name == "Transpose" and len(call.arguments) == 1:
             grid = value(call.arguments[0], self.name, self.call)
             return grid.transposed() if isinstance(grid, Grid) else grid
-        rows = exact_of(self.session, call)
+        rows = exact_of(self.workspace, call)
         if rows is None:
-            self.session.refuse_head(call.head)
+            refuse_head(self.workspace, call.head)
             raise refused(call, f"'{said(call)}' is not known.", "Use entries such as M[1,1] or c[1,1,1].")
         return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else Grid(rows)
 
     def _entry(self, part: Part) -> Any:
         """of[[i,j]], counted from 1; of a column [[i]] will do."""
         grid = value(part.of, self.name, self.call)
-        indices = [self.session.index(each) for each in part.indices]
+        indices = [self.workspace.index(each) for each in part.indices]
         rows, columns = grid.size if isinstance(grid, Grid) else (1, 1)
         if len(indices) == 1 and columns == 1:
             indices.append(1)
@@ -114,19 +112,39 @@ class _Reader:
 
     def written(self, x: Any) -> Form:
         """An entry as one would write it down."""
-        groups = self.session.equations.groups if self.refers else [self.ring.angles]
+        groups = self.workspace.equations.groups if self.refers else [self.ring.angles]
         return written(terms_of(x if isinstance(x, Element) else float(x), groups))
 
 
-def is_printed(session: Session, tree: Tree) -> bool:
+def is_printed(workspace: Workspace, tree: Tree) -> bool:
     """Whether a name is a sine or cosine as results print it: C1, S12."""
-    return isinstance(tree, Name) and not tree.primes and bool(_Reader(session, tree).angle(tree.name))
+    return isinstance(tree, Name) and not tree.primes and bool(_Reader(workspace, tree).angle(tree.name))
 
 
-def _turning(session: Session) -> dict[str, str]:
+def refuse_head(workspace: Workspace, name: Name) -> None:
+    """Raise ExpressionError if a name that means nothing here is nearly a function, or one without its brackets."""
+    if name.name in workspace.commands:
+        raise refused(
+            name,
+            f"'{name.name}' is a function; its arguments stand in square brackets.",
+            f"Write {workspace.commands[name.name].usage}.",
+        )
+    if name.name in INDEXED:
+        count = INDEXED[name.name][1]
+        raise refused(
+            name,
+            f"'{name.name}' takes {count} ind{'ices' if count > 1 else 'ex'}.",
+            f"Write {name.name}[{', '.join('1' * count)}].",
+        )
+    meant = next((each for each in workspace.commands if each.lower() == name.name.lower()), "")
+    if meant:
+        raise refused(name, f"There is no function '{name.name}'.", f"Did you mean {meant}?")
+
+
+def _turning(workspace: Workspace) -> dict[str, str]:
     """Digit of a revolute joint in printed sums → its symbol; empty without a serial robot."""
     try:
-        variables = session.robot.chain.variables
+        variables = workspace.robot.chain.variables
     except KinetostatError:
         return {}
     return {digit: v.symbol for v in variables if v.turns and (digit := short_angle_digits(v.symbol))}

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import ModelError
 from core.functions.results import Formulas
 from core.functions.subjects.robot_formulas import formulas, meanings
 from core.mathematica.meaning import said, shown
 from core.mathematica.syntax import Call, Name, Tree, place, refused
+from core.robotica.workspace import Workspace
 from core.symbolic.forms import Form
 from core.symbolic.owners import owners
-
-if TYPE_CHECKING:
-    from core.robotica.workspace import Session
 
 Rows = list[list[Any]]
 WHOLE = {"J": "J", "M": "M", "MU": "M", "CM": "C", "C": "C", "G": "G", "tau": "tau", "K": "K", "P": "P"}
@@ -31,18 +29,18 @@ INDEXED = {
 """Name → (result, number of indices)."""
 
 
-def exact_of(session: Session, tree: Tree) -> Rows | None:
+def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
     """The entries a tree names, as elements of the robot's ring; None if it names no result."""
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
-        return list(session.equations.exact(WHOLE[tree.name]))
+        return list(workspace.equations.exact(WHOLE[tree.name]))
     if not isinstance(tree, Call) or tree.head.primes:
         return None
     name = tree.head.name
     if name in INDEXED:
-        return _indexed(session, tree)
+        return _indexed(workspace, tree)
     if name in WHOLE:
-        rows = session.equations.exact(WHOLE[name])
-        indices = _whole_numbers(session, tree)
+        rows = workspace.equations.exact(WHOLE[name])
+        indices = _whole_numbers(workspace, tree)
         if len(indices) == 1 and len(rows[0]) == 1:
             indices.append(1)
         if len(indices) != 2:
@@ -53,10 +51,10 @@ def exact_of(session: Session, tree: Tree) -> Rows | None:
     return None
 
 
-def _indexed(session: Session, tree: Call) -> Rows:
+def _indexed(workspace: Workspace, tree: Call) -> Rows:
     name = tree.head.name
     what, count = INDEXED[name]
-    indices = _whole_numbers(session, tree)
+    indices = _whole_numbers(workspace, tree)
     if len(indices) != count:
         raise refused(
             tree,
@@ -64,7 +62,7 @@ def _indexed(session: Session, tree: Call) -> Rows:
             f"Write {name}[{', '.join('1' * count)}].",
         )
     try:
-        rows = session.equations.exact(what, *((0, indices[0]) if name in ("z", "o") else indices))
+        rows = workspace.equations.exact(what, *((0, indices[0]) if name in ("z", "o") else indices))
     except ModelError as error:
         place(error, tree)
         raise
@@ -73,26 +71,26 @@ def _indexed(session: Session, tree: Call) -> Rows:
     return [row[:3] for row in rows[:3]] if name == "R" else list(rows)
 
 
-def _whole_numbers(session: Session, tree: Call) -> list[int]:
-    return [session.index(argument) for argument in tree.arguments]
+def _whole_numbers(workspace: Workspace, tree: Call) -> list[int]:
+    return [workspace.index(argument) for argument in tree.arguments]
 
 
-def matrix_of(session: Session, tree: Tree) -> Formulas | None:
+def matrix_of(workspace: Workspace, tree: Tree) -> Formulas | None:
     """A matrix, compared with the compiled kernel, or an entry; None if the tree names none."""
-    robot = session.equations
+    robot = workspace.equations
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
         return labelled(formulas(robot, WHOLE[tree.name]), tree)
-    rows = exact_of(session, tree)
+    rows = exact_of(workspace, tree)
     if rows is None:
         return None
     if isinstance(tree, Call) and INDEXED.get(tree.head.name, ("", 0))[0] == tree.head.name:
-        return labelled(formulas(robot, tree.head.name, *_whole_numbers(session, tree)), tree)
-    return written(session, tree, tuple(tuple(robot.written(x) for x in row) for row in rows))
+        return labelled(formulas(robot, tree.head.name, *_whole_numbers(workspace, tree)), tree)
+    return written(workspace, tree, tuple(tuple(robot.written(x) for x in row) for row in rows))
 
 
-def written(session: Session, tree: Tree, entries: tuple[tuple[Form, ...], ...]) -> Formulas:
+def written(workspace: Workspace, tree: Tree, entries: tuple[tuple[Form, ...], ...]) -> Formulas:
     """Entries of an expression, with what their symbols belong to."""
-    name, robot = shown(tree), session.equations
+    name, robot = shown(tree), workspace.equations
     return Formulas(title=name, label=name, entries=entries, symbols=meanings(robot), owners=owners(robot), plain=True)
 
 

@@ -11,20 +11,20 @@ from core.mathematica import meaning
 from core.mathematica.syntax import Items, Tree, place, refused
 from core.robotica.command import text_of
 from core.robotica.prints import file_of, parts_of
+from core.robotica.workspace import Workspace
 
 if TYPE_CHECKING:
     from core.functions.context import Context
-    from core.robotica.workspace import Session
 
 
-def planar(session: Session) -> Result:
+def planar(workspace: Workspace) -> Result:
     """The directions the tool can move in."""
     from core.functions import call
 
-    return call("planarity", session.context())
+    return call("planarity", workspace.context())
 
 
-def ellipsoids(session: Session, over: Tree | None = None, options: Tree | None = None) -> Result:
+def ellipsoids(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
     """Manipulability ellipsoids over ranges."""
     from core.functions.subjects.ellipsoids import store
 
@@ -32,27 +32,27 @@ def ellipsoids(session: Session, over: Tree | None = None, options: Tree | None 
     alone = "monly" in found
     field = _call(
         "manipulability",
-        session.context(),
+        workspace.context(),
         over,
-        ranges=_ranges(session, over),
+        ranges=_ranges(workspace, over),
         display=_display(found),
         scale="scale" in found,
         graphics=not alone,
         measures=alone or "measures" in found,
     )
     assert isinstance(field, EllipsoidField)
-    done = finished(session, field, found, "relp")
+    done = finished(workspace, field, found, "relp")
     if "file" not in found:
         return done
-    path = file_of(session, _named(found["file"]))
+    path = file_of(workspace, _named(found["file"]))
     store(path, field.measures)
     return Report(title=field.title, parts=(*parts_of(done), Message(text=f"Measures appended to {path}.")))
 
 
-def _ranges(session: Session, tree: Tree | None) -> tuple[tuple[str, float, float, int], ...]:
+def _ranges(workspace: Workspace, tree: Tree | None) -> tuple[tuple[str, float, float, int], ...]:
     if tree is None or tree == Items(()):
         return ()
-    return tuple(meaning.ranges(tree, session.value_of))
+    return tuple(meaning.ranges(tree, workspace.value_of))
 
 
 def _call(id: str, context: Context, over: Tree | None, **options: Any) -> Result:
@@ -72,25 +72,27 @@ def _display(options: dict[str, Any]) -> str:
     return "animate" if "animate" in options else "single" if "single" in options else "composite"
 
 
-def show_robot(session: Session, over: Tree | None = None, options: Tree | None = None) -> Result:
+def show_robot(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
     """All variables together."""
     found = meaning.options(options)
-    found_ranges = _ranges(session, over)
+    found_ranges = _ranges(workspace, over)
     if over is not None and len({count for *_, count in found_ranges}) > 1:
         raise refused(
             over,
             "The ranges have different numbers of divisions, so they cannot run together.",
             "Give the same number to all, or use SeqShowRobot.",
         )
-    shown = _call("show_robot", session.context(), over, ranges=found_ranges, display=_display(found))
-    return finished(session, shown, found, "robotplot")
+    shown = _call("show_robot", workspace.context(), over, ranges=found_ranges, display=_display(found))
+    return finished(workspace, shown, found, "robotplot")
 
 
-def show_in_sequence(session: Session, over: Tree | None = None, options: Tree | None = None) -> Result:
+def show_in_sequence(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
     """One variable after another."""
     found = meaning.options(options)
-    shown = _call("show_in_sequence", session.context(), over, sequence=_ranges(session, over), display=_display(found))
-    return finished(session, shown, found, "robotplot")
+    shown = _call(
+        "show_in_sequence", workspace.context(), over, sequence=_ranges(workspace, over), display=_display(found)
+    )
+    return finished(workspace, shown, found, "robotplot")
 
 
 FLAT = {3: "top", 5: "front", 6: "right"}
@@ -98,11 +100,11 @@ FLAT = {3: "top", 5: "front", 6: "right"}
 
 
 def finished(
-    session: Session, result: Result, options: dict[str, Any], name: str, trajectories: tuple[Any, ...] = ()
+    workspace: Workspace, result: Result, options: dict[str, Any], name: str, trajectories: tuple[Any, ...] = ()
 ) -> Result:
     """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed, with lines
     along `trajectories`, (n, 3) places each, m."""
-    look: dict[str, Any] = {"frame": "frame" in options, "view": FLAT.get(_plane(session), "")}
+    look: dict[str, Any] = {"frame": "frame" in options, "view": FLAT.get(_plane(workspace), "")}
     if isinstance(result, EllipsoidField):
         result = dataclasses.replace(result, poses=dataclasses.replace(result.poses, **look))
     elif isinstance(result, PoseSequence):
@@ -110,14 +112,14 @@ def finished(
     files = printed(options, name)
     if not files:
         return result
-    paths = [session.target(file) for file in files]
+    paths = [workspace.target(file) for file in files]
     prints = [
         Print(
             title=f"Picture written to {path}{_pixels(path)}.",
             path=path,
             of=result,
             trajectories=trajectories,
-            ranges=session.state.ranges,
+            ranges=workspace.state.ranges,
         )
         for path in paths
     ]
@@ -129,10 +131,10 @@ def _pixels(path: str) -> str:
     return " (pixels inside, 300 an inch)" if path.lower().endswith((".pdf", ".svg")) else ""
 
 
-def _plane(session: Session) -> int:
+def _plane(workspace: Workspace) -> int:
     from core.analysis.planarity import planarity
 
-    context = session.context()
+    context = workspace.context()
     return planarity(context.mech, context.tool, p=context.p)
 
 

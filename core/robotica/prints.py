@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from core.errors import ExpressionError
 from core.functions.results import Formulas, Message, Report, Result
 from core.mathematica import meaning
 from core.mathematica.syntax import Binary, Call, Name, Negative, Number, Part, Text, Tree, refused
 from core.robotica.command import text_of
-
-if TYPE_CHECKING:
-    from core.robotica.workspace import Session
+from core.robotica.workspace import Workspace
 
 
-def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
+def formulas(workspace: Workspace, tree: Tree, label: str = "") -> Formulas:
     """A matrix, or an entry of one, under its own name or a label. Raises ExpressionError for anything else."""
     from core.robotica.expressions import forms_of
     from core.robotica.matrices import matrix_of, written
 
-    found = matrix_of(session, tree)
+    found = matrix_of(workspace, tree)
     if found is None and isinstance(tree, Binary | Negative | Part | Call):
-        found = written(session, tree, forms_of(session, tree))
+        found = written(workspace, tree, forms_of(workspace, tree))
     if found is None:
         raise refused(
             tree,
@@ -32,61 +29,61 @@ def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
     return dataclasses.replace(found, title=label or found.title, label=label or found.label)
 
 
-def _print(session: Session, tree: Tree, label: Tree | None, file: Tree | None, by_element: bool) -> Result:
+def _print(workspace: Workspace, tree: Tree, label: Tree | None, file: Tree | None, by_element: bool) -> Result:
     """Show a matrix; append it to a file if one is named ("*": the default file)."""
     from core.functions.subjects.symbols import append
     from core.symbolic.export import elements, grid
 
-    shown = formulas(session, tree, text_of(label) if label is not None else "")
+    shown = formulas(workspace, tree, text_of(label) if label is not None else "")
     shown = dataclasses.replace(shown, by_element=by_element)
     if file is not None:
-        path = file_of(session, text_of(file))
+        path = file_of(workspace, text_of(file))
         append(path, (elements if by_element else grid)(shown.entries, shown.label))
         return Report(title=shown.title, parts=(shown, Message(text=f"Appended to {path}.")))
     return shown
 
 
-def file_of(session: Session, name: str) -> str:
+def file_of(workspace: Workspace, name: str) -> str:
     """The path that a name means: '*' is the default file, any other name becomes it."""
     if name == "*":
-        if not session.state.default_file:
+        if not workspace.state.default_file:
             raise ExpressionError("There is no default file yet.", remedy="Name a file once; it is the default then.")
-        return session.state.default_file
-    session.state.default_file = session.target(name)
-    return session.state.default_file
+        return workspace.state.default_file
+    workspace.state.default_file = workspace.target(name)
+    return workspace.state.default_file
 
 
-def matrix_print(session: Session, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
+def matrix_print(workspace: Workspace, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
     """Two-dimensional."""
-    return _print(session, tree, label, file, by_element=False)
+    return _print(workspace, tree, label, file, by_element=False)
 
 
-def element_print(session: Session, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
+def element_print(workspace: Workspace, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
     """One entry per line."""
-    return _print(session, tree, label, file, by_element=True)
+    return _print(workspace, tree, label, file, by_element=True)
 
 
-def coriolis_print(session: Session, label: Tree | None = None, file: Tree | None = None) -> Result:
+def coriolis_print(workspace: Workspace, label: Tree | None = None, file: Tree | None = None) -> Result:
     """The C matrix per element."""
-    return _print(session, Name("CM"), label, file, by_element=True)
+    return _print(workspace, Name("CM"), label, file, by_element=True)
 
 
-def _print_all(session: Session, calls: list[Call], file: Tree | None) -> Result:
-    results = [_print(session, call, Text(meaning.shown(call)), file, by_element=False) for call in calls]
+def _print_all(workspace: Workspace, calls: list[Call], file: Tree | None) -> Result:
+    results = [_print(workspace, call, Text(meaning.shown(call)), file, by_element=False) for call in calls]
     return Report(title="Matrices", parts=tuple(part for result in results for part in parts_of(result)))
 
 
-def all_a(session: Session, file: Tree | None = None) -> Result:
+def all_a(workspace: Workspace, file: Tree | None = None) -> Result:
     """Every A."""
-    calls = [Call(Name("A"), (Number(float(i)),)) for i in range(1, session.robot.n + 1)]
-    return _print_all(session, calls, file)
+    calls = [Call(Name("A"), (Number(float(i)),)) for i in range(1, workspace.robot.n + 1)]
+    return _print_all(workspace, calls, file)
 
 
-def all_t(session: Session, file: Tree | None = None) -> Result:
+def all_t(workspace: Workspace, file: Tree | None = None) -> Result:
     """Every T."""
-    n = session.robot.n
+    n = workspace.robot.n
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
-    return _print_all(session, [Call(Name("T"), (Number(float(i)), Number(float(j)))) for i, j in pairs], file)
+    return _print_all(workspace, [Call(Name("T"), (Number(float(i)), Number(float(j)))) for i, j in pairs], file)
 
 
 def parts_of(result: Result) -> tuple[Result, ...]:

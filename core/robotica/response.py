@@ -19,11 +19,11 @@ from core.mathematica import meaning
 from core.mathematica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.robotica.pictures import finished, printed
 from core.robotica.prints import parts_of
+from core.robotica.workspace import Workspace
 
 Array = NDArray[np.float64]
 
 if TYPE_CHECKING:
-    from core.robotica.workspace import Session
     from core.simulation import Run
     from core.symbolic.robot import Robot
 
@@ -39,40 +39,40 @@ ROWS = 20
 """Rows of a plot that are listed, about."""
 
 
-def get_torques(session: Session, file: Tree | None = None) -> Result:
+def get_torques(workspace: Workspace, file: Tree | None = None) -> Result:
     """Read a torque file; without one the torques are zero."""
     from core.robotica.command import text_of
 
     if file is None:
-        session.state.torques = None
+        workspace.state.torques = None
         return Message(title="Input torques", text="All torques are zero.")
-    torques = read_torque_file(session.path(text_of(file)))
-    torques.check(session.robot.n)
-    _missing(session, torques)
-    session.state.torques = torques
-    return display_torques(session)
+    torques = read_torque_file(workspace.path(text_of(file)))
+    torques.check(workspace.robot.n)
+    _missing(workspace, torques)
+    workspace.state.torques = torques
+    return display_torques(workspace)
 
 
-def display_torques(session: Session) -> Result:
+def display_torques(workspace: Workspace) -> Result:
     """The torques, and the symbols in them that have no value yet."""
-    torques = session.state.torques or NO_TORQUES
-    lines = torques.display(session.robot.n)
+    torques = workspace.state.torques or NO_TORQUES
+    lines = torques.display(workspace.robot.n)
     lines += [f"{name} = {meaning.shown(tree)}" for name, (tree, _) in torques.variables.items()]
-    lacking = _missing(session, torques)
+    lacking = _missing(workspace, torques)
     if lacking:
         lines.append(f"Without a value: {', '.join(lacking)}. Give them one, as in {lacking[0]} = 1.")
     return Message(title="Input torques", text="\n".join(lines), severity="warning" if lacking else "done")
 
 
-def _missing(session: Session, torques: Torques) -> list[str]:
-    return missing(torques, session.context(), session.robot, session.state.given)
+def _missing(workspace: Workspace, torques: Torques) -> list[str]:
+    return missing(torques, workspace.context(), workspace.robot, workspace.state.given)
 
 
-def simulate_response(session: Session, times: Tree, conditions: Tree | None = None) -> Result:
+def simulate_response(workspace: Workspace, times: Tree, conditions: Tree | None = None) -> Result:
     """Integrate the equations of motion from the initial conditions."""
-    begin, end, steps = _times(session, times)
-    context, robot, state = session.context(), session.robot, session.state
-    q0, v0 = _conditions(session, conditions, robot, begin)
+    begin, end, steps = _times(workspace, times)
+    context, robot, state = workspace.context(), workspace.robot, workspace.state
+    q0, v0 = _conditions(workspace, conditions, robot, begin)
     run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps)
     state.run = run
     motion = Motion(title="Response", run=run, text=summary(run, robot))
@@ -85,8 +85,8 @@ def _symbols(robot: Robot) -> str:
     return ", ".join(v.symbol for v in robot.chain.variables)
 
 
-def _times(session: Session, tree: Tree) -> tuple[float, float, int]:
-    parts = [session.number(part) for part in meaning.items(tree)]
+def _times(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
+    parts = [workspace.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
         form = "Write {start, end} or {start, end, steps}."
         raise refused(
@@ -100,17 +100,17 @@ def _times(session: Session, tree: Tree) -> tuple[float, float, int]:
     return parts[0], parts[1], int(steps)
 
 
-def _conditions(session: Session, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
+def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
     """(q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; what is not given is
     zero."""
-    context = session.context()
+    context = workspace.context()
     q0, v0 = np.array(context.mech.rest(context.p)), np.zeros(context.mech.nv)
     places = {v.symbol: v for v in robot.chain.variables}
     for variable in places.values():
         q0[variable.q] = 0.0
     met: set[tuple[str, int]] = set()
     for condition in meaning.items(tree) if tree is not None else ():
-        for name, primes, amount in _condition(session, condition, begin):
+        for name, primes, amount in _condition(workspace, condition, begin):
             if (name, primes) in met:
                 raise refused(
                     condition,
@@ -127,20 +127,20 @@ def _conditions(session: Session, tree: Tree | None, robot: Robot, begin: float)
     return q0, v0
 
 
-def _condition(session: Session, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
+def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
     if isinstance(tree, Pair) and tree.operator == "==" and isinstance(tree.left, Call):
         head = tree.left.head
         if len(tree.left.arguments) == 1 and head.primes <= 1:
-            if session.number(tree.left.arguments[0]) != begin:
+            if workspace.number(tree.left.arguments[0]) != begin:
                 name = head.name + "'" * head.primes
                 raise refused(
                     tree,
                     f"'{meaning.said(tree)}' is not where the response begins, at t = {begin:g}.",
                     f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.",
                 )
-            return [(head.name, head.primes, session.number(tree.right))]
+            return [(head.name, head.primes, workspace.number(tree.right))]
     if isinstance(tree, Items) and 2 <= len(tree.items) <= 3 and isinstance(tree.items[0], Name):
-        numbers = [session.number(item) for item in tree.items[1:]]
+        numbers = [workspace.number(item) for item in tree.items[1:]]
         return [(tree.items[0].name, primes, amount) for primes, amount in enumerate(numbers)]
     raise refused(
         tree,
@@ -149,32 +149,32 @@ def _condition(session: Session, tree: Tree, begin: float) -> Sequence[tuple[str
     )
 
 
-def _run(session: Session) -> Run:
-    if session.state.run is None:
+def _run(workspace: Workspace) -> Run:
+    if workspace.state.run is None:
         raise ModelError("There is no response and no trace yet.", remedy="Call Response or SimDrive first.")
-    found: Run = session.state.run
+    found: Run = workspace.state.run
     return found
 
 
-def save_response(session: Session, file: Tree, times: Tree | None = None, increment: Tree | None = None) -> Result:
+def save_response(workspace: Workspace, file: Tree, times: Tree | None = None, increment: Tree | None = None) -> Result:
     """The response as a SIMNON file (CSV or a whole run by the file's suffix)."""
     from core.robotica.command import text_of
 
-    run = _run(session)
-    ends = None if times is None else _times(session, times)[:2]
-    step = INCREMENT if increment is None else session.number(increment)
-    text = write_response(run, session.robot, session.target(text_of(file)), step, ends)
+    run = _run(workspace)
+    ends = None if times is None else _times(workspace, times)[:2]
+    step = INCREMENT if increment is None else workspace.number(increment)
+    text = write_response(run, workspace.robot, workspace.target(text_of(file)), step, ends)
     return Message(title="Response", text=text)
 
 
-def drive(session: Session, file: Tree | None = None, options: Tree | None = None) -> Result:
+def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None = None) -> Result:
     """Read a trace (SIMNON or CSV) and drive the robot by it; "*": the data in memory."""
     from core.robotica.command import text_of
 
     found = meaning.options(options)
     if file is not None and text_of(file) != "*":
-        session.state.run = read_trace(session, session.path(text_of(file)))
-    run = _run(session)
+        workspace.state.run = read_trace(workspace, workspace.path(text_of(file)))
+    run = _run(workspace)
     motion = Motion(
         title="Trace",
         run=run,
@@ -184,9 +184,9 @@ def drive(session: Session, file: Tree | None = None, options: Tree | None = Non
     )
     if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
         return motion
-    poses = _arms(session, run, found) if "arm" in found else _end(run)
+    poses = _arms(workspace, run, found) if "arm" in found else _end(run)
     trajectories = (np.asarray(run[f"{tool_frame(run.model)}.position"]),) if "trace" in found else ()
-    return Report(title="Trace", parts=(motion, *parts_of(finished(session, poses, found, "simdrive", trajectories))))
+    return Report(title="Trace", parts=(motion, *parts_of(finished(workspace, poses, found, "simdrive", trajectories))))
 
 
 def _end(run: Run) -> PoseSequence:
@@ -196,12 +196,12 @@ def _end(run: Run) -> PoseSequence:
     )
 
 
-def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequence:
+def _arms(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSequence:
     """The arm at every step of time, or whenever the tool has moved so far; all at once, `MOST_ARMS` at most."""
     by_length = "distance" in options
     step = options["distance"] if by_length else options.get("step", options.get("number", STEP))
     if not isinstance(step, float):
-        step = session.number(step)
+        step = workspace.number(step)
     if not step > 0.0:
         raise ExpressionError(
             f"{step:g} is no step between pictures.",
@@ -229,24 +229,24 @@ def _each_distance(run: Run, step: float) -> Array:
     return np.asarray(run.time[chosen])
 
 
-def read_trace(session: Session, path: str) -> Run:
+def read_trace(workspace: Workspace, path: str) -> Run:
     """A recorded trace as a run of the robot. Raises FileError naming line and column."""
     from core.elements.recorded_signals import table_of
     from core.simulation.run.recorded import run_of
 
     names, numbers = table_of(path)
-    context = session.context()
-    return run_of(context.mech, context.p, names, numbers, session.coordinates(context), os.path.basename(path))
+    context = workspace.context()
+    return run_of(context.mech, context.p, names, numbers, workspace.coordinates(context), os.path.basename(path))
 
 
-def plot(session: Session, x: Tree, ys: Tree, options: Tree | None = None) -> Result:
+def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -> Result:
     """Any variable against any others."""
-    run = _run(session)
-    names = [_channel(session, tree) for tree in (x, *meaning.items(ys))]
+    run = _run(workspace)
+    names = [_channel(workspace, tree) for tree in (x, *meaning.items(ys))]
     labels = [meaning.shown(tree) for tree in (x, *meaning.items(ys))]
     found = meaning.options(options)
     aspect = found.get("aspect", found.get("number", 0.0))
-    aspect = aspect if isinstance(aspect, float) else session.number(aspect)
+    aspect = aspect if isinstance(aspect, float) else workspace.number(aspect)
     if not 0.0 <= aspect <= MOST_ASPECT:
         raise ExpressionError(f"{aspect:g} is no height over width.", remedy="Write a positive number such as 0.7.")
     columns = [np.asarray(run[name]) for name in names]
@@ -255,7 +255,7 @@ def plot(session: Session, x: Tree, ys: Tree, options: Tree | None = None) -> Re
             raise ExpressionError(f"'{label}' has several components.", remedy="Name one of them.")
     table = _excerpt(labels, columns)
     curves = tuple((names[0], name) for name in names[1:])
-    files = tuple(session.target(file) for file in printed(found, "simplot"))
+    files = tuple(workspace.target(file) for file in printed(found, "simplot"))
     text = f"{len(run.time)} samples plotted." + (f" Written to {', '.join(files)}." if files else "")
     motion = Motion(title=table.title, run=run, curves=curves, aspect=aspect, files=files, text=text)
     return Report(title=table.title, parts=(motion, table))
@@ -272,7 +272,7 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
     )
 
 
-def _channel(session: Session, tree: Tree) -> str:
+def _channel(workspace: Workspace, tree: Tree) -> str:
     """The channel of a run that a name means: t, q1, q1', Dq1, tau1, or a channel's own name in quotation marks."""
     if isinstance(tree, Text):
         return tree.value
@@ -284,19 +284,19 @@ def _channel(session: Session, tree: Tree) -> str:
         raise refused(tree, f"'{meaning.said(tree)}' is no variable.", "Write t, q1, q1' …")
     if tree.name == "t":
         return "time"
-    for i, variable in enumerate(session.robot.chain.variables, 1):
+    for i, variable in enumerate(workspace.robot.chain.variables, 1):
         if tree.name == variable.symbol:
             return f"{variable.coordinate}.{'qva'[min(tree.primes, 2)]}"
         if tree.name in (f"D{variable.symbol}", f"DD{variable.symbol}"):
             return f"{variable.coordinate}.{'va'[tree.name.startswith('DD')]}"
         if tree.name == f"tau{i}":
             return f"{variable.coordinate}.tau"
-    run = _run(session)
+    run = _run(workspace)
     if tree.name in run.channels:
         return tree.name
-    first = session.robot.chain.variables[0].symbol
+    first = workspace.robot.chain.variables[0].symbol
     raise refused(
         named,
         f"There is no variable '{meaning.said(named)}'.",
-        f"There are t, {_symbols(session.robot)}, their rates such as {first}', and tau1.",
+        f"There are t, {_symbols(workspace.robot)}, their rates such as {first}', and tau1.",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import TYPE_CHECKING
 
 from core.errors import FileError
 from core.files import load_mesh
@@ -15,57 +14,55 @@ from core.model import Model
 from core.model.bodies import PLAIN_LINE
 from core.robotica.command import text_of
 from core.robotica.shape_file import read_shape
-
-if TYPE_CHECKING:
-    from core.robotica.workspace import Session
+from core.robotica.workspace import Workspace
 
 WORDS = {"revolute": "revolute joints", "prismatic": "prismatic joints", "link": "links"}
 """Which figure it is → what is drawn by it."""
 
 
-def revolute(session: Session, file: Tree | None = None) -> Result:
+def revolute(workspace: Workspace, file: Tree | None = None) -> Result:
     """Shape of revolute joints."""
-    return _given(session, "revolute", file)
+    return _given(workspace, "revolute", file)
 
 
-def prismatic(session: Session, file: Tree | None = None) -> Result:
+def prismatic(workspace: Workspace, file: Tree | None = None) -> Result:
     """Shape of prismatic joints."""
-    return _given(session, "prismatic", file)
+    return _given(workspace, "prismatic", file)
 
 
-def link(session: Session, file: Tree | None = None) -> Result:
+def link(workspace: Workspace, file: Tree | None = None) -> Result:
     """Shape of links."""
-    return _given(session, "link", file)
+    return _given(workspace, "link", file)
 
 
-def clear_revolute(session: Session) -> Result:
+def clear_revolute(workspace: Workspace) -> Result:
     """Revolute joints without shape."""
-    return _shown(session, "revolute", PLAIN_LINE, "are plain lines")
+    return _shown(workspace, "revolute", PLAIN_LINE, "are plain lines")
 
 
-def clear_prismatic(session: Session) -> Result:
+def clear_prismatic(workspace: Workspace) -> Result:
     """Prismatic joints without shape."""
-    return _shown(session, "prismatic", PLAIN_LINE, "are plain lines")
+    return _shown(workspace, "prismatic", PLAIN_LINE, "are plain lines")
 
 
-def clear_link(session: Session) -> Result:
+def clear_link(workspace: Workspace) -> Result:
     """Links as lines."""
-    return _shown(session, "link", PLAIN_LINE, "are plain lines")
+    return _shown(workspace, "link", PLAIN_LINE, "are plain lines")
 
 
-def _given(session: Session, which: str, file: Tree | None) -> Result:
+def _given(workspace: Workspace, which: str, file: Tree | None) -> Result:
     """The shape of a file, which is read to see that it can be drawn; without a file the program's own."""
     if file is None:
-        return _shown(session, which, "", "have the standard shape")
-    path = session.path(text_of(file))
+        return _shown(workspace, which, "", "have the standard shape")
+    path = workspace.path(text_of(file))
     if path.lower().endswith(MESH_SUFFIXES):
         load_mesh(path)
     elif not os.path.isfile(path):
         raise FileError("There is no such shape file.", file=path, remedy="Check its name and folder.")
     else:
         read_shape(path)
-    origin = session.host.context().model.origin
-    return _shown(session, which, _named(path, origin), f"have the shape of {path}")
+    origin = workspace.host.context().model.origin
+    return _shown(workspace, which, _named(path, origin), f"have the shape of {path}")
 
 
 def _named(path: str, origin: str) -> str:
@@ -75,10 +72,10 @@ def _named(path: str, origin: str) -> str:
     return os.path.relpath(path, folder).replace(os.sep, "/") if folder and path.startswith(folder + os.sep) else path
 
 
-def _shown(session: Session, which: str, value: str, words: str) -> Result:
+def _shown(workspace: Workspace, which: str, value: str, words: str) -> Result:
     def edit(model: Model) -> Model:
         figures = dataclasses.replace(model.world.figures, **{which: value})
         return dataclasses.replace(model, world=dataclasses.replace(model.world, figures=figures))
 
-    session.host.edit(f"Shape of {WORDS[which]}", edit)
+    workspace.host.edit(f"Shape of {WORDS[which]}", edit)
     return Message(title="Shape", text=f"{WORDS[which].capitalize()} {words}.")

@@ -11,8 +11,9 @@ from core.errors import FileError
 from core.files import load, save
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
+from core.robotica.session import Session
 from core.robotica.shape_file import read_shape
-from core.robotica.workspace import ScriptHost, Session
+from core.robotica.workspace import ScriptHost
 from viz.drawlist.draw_list import items
 from viz.drawlist.spans import Spans
 from viz.meshes.meshes import mesh

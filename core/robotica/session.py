@@ -1,0 +1,123 @@
+"""Robotica's command line: calls, assignments and expressions, on the machine that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from core.errors import ExpressionError, KinetostatError, near_misses
+from core.functions.context import Cancelled
+from core.functions.results import Message, Result
+from core.mathematica.meaning import CONSTANTS, FUNCTIONS, number, said, shown
+from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements
+from core.robotica.animations import animation_of
+from core.robotica.commands import COMMANDS
+from core.robotica.workspace import Host, Workspace
+
+
+class Session(Workspace):
+    """Runs statements; keeps the state."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host, COMMANDS)
+
+    def run(self, source: str) -> list[Result]:
+        """The results of the statements of a text, in order.
+
+        Raises KinetostatError (what came before has been done).
+        """
+        return list(self.results(source))
+
+    def results(self, source: str, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Result]:
+        """The results of a text's statements one by one, up to the first mistake, whose error tells where it is.
+
+        cancelled : asked before each statement. Raises KinetostatError.
+        """
+        try:
+            for statement in statements(source):
+                if cancelled():
+                    raise Cancelled
+                result = self.statement(statement)
+                if result is not None:
+                    yield result
+        except KinetostatError as error:
+            if "\n" not in source.strip() and not error.file:
+                error.line = None  # there is but one
+            raise
+
+    def statement(self, statement: Statement) -> Result | None:
+        """The result of one statement; None if a semicolon silences it."""
+        try:
+            result = self.tree(statement.tree)
+        except Cancelled:
+            raise
+        except KinetostatError as error:
+            if error.line is None and not error.file:
+                error.line = statement.line
+            raise
+        return None if statement.silent else result
+
+    def tree(self, tree: Tree) -> Result:
+        """The result of a call, an assignment, or an expression."""
+        if isinstance(tree, Pair) and tree.operator == "=":
+            return self.assign(tree)
+        if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
+            command = COMMANDS[tree.head.name]
+            return self.noted(command.run(self, *command.given(tree)))
+        if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name not in FUNCTIONS:
+            from core.robotica.expressions import refuse_head
+
+            refuse_head(self, tree.head)
+            if tree.head.name[:1].isupper():
+                raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
+        return self.shown(tree)
+
+    def noted(self, result: Result) -> Result:
+        """The result; what of it can be animated is kept for ShowAnim and SaveAnim."""
+        self.state.animation = animation_of(result) or self.state.animation
+        return result
+
+    def assign(self, tree: Pair) -> Result:
+        """d3 = 5."""
+        if not isinstance(tree.left, Name) or tree.left.primes:
+            raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
+        if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
+            raise refused(
+                tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.", "Use another name."
+            )
+        amount = number(tree.right, self.value_of)
+        self.state.given[tree.left.name] = self.state.valued[tree.left.name] = amount
+        return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
+
+    def shown(self, tree: Tree) -> Result:
+        """A matrix or entry such as T[0,1], M, M[1,1]; else the short form or the number of an expression."""
+        from core.functions.results import Formulas
+        from core.robotica.expressions import forms_of, is_printed
+        from core.robotica.matrices import matrix_of
+
+        found = matrix_of(self, tree)
+        if found is not None:
+            return found
+        if isinstance(tree, Name) and not tree.primes and not is_printed(self, tree):
+            return Message(title="Value", text=self._value_in_words(tree))
+        return Formulas(title=shown(tree), label=shown(tree), entries=forms_of(self, tree))
+
+    def _value_in_words(self, tree: Name) -> str:
+        """A symbol's value; said if nobody gave it. Raises ExpressionError."""
+        name = tree.name
+        try:
+            amount = CONSTANTS[name] if name in CONSTANTS else self.value_of(name)
+        except ExpressionError as error:
+            from core.robotica.expressions import refuse_head
+
+            refuse_head(self, tree)
+            place(error, tree)
+            raise
+        assumed = name not in self.state.given and name in self.host.context().assumed
+        return f"{name} = {amount:g}" + (" (assumed)" if assumed else "")
+
+
+_RESULTS = ("A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "K", "P", "R", "z", "o")
+_SHOWN = {*_RESULTS, "Transpose"}
+"""Heads that are no functions of Robotica but can be looked at or computed."""
+_PROTECTED = {*_RESULTS, *CONSTANTS, *FUNCTIONS, "t", "Transpose"}
+"""Names that mean something by themselves; so do Robotica's functions."""
