@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app.runs.integrator_code import integrators
 from app.viewport.surface import prepare_surface
 from viz.camera import View
+from viz.scene import quality
 
 prepare_surface()  # before any test makes the QApplication
 
@@ -21,6 +22,7 @@ PATIENCE = 20.0
 MOMENT = 50
 """ms"""
 ROUNDS = 50
+SMOOTH = quality.smooth
 SIZE = (1120, 760)
 
 
@@ -237,8 +239,14 @@ def fresh(bench):
 def _edges_as_they_are():
     """No picture is smoothed, which would take a processor as long as the picture itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("viz.scene.quality.smooth", lambda *_: None)
+        patch.setattr(quality, "smooth", lambda *_: None)
         yield
+
+
+@pytest.fixture
+def smoothed(monkeypatch):
+    """Pictures are smoothed, as the program's are."""
+    monkeypatch.setattr(quality, "smooth", SMOOTH)
 
 
 @pytest.fixture(scope="session")
@@ -249,7 +257,7 @@ def shared_bench(qapp, tmp_path_factory):
     yield bench
     end(bench)
     integrators().wait(lambda: False)
-    assert threading.active_count() <= threads + COMPILERS, threading.enumerate()
+    assert pump(lambda: threading.active_count() <= threads + COMPILERS), threading.enumerate()
 
 
 @pytest.fixture(autouse=True)

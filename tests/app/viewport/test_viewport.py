@@ -61,7 +61,7 @@ def jagged(view):
     return int((hard[:-1] & ~hard[1:]).sum())
 
 
-def test_edges_are_smooth_once_the_scene_rests(bench):
+def test_edges_are_smooth_once_the_scene_rests(smoothed, bench):
     """Also where nothing lies in front of the machine."""
     bench.example("puma560")
     scene = bench.view.scene
