@@ -89,7 +89,7 @@ class _Balance:
         return N, N.T @ self.load(q)
 
     def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
-        """(multipliers of the closure, forces of the limits that hold, what neither takes) of a load h."""
+        """(multipliers of the constraints, forces of the limits that hold, what neither takes) of a load h."""
         constraints = self.constraints
         G = constraints.jacobian(q) if constraints.rows else np.zeros((0, constraints.mech.nv))
         rows = np.concatenate([G, self.limits.rows(q)])

@@ -135,7 +135,7 @@ class ClosedForms:
 
     @property
     def kept_rows(self) -> list[int]:
-        """Rows of the closure that are left to iteration."""
+        """Rows of the constraint equations that are left to iteration."""
         closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
         return [
             k for k, row in enumerate(self.tracer.constraints.rows) if row.element not in closed.get(row.collection, ())

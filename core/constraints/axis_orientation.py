@@ -58,7 +58,7 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
 def wrong_orientation(mech: Mechanism, q: Array, p: Values, chosen: Flags | None = None) -> str:
     """The cut joint whose sides are turned by half a turn against what it allows at a closed position; '' if none.
 
-    chosen : (rows,) those of the closure that count, default all
+    chosen : (rows,) those of the constraint equations that count, default all
     """
     return next((name for name, rows in turned_round(mech, q, p) if chosen is None or chosen[rows.start]), "")
 
@@ -66,7 +66,7 @@ def wrong_orientation(mech: Mechanism, q: Array, p: Values, chosen: Flags | None
 def oriented(mech: Mechanism, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
     """The problem with residuals that have no roots the wrong way round.
 
-    chosen : (rows,) those of the closure that are the problem's, default: it begins with those of cut joints
+    chosen : (rows,) the problem's among those of the constraint equations, default: it begins with those of cut joints
     """
     before = None if chosen is None else np.cumsum(~chosen)
 

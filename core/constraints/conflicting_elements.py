@@ -32,7 +32,7 @@ Key = tuple[str, str]
 
 
 class Conflict(NamedTuple):
-    """Elements that cannot hold together, in the order of the closure: joints first, then constraints, then drivers."""
+    """Elements that cannot hold together, in the order of their equations: joints, then constraints, then drivers."""
 
     elements: tuple[Key, ...]
     q: Array

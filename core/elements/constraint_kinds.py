@@ -1,4 +1,4 @@
-"""Everything that holds: joints that close loops, constraints, drivers; each with its rows of the closure.
+"""Everything that holds: joints that close loops, constraints, drivers; each with its rows of the constraint equations.
 
 A row holds s(q) = f(t). On position level the residual is s − f; on the level of speeds G v = ḟ; of accelerations
 G a = f̈ − Ġ v. A driver may give only the speed or the acceleration; its rows then hold on these levels alone.
@@ -29,7 +29,7 @@ POSITION, VELOCITY, ACCELERATION = 0, 1, 2
 
 
 class Row(NamedTuple):
-    """Whose a row of the closure is."""
+    """Whose a row of the constraint equations is."""
 
     collection: str
     """"joints", "constraints" or "drivers"."""

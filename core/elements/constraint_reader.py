@@ -54,7 +54,7 @@ class ConstraintReader:
         return tuple(row for constraint in self.table for row in constraint.rows)
 
     def sides(self) -> Iterator[tuple[KinematicConstraint, Side, slice]]:
-        """(holding, side, its rows) of all sides that exert wrenches."""
+        """(constraint, side, its rows) of all sides that exert wrenches."""
         start = 0
         for constraint in self.table:
             rows = slice(start, start + len(constraint.rows))

@@ -1,7 +1,7 @@
 """Force elements: what they exert on links and speeds, their power and their potential.
 
-Every kind has the vocabulary of `ForceElement`. A line force F pulls its ends together; the same law along a chord or
-in a joint acts against the growth of the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
+Every kind has the vocabulary of `ForceElement`. A line force F pulls its ends together; the same law along a relative
+measure or in a joint acts against the growth of the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kinds of force elements: on a line, along a chord, in a joint, and any force and torque."""
+"""The kinds of force elements: on a line, along a relative measure, in a joint, and any force and torque."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def pull_on_b(direction: Vector3, force: Scalar) -> Force:
 
 
 class _Along:
-    """What all elements have in common that act along one quantity: a length, a chord, a coordinate."""
+    """What all elements have in common that act along one quantity: a length, a relative measure, a coordinate."""
 
     law: Law
 
@@ -133,7 +133,7 @@ def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
 
 @dataclass(frozen=True)
 class MeasureForce(_Along):
-    """A law along one component of a sum of chords."""
+    """A law along one component of a sum of relative measures."""
 
     name: str
     shares: tuple[Share, ...]
@@ -171,7 +171,7 @@ class MeasureForce(_Along):
 
 
 def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
-    """−F along a chord."""
+    """−F along a relative measure."""
     return wrench.scaled(negated(times(share, force)))
 
 

@@ -1,4 +1,4 @@
-"""Sensors over a tree: sums of chords, or the motion of one frame against another."""
+"""Sensors over a tree: sums of relative measures, or the motion of one frame against another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RelativeMeasure(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A chord counted with a sign."""
+    """A relative measure counted with a sign."""
 
     sign: float
     measure: RelativeMeasure
@@ -37,7 +37,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Sensor:
-    """Σ sign · chord − offset, component by component; or, without chords, a motion of b against a."""
+    """Σ sign · measure − offset, component by component; or, without measures, a motion of b against a."""
 
     name: str
     kind: str
@@ -56,7 +56,7 @@ class Sensor:
 
 
 def measurement(measure: RelativeMeasure, kinematics: KinematicState) -> tuple[Measured, Motion]:
-    """Values and wrenches of a chord, and the motion of b against a."""
+    """Values and wrenches of a relative measure, and the motion of b against a."""
     run, X_a, X_b = kinematics.run, kinematics.frame(measure.a), kinematics.frame(measure.b)
     measured = run(MEASURES[measure.kind], X_a, X_b, measure.axis, measure.axis_b)
     return measured, run(relative, X_a, X_b, kinematics.motion(measure.a), kinematics.motion(measure.b))

@@ -146,7 +146,7 @@ def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility
     pose = _closed(constraints, start)
     N = constraints.motions(pose)
     found = _generic(constraints, pose)
-    # the tree fulfils its joints' constraints by its coordinates, the rest is in the closure
+    # the tree fulfils its joints' constraints by its coordinates, the rest is in the constraint equations
     tree = 6 * len(mech.model.expanded.bodies) - mech.nv
     surplus = found.multipliers.shape[1]
     parts = _redundancies(constraints, pose, found) if surplus else _NONE

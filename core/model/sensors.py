@@ -1,4 +1,4 @@
-"""Sensors: measurements between two frames ("chords"), and of forces; they also carry constraints, drivers and forces.
+"""Sensors: measurements between two frames (MOBILE's chords), and of forces; constraints, drivers, forces use them.
 
 Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between origins and planes.
 """

@@ -26,7 +26,7 @@ _LOADED = {
 def signature_of(context: TraceContext, name: str) -> Signature:
     """Arguments and shape of a function, e.g. "jacobian:tool"."""
     kind, _, detail = name.partition(":")
-    arguments, shape = {**_of_motion(context, detail), **_of_forces(context), **_of_closure(context)}[kind]
+    arguments, shape = {**_of_motion(context, detail), **_of_forces(context), **_of_constraints(context)}[kind]
     if kind in _LOADED and context.elements.forces:
         arguments += "xt"
     sizes = context.sizes
@@ -84,7 +84,7 @@ def _of_forces(context: TraceContext) -> Shapes:
     }
 
 
-def _of_closure(context: TraceContext) -> Shapes:
+def _of_constraints(context: TraceContext) -> Shapes:
     nv, rows = context.tree.nv, len(context.constraints.rows)
     return {
         "constraint_residual": ("qt", (rows,)),

@@ -43,7 +43,7 @@ _numbers: Any = np.arange(16)
     INDICATORS,
     TORQUE_INDICATORS,
 ) = _numbers
-"""Rows of `System.entries`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
+"""Rows of `System.entries`: u(t, q, v), q̇, a, M, h, residuals of the constraints, G, Ġ v − f̈, the equations in
 independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
 `core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
 NumPy integers: for each literal one Numba would compile its callers anew."""

@@ -161,7 +161,7 @@ class ElementChannels:
             return self.mech.constraint_forces(s.q, s.v, s.tau, p=self.p, **self.states)
 
         def compute() -> Array:
-            values = np.asarray(self._cached("holding", all_of_them)[name])
+            values = np.asarray(self._cached("constraint_forces", all_of_them)[name])
             return values[:, 0] if values.shape[1] == 1 else values
 
         return compute
