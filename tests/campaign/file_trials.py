@@ -17,7 +17,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from tests.campaign import mutations, tree_mutations
 from tests.campaign.file_seeds import Seed, seeds
-from tests.campaign.trials import Unexpected, told
+from tests.campaign.trials import Unexpected, message
 from tests.files.native.test_native import HAND_WRITTEN
 
 SHARES = {
@@ -70,7 +70,7 @@ class FileTrials:
         try:
             READERS.get(kind, model_file)(path, luck)
         except KinetostatError as error:
-            return f"{kind}: {told(error)}"
+            return f"{kind}: {message(error)}"
         return f"{kind}: read"
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ def written(model: Model, format: str) -> None:
     try:
         write(model, format)
     except KinetostatError as error:
-        told(error)
+        message(error)
 
 
 def moved(model: Model) -> None:

@@ -14,7 +14,7 @@ from core.model.formula.parser import MAX_LENGTH
 from tests.campaign.formula_makers import FUNCTIONS, NAMES, Dual, Formula, formula
 from tests.campaign.mutations import NAMES as WORDS
 from tests.campaign.mutations import NUMBERS
-from tests.campaign.trials import Unexpected, told
+from tests.campaign.trials import Unexpected, message
 
 MATHEMATICA = 0.15
 """Share of spoiled formulas that are read as Mathematica's."""
@@ -115,7 +115,7 @@ class FormulaTrials:
             written(node, dialect, given)
             value = evaluate(node, {**dict.fromkeys(names(node), 0.5), **given})
         except ExpressionError as error:
-            return f"spoiled: {told(error)}"
+            return f"spoiled: {message(error)}"
         if not isinstance(value, int | float):
             raise Unexpected(f"A value of type {type(value).__name__}")
         return "spoiled: value"
@@ -137,7 +137,7 @@ class FormulaTrials:
         except ExpressionError as error:
             if expected is not None and math.isfinite(expected.size):
                 raise Unexpected("A formula with a value has none") from error
-            return f"good: {told(error)}"
+            return f"good: {message(error)}"
         if expected is None:
             raise Unexpected("A formula without a value has one")
         if not alike(value, expected.value):

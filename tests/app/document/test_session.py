@@ -37,7 +37,7 @@ def test_an_edit_is_undone_and_done_again(session):
     assert session.model is after
 
 
-def test_an_edit_that_fails_is_told_and_changes_nothing(session, told):
+def test_an_edit_that_fails_is_told_and_changes_nothing(session, message):
     state = session.state
 
     def refuse(_model):
@@ -46,7 +46,7 @@ def test_an_edit_that_fails_is_told_and_changes_nothing(session, told):
     assert not session.apply("Refuse", refuse)
     assert session.state is state
     assert session.undo_label == ""
-    assert told[0][0] == "error"
+    assert message[0][0] == "error"
 
 
 def test_a_preview_of_a_parameter_keeps_the_loop_closed(session):
@@ -102,13 +102,13 @@ def test_what_does_not_exist_cannot_be_selected(session):
     assert session.selection is None
 
 
-def test_a_file_that_cannot_be_read_leaves_what_was_open(session, told, tmp_path):
+def test_a_file_that_cannot_be_read_leaves_what_was_open(session, message, tmp_path):
     broken = tmp_path / "broken.kst"
     broken.write_text("bodies: [", encoding="utf-8")
     state, path = session.state, session.path
     assert not session.open(broken)
     assert (session.state, session.path) == (state, path)
-    assert told[0][0] == "error"
+    assert message[0][0] == "error"
 
 
 def test_saved_is_what_the_file_holds(session, tmp_path):

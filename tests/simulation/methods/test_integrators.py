@@ -173,8 +173,8 @@ def test_warm_code_is_kept_on_disk():
 
     warm_up()
     text = (
-        "from core.simulation import warm_up; from core.simulation.stepping import driver; warm_up();"
-        "print(*(sum(f.stats.cache_misses.values()) for f in (driver.advance_fixed, driver.advance_adaptive)))"
+        "from core.simulation import warm_up; from core.simulation.stepping import step_loop; warm_up();"
+        "print(*(sum(f.stats.cache_misses.values()) for f in (step_loop.advance_fixed, step_loop.advance_adaptive)))"
     )
     root = Path(__file__).parents[3]
     done = subprocess.run(
