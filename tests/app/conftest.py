@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEvent, QEventLoop, QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent
+from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEvent, QEventLoop, QPoint, QPointF, Qt
+from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -19,9 +19,7 @@ from viz.scene import quality
 prepare_surface()  # before any test makes the QApplication
 
 PATIENCE = 20.0
-MOMENT = 50
-"""ms"""
-ROUNDS = 50
+ROUNDS = 10
 SMOOTH = quality.smooth
 SIZE = (1120, 760)
 
@@ -78,18 +76,10 @@ def pump(until, seconds=PATIENCE):
 def settle():
     """Let Qt do all that is to be done now, and what follows from it; of what goes on for ever some rounds."""
     work = QAbstractEventDispatcher.instance()
-    QGuiApplication.sync()
     for _ in range(ROUNDS):
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        busy = work.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
-        if not busy and not (due() and work.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)):
+        if not work.processEvents(QEventLoop.ProcessEventsFlag.AllEvents):
             return
-
-
-def due():
-    """Whether some window waits for a moment, shorter than the eye sees, to do what it has put off."""
-    timers = (timer for window in QApplication.topLevelWidgets() for timer in window.findChildren(QTimer))
-    return any(timer.isActive() and timer.isSingleShot() and timer.interval() <= MOMENT for timer in timers)
 
 
 @dataclass
