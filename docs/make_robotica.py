@@ -79,7 +79,7 @@ def page() -> str:
 def draw(folder: Path) -> None:
     """All pictures."""
     from app.panels.output.result_pictures import write_result_picture
-    from core.robotica.session import Session
+    from core.robotica.robotica_session import Session
     from core.robotica.workspace import ScriptHost
     from resources import examples
 

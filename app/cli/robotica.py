@@ -14,7 +14,7 @@ from core.errors import KinetostatError
 from core.files.regular_file import SCRIPT, text_content_of
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.robotica_session import Session
 
 PROMPT = "Robotica> "
 
@@ -30,7 +30,7 @@ def command(model_file: str | None, calls: tuple[str, ...], script: str | None, 
     FILE is the robot (as DataFile["FILE"]). Without -c and --script statements are read from the terminal or the
     input stream, a line each; an error there is told and the next line goes on. Help[] lists all functions.
     """
-    from core.robotica.session import Session
+    from core.robotica.robotica_session import Session
     from core.robotica.workspace import ScriptHost
 
     session = Session(ScriptHost(model_file or ""))

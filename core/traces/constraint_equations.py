@@ -14,8 +14,8 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import rate
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar, minus, negated
-from core.traces.context import TraceContext
 from core.traces.kinematics import rates
+from core.traces.trace_context import TraceContext
 
 Inputs = Mapping[str, list[Any]]
 

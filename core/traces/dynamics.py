@@ -24,7 +24,7 @@ from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
 from core.spatial.scalar import Scalar, minus, plus
 from core.spatial.vector import Vector3
-from core.traces.context import TraceContext
+from core.traces.trace_context import TraceContext
 
 SLIP_SPEED = 1e-3
 """Speed (rad/s or m/s) over which Coulomb friction turns round in simulations; a joint that sticks creeps below it."""

@@ -16,10 +16,10 @@ from core.codegen.graph_symbols import column
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
 from core.traces.constraint_equations import constraint_bias, speed_jacobian
-from core.traces.context import TraceContext
 from core.traces.dynamics import inverse
 from core.traces.junctions import states
 from core.traces.kinematics import rates
+from core.traces.trace_context import TraceContext
 
 Inputs = Mapping[str, list[Any]]
 

@@ -14,8 +14,8 @@ from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
-from core.traces.context import TraceContext
 from core.traces.dynamics import acting, force_state
+from core.traces.trace_context import TraceContext
 
 
 def wrenches(

@@ -20,9 +20,9 @@ from core.elements.signals import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar, minus
-from core.traces.context import TraceContext
 from core.traces.dynamics import force_state
 from core.traces.kinematics import rates
+from core.traces.trace_context import TraceContext
 
 Inputs = Mapping[str, list[Any]]
 

@@ -18,7 +18,7 @@ from core.spatial.pose import Pose
 from core.spatial.relative_measures import rate as rate_along
 from core.spatial.scalar import Scalar, over, plus
 from core.spatial.vector import Vector3
-from core.traces.context import TraceContext
+from core.traces.trace_context import TraceContext
 
 Inputs = Mapping[str, list[Any]]
 Scalars = Sequence[Scalar]

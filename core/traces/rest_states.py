@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.errors import SimulationError
 from core.multibody.number_reader import Numbers
 from core.multibody.parameter_values import Values
-from core.traces.context import TraceContext
+from core.traces.trace_context import TraceContext
 
 Array = NDArray[np.float64]
 Call = Callable[..., Array]

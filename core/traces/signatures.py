@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.codegen.signature import Signature
 from core.mechanics.crba import SCREW
-from core.traces.context import TraceContext
+from core.traces.trace_context import TraceContext
 
 Shapes = dict[str, tuple[str, tuple[int, ...]]]
 """Function → (arguments, shape)."""

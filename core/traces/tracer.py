@@ -13,9 +13,9 @@ from core.codegen.signature import Signature
 from core.errors import SimulationError
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
-from core.traces.context import TraceContext
 from core.traces.registry import BODIES
 from core.traces.signatures import signature_of
+from core.traces.trace_context import TraceContext
 
 
 class Trace(NamedTuple):

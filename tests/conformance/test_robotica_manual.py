@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from core.files import load
 from core.functions import Context, call
 from core.functions.results import EllipsoidField, Message, Motion, leaves
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from resources import examples
 

@@ -9,7 +9,7 @@ from app.formulas.layout import Hand
 from core.files import load
 from core.functions import Context, call
 from core.functions.text import latex_of, text_of
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from core.symbolic.notation import write_short
 from resources import EXAMPLES

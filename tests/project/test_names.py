@@ -28,3 +28,50 @@ def test_test_files_have_names_of_their_own():
 
 def test_no_packages_under_tests():
     assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+ONE_MEANING = {
+    "assemblies": "sub-assemblies: other files as parts of a machine",
+    "channels": "the quantities of a run by name",
+    "command": "what a person can ask for, declared once",
+    "derivation": "the equations of a robot, step by step",
+    "dh_fit": "the Denavit–Hartenberg table of a chain",
+    "dynamics": "forces and accelerations",
+    "ellipsoids": "manipulability ellipsoids",
+    "export": "writing what is shown into files or as text for other programs",
+    "expressions": "what a person writes between braces or on a line",
+    "files": "opening and saving documents",
+    "film": "films of a run",
+    "findings": "what is wrong or doubtful, said to a person",
+    "forces": "force elements of the document",
+    "formulas": "formulas of time and state, as people type them",
+    "isostatic": "proposals that take superfluous constraints away",
+    "kinematics": "positions and velocities",
+    "menus": "menus of the window",
+    "meshes": "triangles of bodies",
+    "mobility": "freedoms and redundant constraints",
+    "model": "the whole document",
+    "panel": "the panel of its room",
+    "process": "work in a process of its own",
+    "quantity": "numbers with units",
+    "reader": "a format is read",
+    "registry": "the table of what there is of a kind",
+    "response": "a robot under torques given as formulas",
+    "run": "a simulation",
+    "sensors": "measurements between frames",
+    "shapes": "shapes of bodies",
+    "signals": "what formulas of time and state may call by name",
+    "sources": "the files that a foreign reader gets to see, within bounds",
+    "text": "values as text",
+    "units": "units of numbers",
+    "vectors": "arrows at a machine that moves",
+    "writer": "a format is written",
+}
+"""Names that files in several rooms bear, and the one thing they mean there."""
+
+
+def test_a_name_of_several_files_has_one_meaning():
+    count = Counter(
+        path.stem for room in ("app", "core", "viz") for path in (ROOT / room).rglob("*.py") if path.stem[:2] != "__"
+    )
+    assert {name for name, number in count.items() if number > 1} == ONE_MEANING.keys()

@@ -10,7 +10,7 @@ from core.errors import ExpressionError
 from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, leaves
 from core.functions.text import text_of
 from core.robotica.commands import COMMANDS
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
 PATHS = {Path(entry.path).stem: entry.path for entry in resources.examples()}

@@ -12,7 +12,7 @@ from app.panels.output.result_pictures import write_pictures
 from core.errors import ExpressionError, FileError, ModelError
 from core.functions.results import EllipsoidField, Motion, PoseSequence, Print, ViewRanges, leaves
 from core.robotica.animations import animation_of
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
 PATHS = {Path(entry.path).stem: entry.path for entry in resources.examples()}

@@ -8,7 +8,7 @@ import pytest
 import resources
 from core.errors import ExpressionError, KinetostatError
 from core.functions.text import text_of
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
 TWO_LINK = next(entry.path for entry in resources.examples() if Path(entry.path).stem == "two_link")

@@ -14,7 +14,7 @@ from core.errors import FileError, KinetostatError
 from core.functions.subjects.torque_file import read_torque_file
 from core.mathematica.meaning import number, shown
 from core.mathematica.syntax import Binary, Name, Negative, Number, parse
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from resources import EXAMPLES
 from tests.files.test_files_fuzz import MUTATION, mutated

@@ -11,7 +11,7 @@ from core.errors import FileError
 from core.files import load, save
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
-from core.robotica.session import Session
+from core.robotica.robotica_session import Session
 from core.robotica.shape_file import read_shape
 from core.robotica.workspace import ScriptHost
 from viz.drawlist.draw_list import items

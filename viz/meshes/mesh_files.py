@@ -13,7 +13,7 @@ from core.files.meshes.meshes import MeshPart, load_mesh
 from viz.drawlist import geometry as g
 from viz.drawlist.item import Item, forms_in
 from viz.meshes import shape_files
-from viz.meshes.forms import form_mesh
+from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import coloured, joined, surface, with_normals
 
 UNCOLOURED = (0.72, 0.74, 0.77, 1.0)

@@ -8,7 +8,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from viz.drawlist import geometry as g
 from viz.meshes import mesh_files, shape_files
-from viz.meshes.forms import form_mesh
+from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import joined, moved
 from viz.placement import matrix
 

@@ -9,7 +9,7 @@ from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from core.errors import KinetostatError
 from core.robotica.shape_file import LineShape, read_shape
 from viz.drawlist import geometry as g
-from viz.meshes.forms import form_mesh
+from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import joined, moved, swept, vtk_points, with_normals
 from viz.placement import shifted
 

@@ -16,7 +16,7 @@ from core.functions.context import Cancelled
 from core.functions.results import Result
 from core.functions.text import text_of
 from core.model import Model
-from core.robotica.session import Session as Robotica
+from core.robotica.robotica_session import Session as Robotica
 
 Progress = Callable[..., None]
 LONGEST = 400

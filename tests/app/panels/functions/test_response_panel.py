@@ -91,7 +91,7 @@ def test_parameters_that_are_only_assumed_have_fields_too(bench):
 
 @pytest.mark.parametrize("aspect", [0.5, 2.0])
 def test_simplot_keeps_the_height_over_width(bench, aspect):
-    from core.robotica.session import Session
+    from core.robotica.robotica_session import Session
     from core.robotica.workspace import ScriptHost
 
     bench.example("two_link")
@@ -109,7 +109,7 @@ def test_simplot_keeps_the_height_over_width(bench, aspect):
 def test_simplot_prints_its_plot_where_files_are_written(bench, tmp_path):
     from PySide6.QtGui import QImage
 
-    from core.robotica.session import Session
+    from core.robotica.robotica_session import Session
     from core.robotica.workspace import ScriptHost
 
     bench.example("two_link")
