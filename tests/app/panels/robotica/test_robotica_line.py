@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtTest import QTest
 
 import resources
-from core.robotica.workspace import Session
+from core.robotica.robotica_session import Session
 from viz import camera
 
 TWO_LINK = Path(next(entry.path for entry in resources.examples() if Path(entry.path).stem == "two_link"))
