@@ -13,9 +13,9 @@ ROOMS = ("app", "core", "viz", "benchmarks", "resources")
 OLD_NAMES = {
     "holding", "holdings", "Holding", "holding_forces", "loop_jacobian", "closure_jacobian", "closure_rows", "Closing",
     "least_forces", "Chord", "CHORDS", "chord", "chords", "Instant", "instant", "Situation", "situation", "latch",
-    "latches", "Latches", "LATCH", "TORN", "torn", "COLLAPSED", "upright_axes", "Stops", "wishes", "Wishes", "wish",
+    "latches", "Latches", "LATCH", "TORN", "torn", "COLLAPSED", "Stops", "wishes", "Wishes", "wish",
     "spoken", "told", "way", "ways", "Way", "SURE", "DUST", "NEAR", "HAIR", "LEAP", "STEEP", "RANK", "OPEN",
-    "CLOSED", "SLIP", "slip", "counted_angles", "Assembly", "gaps_of", "broken_formulas", "contradictions",
+    "CLOSED", "SLIP", "slip", "counted_angles", "Assembly", "broken_formulas", "contradictions",
     "open_loops", "conflicts", "dead_ends", "voids", "plausibility", "doubtful_forces", "doubtful_formulas",
 }  # fmt: skip
 """Names that meant several things, or were our own where the field has a word."""
