@@ -1,8 +1,8 @@
 """Families of kinds: a kind is one class, which says all that the program asks of it.
 
-A family is made from an abstract base class. A kind enters it only when it has every member that the base leaves open:
-A family is made from an abstract base class. A kind enters it only when it has every member the base leaves open:
-not gets an error that names it, never another kind.
+A family is made from an abstract base class. A kind enters it only when it has every member that the base leaves
+open: abstract methods, and facts that are declared without a value (`title: ClassVar[str]`). Who asks for a kind that
+there is not gets an error that names it, never another kind.
 """
 
 from __future__ import annotations
