@@ -15,12 +15,13 @@ from app.runs.integrator_code import integrators
 from app.viewport.surface import prepare_surface
 from viz.camera import View
 from viz.scene import quality
+from viz.scene.scene import Scene
 
 prepare_surface()  # before any test makes the QApplication
 
 PATIENCE = 20.0
 ROUNDS = 10
-SMOOTH = quality.smooth
+DRAW, SMOOTH = Scene.render, quality.smooth
 SIZE = (1120, 760)
 
 
@@ -225,17 +226,34 @@ def fresh(bench):
     bench.arranged = window.saveState()
 
 
+def _prepare(scene, hasty=None):
+    """All of a picture but its colours. Drawn are pictures to be kept, and the first, which tells what draws."""
+    if hasty is None or scene._fineness is None:
+        DRAW(scene)
+    else:
+        scene.prepare()
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _edges_as_they_are():
-    """No picture is smoothed, which would take a processor as long as the picture itself."""
+def _colours_as_they_are():
+    """Where no test looks at its colours, the 3-D view is not drawn: a processor takes longer for that than for all
+    else in the window. Pictures that are kept are drawn, with jagged edges."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Scene, "render", _prepare)
         patch.setattr(quality, "smooth", lambda *_: None)
         yield
 
 
 @pytest.fixture
+def drawn(monkeypatch):
+    """The 3-D view is drawn on the screen; its edges stay jagged."""
+    monkeypatch.setattr(Scene, "render", DRAW)
+
+
+@pytest.fixture
 def smoothed(monkeypatch):
-    """Pictures are smoothed, as the program's are."""
+    """The 3-D view is drawn on the screen, with smooth edges once it rests."""
+    monkeypatch.setattr(Scene, "render", DRAW)
     monkeypatch.setattr(quality, "smooth", SMOOTH)
 
 

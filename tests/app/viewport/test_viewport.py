@@ -42,7 +42,7 @@ def place_of(bench, name):
     raise AssertionError(f"{name} is not seen")
 
 
-def test_the_machine_is_drawn(bench):
+def test_the_machine_is_drawn(drawn, bench):
     bench.example("puma560")
     image = bench.view.grabFramebuffer()
     colours = {image.pixelColor(x, y).rgb() for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}

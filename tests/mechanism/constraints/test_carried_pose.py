@@ -7,7 +7,7 @@ import pytest
 
 from core.constraints.carried_pose import carried_pose, same_tree
 from core.mechanism import Mechanism
-from core.model import Body, Frame, Inertia, Joint, Model, Pose
+from core.model import Body, Frame, Inertia, Joint, Limit, Model, Pose
 from core.model.edits import edits
 from tests.mechanism.random_machines import tree
 
@@ -91,3 +91,24 @@ def test_joints_of_other_names_are_measured_between_the_bodies(seed):
     found = carried_pose(old, q, new, {})
     for name, X_old in standing(old, q).items():
         np.testing.assert_allclose(new.frame(found, name), X_old, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "rest", "angle"),
+    [
+        (3.0, 9.0, 3.0, 2.0 * np.pi - 1.0),  # nearest to the rest position, and inside only one turn on
+        (-9.0, -3.0, -8.0, -1.0 - 2.0 * np.pi),
+        (0.5, 6.0, 0.5, 2.0 * np.pi - 1.0),  # nearest is −1, beyond the lower limit
+        (-6.0, -0.5, -5.0, -1.0),  # nearest is −1 − 2π, beyond it, too
+    ],
+)
+def test_a_joint_given_back_stands_at_the_turn_that_its_limits_allow(lower, upper, rest, angle):
+    """Measured between the bodies an angle is known up to whole turns: −1 rad here."""
+    free = Mechanism(chain("free"))
+    q = free.rest()
+    q[3:] = 0.0, 0.0, np.sin(-0.5), np.cos(-0.5)
+    limited = dataclasses.replace(
+        chain("revolute").joints[0], limits=(Limit(lower=lower, upper=upper),), rest=(rest,), name="pin"
+    )
+    new = Mechanism(dataclasses.replace(free.model, joints=(limited,)))
+    assert carried_pose(free, q, new, {}) == pytest.approx([angle])

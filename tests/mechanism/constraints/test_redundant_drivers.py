@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.constraints.redundant_drivers import Repeated, contradiction, disagreement, repeated_drivers
+from core.elements.constraint_kinds import Row
 from core.errors import AssemblyError, SimulationError
 from core.mechanism import Mechanism
 from core.mobility.mobility import mobility
@@ -133,3 +135,33 @@ def test_how_far_a_rocker_misses_its_driver() -> None:
         simulate(mech, 0.1)
     missing = float(raised.value.what.split("it is ")[1].split(" rad")[0])
     assert missing == pytest.approx(end - 4.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(("others", "found"), [((), None), ((0,), (2, 1.0))])
+def test_at_a_dead_point_only_other_drivers_contradict_an_acceleration(
+    others: tuple[int, ...], found: tuple[int, float] | None
+) -> None:
+    """A row that follows from another alike in position and speed demands 2 m/s² where that one demands 1: an error if
+    that is a driver; where joints alone say it, the motion goes on (a slider that leaves the crank's dead point)."""
+    rows = [Row("drivers" if others else "joints", "first", ""), Row("drivers", "second", "")]
+    repeated = Repeated(1, np.array([1.0, 0.0]), others)
+    demands = [np.array([0.3, 0.3]), np.array([0.2, 0.2]), np.array([1.0, 2.0])]
+    assert disagreement(repeated, rows, demands) == found
+    assert disagreement(repeated, rows, [demands[0], np.array([0.2, 0.7]), demands[2]]) == (1, pytest.approx(0.5))
+
+
+def test_a_slider_driven_from_the_cranks_dead_point_contradicts_nothing() -> None:
+    """At rest there the joints allow the slider no acceleration, −0.1 m/s² is asked for, and the motion goes on."""
+    x = lambda length: Pose(position=(length, 0.0, 0.0))  # noqa: E731
+    bodies = tuple(Body(name=name, mass=1.0, inertia=Inertia(ixx=0.01, iyy=0.01, izz=0.01)) for name in "crs")
+    joints = (
+        Joint(name="A", parent="world", child="c"),
+        Joint(name="B", parent="c", child="r", a=x(0.2)),
+        Joint(name="C", parent="r", child="s", a=x(0.3)),
+        Joint(name="S", kind="prismatic", parent="world", child="s", a=x(0.5), axis=(1.0, 0.0, 0.0)),
+    )
+    driver = Driver(name="pull", joint="S", function="-0.05*t^2")
+    mech = Mechanism(Model(name="slider-crank", bodies=bodies, joints=joints, drivers=(driver,)))
+    q, v = mech.rest(), np.zeros(mech.nv)
+    assert [each.drivers for each in repeated_drivers(mech.constraint_jacobian(q), mech._program.constraint_rows)[1]]
+    assert contradiction(mech, q, v, None, 0.0) is None
