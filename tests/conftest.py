@@ -48,6 +48,20 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["XDG_RUNTIME_DIR"] = str(folder / "runtime")
     if sys.platform.startswith("linux") and os.environ.get("KINETOSTAT_TEST_SCREEN") != "own":
         _open_screen()
+    if config.getoption("numprocesses", None):
+        _make_integrators()
+
+
+def _make_integrators() -> None:
+    """Make the integrators' machine code once, before the processes begin that share it through the cache."""
+    from core.simulation import precompilation
+
+    made = precompilation.mark()
+    if made is not None and not made.exists():
+        for stage in precompilation.STAGES.values():
+            stage()
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.touch()
 
 
 @pytest.hookimpl(trylast=True)

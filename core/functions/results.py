@@ -295,8 +295,9 @@ def to_json(value: Any) -> Any:
         if isinstance(value, Formulas):
             from core.symbolic.notation import text
 
-            fields["latex"] = [[text(form, "latex") for form in row] for row in value.entries]
-            fields["entries"] = [[text(form) for form in row] for row in value.entries]
+            kept: Any = {}  # numbers are made legible once for both languages
+            fields["latex"] = [[text(form, "latex", kept) for form in row] for row in value.entries]
+            fields["entries"] = [[text(form, "text", kept) for form in row] for row in value.entries]
         return fields
     if isinstance(value, Amount | Column):
         return {name: to_json(item) for name, item in value._asdict().items()}

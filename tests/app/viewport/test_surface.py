@@ -14,7 +14,7 @@ from resources import EXAMPLES
 
 
 @pytest.fixture
-def views(qtbot, tmp_path):
+def views(drawn, qtbot, tmp_path):
     settings = Settings(tmp_path / "look.ini")
     made = [Viewport(Session(load(EXAMPLES / "puma560.kst")), settings, Theme(settings), TOOLS) for _ in range(2)]
     for view in made:

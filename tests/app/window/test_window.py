@@ -143,7 +143,7 @@ def test_recent_files_are_remembered(bench, tmp_path):
     bench.wait(lambda: bench.session.path == path)
 
 
-def test_light_and_dark_change_window_and_scene(bench):
+def test_light_and_dark_change_window_and_scene(drawn, bench):
     def ground():
         return QApplication.palette().color(QPalette.ColorRole.Window).lightness()
 
