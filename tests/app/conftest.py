@@ -200,8 +200,8 @@ def fresh(bench):
     settings = window.settings
     for key in settings._store.allKeys():
         settings.forget(key)
-    for key in ("look", "units/degrees", "units/millimetres", "view/grid", "view/handles", "ellipsoid/shown"):
-        settings.changed.emit(key)
+        if key in ("look", "units/degrees", "units/millimetres", "view/grid", "view/handles", "ellipsoid/shown"):
+            settings.changed.emit(key)
     window.viewport.viewpoint.look(View())
     window.documents.source = None
     window.session.start(Model(name="untitled"))
@@ -214,8 +214,6 @@ def fresh(bench):
     if (window.width(), window.height()) != SIZE:  # now that nothing wide is shown any more
         window.resize(*SIZE)
         pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
-    if window.saveState() != bench.arranged:
-        window.docks.reset()
     window.output.clear()
     window.setUpdatesEnabled(True)
     if not window.isVisible():
@@ -223,7 +221,10 @@ def fresh(bench):
     if not window.isActiveWindow():
         window.activateWindow()
         QTest.qWaitForWindowActive(window, 5000)
-    bench.arranged = window.saveState()
+    if window.saveState() != bench.arranged:
+        window.docks.reset()
+        settle()  # the docks take their sizes
+        bench.arranged = window.saveState()
 
 
 def _prepare(scene, hasty=None):
