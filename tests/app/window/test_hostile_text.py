@@ -132,9 +132,8 @@ def test_every_element_is_shown_with_its_texts_as_they_are(hostile):
     for collection, element in hostile.session.model.elements():
         hostile.session.select(Ref(collection, element.name))
         settle()
-        assert examine() > 0, collection
         menu = hostile.window.actions_.context_menu(hostile.session.selection, hostile.window)
-        assert examine() > 0
+        assert examine() > 0, collection
         menu.deleteLater()
     hostile.session.select(None)
     settle()
