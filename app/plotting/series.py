@@ -56,7 +56,7 @@ def is_stored(run: Run, name: str) -> bool:
     for channel in (name, name.rpartition(".")[0]):  # without and with a component
         owner, _, what = channel.rpartition(".")
         if what in STORED:
-            computed = closes_loop(mech, owner) or (what == "tau" and bool(mech.model.expanded.drivers))
+            computed = closes_loop(mech.compiled, owner) or (what == "tau" and bool(mech.model.expanded.drivers))
             return owner in mech.joint_names and not computed
     return False
 

@@ -58,7 +58,7 @@ class Tracer(TraceContext):
         if self.long and kind not in _IN_ONE_PIECE:
             return Trace(name, signature, self._record(signature, kind, detail, sizes))
         inputs = {argument: symbols(argument, sizes[argument]) for argument in signature.arguments}
-        result = self._body(kind, inputs, detail, inline)
+        result = self.body(kind, inputs, detail, inline)
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
         return Trace(name, signature, function)
@@ -66,9 +66,10 @@ class Tracer(TraceContext):
     def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
         recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
         inputs = dict(zip(signature.arguments, recorder.inputs, strict=False))
-        return recorder.finish(self._body(kind, inputs, detail, recorder))
+        return recorder.finish(self.body(kind, inputs, detail, recorder))
 
-    def _body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+    def body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+        """The flat result of a function for symbols as inputs; detail : what follows the colon in its name."""
         try:
             return BODIES[kind](self, inputs, detail, run)
         except ZeroDivisionError:
