@@ -90,9 +90,9 @@ def _call(mech: Mechanism, function: str) -> Callable[[Any, Any, Any], Any]:
 def _inside(mech: Mechanism, function: str, states: tuple[np.ndarray, ...]) -> Callable[[], Any] | None:
     """The loop over states in machine code alone, without Python's conversions."""
     name = METHODS[function] if function != "Jacobian" else "jacobian:" + mech.model.bodies[-1].name
-    evaluator = mech._evaluators.get(name)
-    if evaluator is None:
-        return None  # mass matrices of long machines end in NumPy
+    if mech.compiled.very_long and function == "mass matrix":
+        return None  # it ends in NumPy
+    evaluator = mech.compiled.evaluator(name)
     inputs = list(states[: len(evaluator.sizes)])
     out, code, p = np.empty((len(states[0]), evaluator.size)), evaluator.code, evaluator.p
     return lambda: code.batch(inputs, p, out)

@@ -183,7 +183,7 @@ def at_rest_here(session: Session, model: Model, joint: str) -> Model:
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     if loop is None:
         return model
-    q = carried_pose(session.mech, session.q, mech, {})
+    q = carried_pose(session.mech.compiled, session.q, mech.compiled, {})
     for name in loop.joints:
         own = next((each for each in model.joints if each.name == name), None)
         if own is None or name == loop.cut or own.mimic is not None or own.rest or own.stiffness != 0.0:

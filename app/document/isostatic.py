@@ -8,7 +8,7 @@ from app.background.jobs import Jobs
 from app.document.mobility import standing_mobility
 from app.document.session import Session
 from core.errors import KinetostatError
-from core.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 if TYPE_CHECKING:
     from core.mobility.mobility import Mobility
@@ -31,7 +31,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
     def work(_progress: Any, _cancelled: Any) -> Model:
         from core.mobility.isostatic_model import isostatic_model
 
-        return isostatic_model(Mechanism(model), found)
+        return isostatic_model(Compiled(model), found)
 
     def apply(changed: Model) -> None:
         if session.model is not model:

@@ -18,6 +18,7 @@ from core.mechanism import Mechanism
 from core.mobility.findings import examined
 from core.mobility.mobility import Mobility
 from core.model import WORDS, Finding, Model
+from core.traces.compiled import Compiled
 
 PAUSE_MS = 350
 """Pause after an edit before the machine is examined."""
@@ -40,7 +41,7 @@ class _Ticket:
         assert self.model is not None
         try:
             make_ready(self.mech)
-            outcome = examined(Mechanism(self.model))
+            outcome = examined(Compiled(self.model))
         except KinetostatError:
             outcome = (None, ())
         self.outcome = outcome

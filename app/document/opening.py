@@ -103,7 +103,7 @@ def make_ready(mech: Mechanism) -> None:
     """Trace and seek what the first drag of a joint and the first plot of energies need. May run in a thread."""
     with suppress(KinetostatError):  # told where it is asked for
         if mech.loops:
-            closed_forms_of(mech._program).make_ready()
+            closed_forms_of(mech.compiled.program).make_ready()
         mech.energy(mech.rest(), np.zeros(mech.nv))
 
 

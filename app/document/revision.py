@@ -108,6 +108,7 @@ def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism
     """The new state, of machine `mech`, with a pose in which bodies stand as in pose `q` of the old one."""
     if new.model is old.model:
         return new
-    if same_tree(before, mech):
+    if same_tree(before.compiled, mech.compiled):
         return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
-    return replace(new, pose=pose_of(mech, carried_pose(before, q, mech, renamed_joints(old.model, new.model))))
+    q = carried_pose(before.compiled, q, mech.compiled, renamed_joints(old.model, new.model))
+    return replace(new, pose=pose_of(mech, q))

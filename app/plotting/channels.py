@@ -92,7 +92,7 @@ def components(run: Run, channel: str) -> tuple[str, ...]:
     if values.ndim == 1:
         return (channel,)
     count = int(values.reshape(len(values), -1).shape[1])
-    return tuple(f"{channel}.{suffix}" for suffix in run._channels.components(channel, count))
+    return tuple(f"{channel}.{suffix}" for suffix in run.computed_channels.components(channel, count))
 
 
 # ------------------------------------------------------------------------------- units

@@ -35,7 +35,7 @@ def column(run: Run, name: str) -> Array:
     if values.ndim == 1:
         return values
     flat = values.reshape(len(values), -1)
-    suffixes = run._channels.components(channel, flat.shape[1])
+    suffixes = run.computed_channels.components(channel, flat.shape[1])
     if component in suffixes:
         return flat[:, suffixes.index(component)]
     return run[name] if component else flat[:, 0]
@@ -45,7 +45,7 @@ def expanded(run: Run, name: str) -> tuple[str, ...]:
     """The names of one component that a name stands for. Raises KinetostatError for what the run does not have."""
     if name not in run.channels:
         return (name,)
-    return tuple(f"{name}.{suffix}" for suffix in suffixes(run._channels, name)) or (name,)
+    return tuple(f"{name}.{suffix}" for suffix in suffixes(run.computed_channels, name)) or (name,)
 
 
 def is_stored(run: Run, name: str) -> bool:
@@ -56,7 +56,7 @@ def is_stored(run: Run, name: str) -> bool:
     for channel in (name, name.rpartition(".")[0]):  # without and with a component
         owner, _, what = channel.rpartition(".")
         if what in STORED:
-            computed = closes_loop(mech, owner) or (what == "tau" and bool(mech.model.expanded.drivers))
+            computed = closes_loop(mech.compiled, owner) or (what == "tau" and bool(mech.model.expanded.drivers))
             return owner in mech.joint_names and not computed
     return False
 

@@ -7,20 +7,18 @@ bodies are, so that whole turns do not count.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import assembly
+from core.constraints.closed_positions import rest
 from core.errors import AssemblyError, ModelError, near_misses
+from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.free_motions import free_motions
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -51,8 +49,8 @@ def branches(
     default: independent ones that leave nothing free. q : the guess, default the rest pose.
     Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
     """
-    constraints = PositionConstraints(mech, p, t)
-    guess = mech.rest(p) if q is None else assembly.one_state(mech, q)
+    constraints = PositionConstraints(mech.compiled, p, t)
+    guess = mech.rest(p) if q is None else assembly.one_state(mech.compiled, q)
     held, guess = _held(mech, constraints, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []
@@ -86,7 +84,7 @@ def branches(
 def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: float = 0.0) -> tuple[str, ...]:
     """Coordinates that leave nothing free when they are held: of joints with one coordinate and early ones, if these
     do well."""
-    constraints = PositionConstraints(mech, p, t)
+    constraints = PositionConstraints(mech.compiled, p, t)
     rows = constraints.motions(q) / constraints.units[:, None]
     plain = _plain(mech)
     several = {c.name for c in mech.coordinates if len(range(mech.nv)[mech.joint_v(c.joint)]) > 1}
@@ -170,21 +168,21 @@ class _Marks:
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
-        mech = constraints.mech
-        carriers = mech._program.topology.carriers
-        pairs = mech.joint_poses(mech.rest(), constraints.p)
+        compiled = constraints.compiled
+        carriers = compiled.topology.carriers
+        pairs = compiled.joint_poses(rest(compiled), constraints.p)
         points: dict[str, list[Array]] = {}
-        for joint in mech.model.expanded.joints:
+        for joint in compiled.model.expanded.joints:
             for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
                 points.setdefault(carriers[side], []).append(X[:3, 3])
-        names = [body.name for body in mech.model.expanded.bodies]
+        names = [body.name for body in compiled.model.expanded.bodies]
         self.turned = [i for i, name in enumerate(names) if not _on_a_line(points.get(name, []), constraints.size)]
 
     def __call__(self, q: Array) -> Array:
         """The numbers of a pose."""
-        mech, p = self.constraints.mech, self.constraints.p
-        places = [side[:3, 3] for sides in mech.joint_poses(q, p).values() for side in sides]
-        turns = mech.poses(q, p)[self.turned, :3, :3]
+        compiled, p = self.constraints.compiled, self.constraints.p
+        places = [side[:3, 3] for sides in compiled.joint_poses(q, p).values() for side in sides]
+        turns = compiled.call("poses", q, p=p)[self.turned, :3, :3]
         return np.concatenate([np.ravel(places) / self.constraints.size, turns.ravel()])
 
 

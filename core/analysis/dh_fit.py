@@ -10,19 +10,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
+from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Joint, Model
 from core.model.matrix_pose import pose_of
 from core.model.parameters import value_of
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
@@ -95,7 +93,7 @@ def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
 
 def _bodies(mech: Mechanism, joints: list[str]) -> tuple[str, ...]:
     """The body the first joint stands on, and those behind the joints."""
-    branches = {branch.joint.name: branch for branch in mech._program.topology.branches}
+    branches = {branch.joint.name: branch for branch in mech.compiled.topology.branches}
     return (branches[joints[0]].inner, *(branches[name].outer for name in joints))
 
 
@@ -117,7 +115,7 @@ class _Line(NamedTuple):
 
 def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
     """The moving joints from the ground to the tip; refuses what a DH table cannot say."""
-    topology = mech._program.topology
+    topology = mech.compiled.topology
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [kinds[name] for name in reversed(topology.path(tip)) if kinds[name].info.nq]
     if not path:
@@ -149,7 +147,7 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
 
 def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
     poses = mech.joint_poses(q)
-    turned = {branch.joint.name: branch.reversed for branch in mech._program.topology.branches}
+    turned = {branch.joint.name: branch.reversed for branch in mech.compiled.topology.branches}
     values = mech.model.values()
     lines = []
     for joint in joints:
@@ -162,7 +160,7 @@ def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
 
 def _root(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
     """Pose of the body the first joint stands on."""
-    first = next(b for b in mech._program.topology.branches if b.joint.name == joints[0].name)
+    first = next(b for b in mech.compiled.topology.branches if b.joint.name == joints[0].name)
     return mech.frame(q, first.inner)
 
 

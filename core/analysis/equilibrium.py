@@ -9,7 +9,6 @@ of joints hold: a step ends at the first one, which holds as long as it need not
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,11 @@ from core.analysis.joint_limits import ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
 from core.constraints import assembly
 from core.errors import SimulationError
+from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.traces.derivatives import derivatives
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -78,10 +75,9 @@ class _Balance:
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
         constraints = self.constraints
-        still = np.zeros(constraints.mech.nv)
-        return (
-            np.asarray(constraints.mech.bias(q, still, p=constraints.p, t=constraints.t, x=self.states(q))) - self.tau
-        )
+        still = np.zeros(constraints.compiled.nv)
+        h = constraints.compiled.call("bias", q, still, p=constraints.p, t=constraints.t, x=self.states(q))
+        return np.asarray(h - self.tau)
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""
@@ -91,19 +87,20 @@ class _Balance:
     def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
         """(multipliers of the constraints, forces of the limits that hold, what neither takes) of a load h."""
         constraints = self.constraints
-        G = constraints.jacobian(q) if constraints.rows else np.zeros((0, constraints.mech.nv))
+        G = constraints.jacobian(q) if constraints.rows else np.zeros((0, constraints.compiled.nv))
         rows = np.concatenate([G, self.limits.rows(q)])
         found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=1e-9)[0], dtype=float)
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
     def stiffness(self, q: Array, N: Array) -> Array:
         """(k, k) of the loads along N, symmetric part and all."""
-        constraints, mech = self.constraints, self.constraints.mech
+        constraints, compiled = self.constraints, self.constraints.compiled
         h = self.load(q)
         multipliers, pushes, _ = self.balancing(q, h)
-        still = np.zeros(mech.nv)
-        state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(constraints.t, constraints.p)}
-        slopes = derivatives(mech._program)(state, multipliers, constraints.p)
+        still = np.zeros(compiled.nv)
+        time = compiled.time_argument(constraints.t, constraints.p)
+        state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": time}
+        slopes = derivatives(compiled.program)(state, multipliers, constraints.p)
         return np.asarray(N.T @ balanced(slopes).f_q @ N) - self.limits.bending(q, N, pushes)
 
 
@@ -122,8 +119,8 @@ def equilibrium(
     instead of downhill within the limits
     Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
     """
-    constraints = PositionConstraints(mech, p, t)
-    start = mech.rest(p) if q is None else assembly.one_state(mech, q)
+    constraints = PositionConstraints(mech.compiled, p, t)
+    start = mech.rest(p) if q is None else assembly.one_state(mech.compiled, q)
     start = start if nearest else mech.clamp(start)
     pose = np.asarray(mech.assemble(start, p=constraints.p, t=t)) if constraints.rows else start
     balance = _Balance(constraints, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
@@ -247,7 +244,7 @@ def _accepted(
                 if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:
                     return trial, True
             else:
-                gone = balance.constraints.mech.difference(q, trial)
+                gone = balance.constraints.compiled.coordinates.difference(q, trial)
                 after = float(balance.load(trial) @ _tangent(N_trial, gone, balance.constraints.units))
                 if after <= OVERSHOOT * abs(before) or abs(before) < 1e-14 * scale:
                     return trial, True
@@ -263,9 +260,10 @@ def _tangent(N: Array, displacement: Array, units: Array) -> Array:
 
 def _falls(constraints: PositionConstraints, N: Array, g: Array) -> SimulationError:
     """Which joint nothing holds."""
-    mech = constraints.mech
+    compiled = constraints.compiled
     drive = np.abs(N @ g) / constraints.units
-    joint = max((c.joint for c in mech.coordinates), key=lambda name: float(np.max(drive[mech.joint_v(name)])))
+    joints = (coordinate.joint for coordinate in compiled.coordinates.table)
+    joint = max(joints, key=lambda name: float(np.max(drive[compiled.joint_v(name)])))
     return SimulationError(
         "No pose of rest was found: nothing holds the machine there.",
         where=f"joint '{joint}'",

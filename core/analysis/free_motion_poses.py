@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_limits import outside, widened
+from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -28,7 +24,7 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
     is only infinitesimal is shown strained: those poses are not closed.
     """
-    constraints = PositionConstraints(mech, p, t)
+    constraints = PositionConstraints(mech.compiled, p, t)
     v = np.asarray(v, dtype=float)
     v = v / max(float(np.max(np.abs(v / constraints.units), initial=0.0)), 1e-300)
     count = max(1, round(amplitude / STEP))
@@ -43,14 +39,14 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
 def _along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
     """Closed poses along v, each step in the direction of the one before."""
     poses: list[Array] = []
-    mech = constraints.mech
+    compiled, coordinates = constraints.compiled, constraints.compiled.coordinates
     for _ in range(count):
         trial = constraints.follow(q, v, STEP * float(np.linalg.norm(v / constraints.units)))
-        if trial is None or np.max(np.abs(mech.clamp(trial) - trial), initial=0.0) > 1e-9:
+        if trial is None or np.max(np.abs(coordinates.clamp(trial) - trial), initial=0.0) > 1e-9:
             break
-        if outside(mech, widened(mech, q, constraints.p), trial, constraints.p):
+        if outside(compiled, widened(compiled, q, constraints.p), trial, constraints.p):
             break
-        displacement = mech.difference(q, trial)
+        displacement = coordinates.difference(q, trial)
         N = constraints.motions(trial)
         ahead = N @ ((N / constraints.units[:, None]).T @ (displacement / constraints.units))
         poses.append(trial)

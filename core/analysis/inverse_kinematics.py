@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.assembly import closed_near
+from core.constraints.closed_positions import closed_near
+from core.mechanism import Mechanism
 from core.mobility.random_pose import random_pose
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -106,7 +104,7 @@ def solve(
     for k in range(restarts + 1):
         if step is not None:
             step(k, restarts + 1)
-        attempt = problem.solve(np.array(q, dtype=float) if k == 0 else random_pose(mech, rng, p), 100)
+        attempt = problem.solve(np.array(q, dtype=float) if k == 0 else random_pose(mech.compiled, rng, p), 100)
         if best is None or attempt.residual < best.residual:
             best = attempt
         if attempt.reached and all(_distance(mech, attempt.q, other.q) > SAME_POSE for other in found):
@@ -170,7 +168,7 @@ class _Problem:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.loops:
             return moved
-        closed = closed_near(self.mech, moved, self.p, start=q)
+        closed = closed_near(self.mech.compiled, moved, self.p, start=q)
         return q if closed is None else closed
 
     def _pose(self, q: Array) -> Array:
@@ -269,7 +267,7 @@ def at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e
         for c, x in zip(mech.coordinates, q, strict=True)
         if (c.lower is not None and x <= c.lower + tolerance) or (c.upper is not None and x >= c.upper - tolerance)
     ]
-    measured = [(limit, limit.value(mech, np.asarray(q))) for limit in mech.cut_limits]
+    measured = [(limit, limit.value(mech.compiled, np.asarray(q))) for limit in mech.cut_limits]
     near = max(tolerance, NEAR_LIMIT)
     cut = [each.name for each, x in measured if x <= each.lower + near or x >= each.upper - near]
     return (*own, *cut)

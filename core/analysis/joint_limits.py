@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_limits import CutLimit
+from core.constraints.cut_limits import CutLimit, cut_limits
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics import position_solver
 
@@ -53,7 +53,7 @@ class ActiveLimits:
     def _value(self, limit: ActiveLimit, q: Array) -> float:
         if limit.cut is None:
             return float(q[limit.q])
-        return limit.cut.value(self.constraints.mech, q, self.constraints.p, self._near.get(limit.name))
+        return limit.cut.value(self.constraints.compiled, q, self.constraints.p, self._near.get(limit.name))
 
     def beyond(self, limit: ActiveLimit, q: Array) -> float:
         """How far a position is beyond a limit."""
@@ -70,9 +70,9 @@ class ActiveLimits:
 
     def rows(self, q: Array) -> Array:
         """(held, nv) directions in which they push."""
-        constraints, unit = self.constraints, np.eye(self.constraints.mech.nv)
-        rows = [unit[s.v] if s.cut is None else s.cut.row(constraints.mech, q, constraints.p) for s in self.active]
-        return np.array(rows).reshape(-1, constraints.mech.nv)
+        constraints, unit = self.constraints, np.eye(self.constraints.compiled.nv)
+        rows = [unit[s.v] if s.cut is None else s.cut.row(constraints.compiled, q, constraints.p) for s in self.active]
+        return np.array(rows).reshape(-1, constraints.compiled.nv)
 
     def bending(self, q: Array, N: Array, forces: Array) -> Array:
         """(k, k) of the forces of limits that hold, along N: how what they push against turns."""
@@ -90,7 +90,7 @@ class ActiveLimits:
     def closed(self, q: Array, *more: ActiveLimit) -> tuple[Array, float]:
         """The closed pose nearest to q against the limits that hold (and more), and the gap left."""
         constraints, held = self.constraints, (*self.active, *more)
-        still = np.zeros(constraints.mech.nv, dtype=bool)
+        still = np.zeros(constraints.compiled.nv, dtype=bool)
         still[[limit.v for limit in held if limit.cut is None]] = True
         cuts = [(limit, limit.cut) for limit in held if limit.cut is not None]
         if not cuts:
@@ -101,7 +101,7 @@ class ActiveLimits:
             return np.concatenate([constraints.problem.residual(q), gaps])
 
         def jacobian(q: Array) -> Array:
-            rows = [limit.row(constraints.mech, q, constraints.p) for _, limit in cuts]
+            rows = [limit.row(constraints.compiled, q, constraints.p) for _, limit in cuts]
             return np.concatenate([constraints.problem.jacobian(q), rows])
 
         problem = constraints.problem._replace(residual=residual, jacobian=jacobian)
@@ -118,7 +118,7 @@ class ActiveLimits:
             before, after = self.beyond(limit, q), self.beyond(limit, trial)
             shares.append(min(1.0, max(0.0, -before) / (after - min(before, 0.0))))
         first = crossed[int(np.argmin(shares))]
-        near = self.constraints.moved(q, self.constraints.mech.difference(q, trial) * min(shares))
+        near = self.constraints.moved(q, self.constraints.compiled.coordinates.difference(q, trial) * min(shares))
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
@@ -143,17 +143,17 @@ class ActiveLimits:
 
 
 def _limits(constraints: PositionConstraints) -> list[ActiveLimit]:
-    mech, result = constraints.mech, []
-    for coordinate in mech.coordinates:
-        own = [c for c in mech.coordinates if c.joint == coordinate.joint]
-        speeds = mech.joint_v(coordinate.joint)
+    compiled, result = constraints.compiled, []
+    for coordinate in compiled.coordinates.table:
+        own = [c for c in compiled.coordinates.table if c.joint == coordinate.joint]
+        speeds = compiled.joint_v(coordinate.joint)
         if len(own) != speeds.stop - speeds.start:
             continue  # quaternions have no limits
         v = speeds.start + own.index(coordinate)
         for bound, side in ((coordinate.lower, -1.0), (coordinate.upper, 1.0)):
             if bound is not None:
                 result.append(ActiveLimit(coordinate.name, coordinate.index, v, float(bound), side))
-    for limit in mech.cut_limits:
+    for limit in cut_limits(compiled):
         for value, side in ((limit.lower, -1.0), (limit.upper, 1.0)):
             if np.isfinite(value):
                 result.append(ActiveLimit(limit.name, -1, -1, value, side, limit))

@@ -14,21 +14,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import assembly
-from core.constraints.multipliers import singular
 from core.errors import ModelError, near_misses
+from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
 from core.traces.derivatives import Equations, derivatives
 from core.traces.junctions import NEGLIGIBLE_DAMPING
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
+from core.traces.not_finite import singular
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -111,8 +108,8 @@ def linearise(
     near : (nx,) states of force elements next to which angles count turns, default rest positions
     Raises ModelError when the named coordinates do not determine the rest.
     """
-    constraints = PositionConstraints(mech, p, t)
-    q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else assembly.one_state(mech, q)
+    constraints = PositionConstraints(mech.compiled, p, t)
+    q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else assembly.one_state(mech.compiled, q)
     v = np.zeros(mech.nv) if v is None else np.asarray(v, dtype=float)
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     N = constraints.motions(q)
@@ -122,7 +119,8 @@ def linearise(
     x = states_at_rest(constraints, q, near)
     a, multipliers = _motion(constraints, q, v, tau, x, B, chosen)
     state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
-    slopes, states = held_by_dampers(derivatives(mech._program)(state, multipliers, constraints.p), mech.x_names)
+    slopes = derivatives(mech.compiled.program)(state, multipliers, constraints.p)
+    slopes, states = held_by_dampers(slopes, mech.x_names)
     slopes, states = _without_counters(mech, slopes, states)
     A, M = _reduced(constraints, slopes, q, B, chosen)
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
@@ -178,7 +176,7 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
 
 def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
     """Angles that count turns do nothing to small motions."""
-    counters = {mech.x_names[state] for state, _ in mech._program.tracer.elements.turn_counters.values()}
+    counters = {mech.x_names[state] for state, _ in mech.compiled.elements.turn_counters.values()}
     kept = [k for k, name in enumerate(names) if name not in counters]
     changed = slopes._replace(
         f_x=slopes.f_x[:, kept], x_q=slopes.x_q[kept], x_v=slopes.x_v[kept], x_x=slopes.x_x[np.ix_(kept, kept)]
@@ -189,11 +187,11 @@ def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) 
 def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | None = None) -> Array:
     """(nx,) states of force elements when all stands still: junctions in balance; springs in series with dampers have
     crept to their rest lengths; angles that count turns next to those of `near`."""
-    mech = constraints.mech
-    if not mech.nx:
+    compiled = constraints.compiled
+    if not compiled.nx:
         return np.zeros(0)
-    x = np.array(mech.x_rest(q, p=constraints.p, t=constraints.t, near=near))
-    x[[k for k, name in enumerate(mech.x_names) if name.endswith(".stretch")]] = 0.0
+    x = np.array(compiled.x_rest(q, p=constraints.p, t=constraints.t, near=near))
+    x[[k for k, name in enumerate(compiled.x_names) if name.endswith(".stretch")]] = 0.0
     return x
 
 
@@ -221,9 +219,8 @@ def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
 
 def _particular(constraints: PositionConstraints, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
     """target → x with G x = target and x = 0 in the independent coordinates."""
-    solve = (
-        np.linalg.pinv(constraints.jacobian(q), rcond=1e-9) if constraints.rows else np.zeros((constraints.mech.nv, 0))
-    )
+    none = np.zeros((constraints.compiled.nv, 0))
+    solve = np.linalg.pinv(constraints.jacobian(q), rcond=1e-9) if constraints.rows else none
 
     def solved(target: Array) -> Array:
         x = solve @ target
@@ -236,18 +233,16 @@ def _motion(
     constraints: PositionConstraints, q: Array, v: Array, tau: Array, x: Array, B: Array, chosen: list[int]
 ) -> tuple[Array, Array]:
     """Accelerations a = B ü + c and multipliers; bodies of the tree may lack masses as long as Bᵀ M B does not."""
-    mech, p, t = constraints.mech, constraints.p, constraints.t
-    load = tau - np.asarray(mech.bias(q, v, p=p, t=t, x=x))
-    mass = np.asarray(mech.mass_matrix(q, p=p))
-    bias = (
-        np.asarray(mech._call("constraint_bias", p, q, v, t=t))[constraints.kept] if constraints.rows else np.zeros(0)
-    )
+    compiled, p, t = constraints.compiled, constraints.p, constraints.t
+    load = tau - compiled.call("bias", q, v, p=p, t=t, x=x)
+    mass = compiled.mass_matrix(q, p)
+    bias = compiled.call("constraint_bias", q, v, p=p, t=t)[constraints.kept] if constraints.rows else np.zeros(0)
     c = _particular(constraints, q, B, chosen)(-bias)
     M = B.T @ mass @ B
     if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
-        raise singular(mech, q, p)
+        raise singular(compiled, q, p)
     a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
-    G = constraints.jacobian(q) if constraints.rows else np.zeros((0, mech.nv))
+    G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
     return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=1e-9)[0], dtype=float)
 
 
@@ -255,8 +250,8 @@ def _reduced(
     constraints: PositionConstraints, slopes: Equations, q: Array, B: Array, chosen: list[int]
 ) -> tuple[Array, Array]:
     """(A, reduced mass matrix)."""
-    mech, k = constraints.mech, len(chosen)
-    mass = np.asarray(mech.mass_matrix(q, p=constraints.p))
+    compiled, k = constraints.compiled, len(chosen)
+    mass = compiled.mass_matrix(q, constraints.p)
     M = B.T @ mass @ B
     if not k:
         return np.zeros((0, 0)), M
@@ -264,7 +259,7 @@ def _reduced(
     D = particular(-slopes.Gv_q @ B)  # δv = B u + D s
     columns, rates = [], []
     nx = slopes.x_x.shape[0]
-    none, own = np.zeros((mech.nv, nx)), np.eye(nx)
+    none, own = np.zeros((compiled.nv, nx)), np.eye(nx)
     for displacement, speed, state in (
         (B, D, np.zeros((nx, k))),
         (np.zeros_like(B), B, np.zeros((nx, k))),
@@ -287,6 +282,6 @@ def _modes(eigenvalues: Complex, shapes: Complex, constraints: PositionConstrain
             continue
         scaled = shape / constraints.units
         at = int(np.argmax(np.abs(scaled)))
-        largest_in = constraints.mech.v_names[at]
+        largest_in = constraints.compiled.v_names[at]
         result.append(Mode(complex(value), shape / scaled[at] if abs(scaled[at]) > 0.0 else shape, largest_in))
     return tuple(result)

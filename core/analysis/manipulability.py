@@ -12,16 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.mechanism import Mechanism
 from core.mobility.random_pose import random_pose
 from core.numerics.tolerances import RANK_TOLERANCE
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 Kind = Literal["velocity", "force"]
@@ -76,7 +74,7 @@ def dimension(mech: Mechanism, frame: str, part: Part = "translation", p: Mappin
     rng = np.random.default_rng(1)
     if not mech.nv:
         return 0
-    ranks = [rank(motion(mech, random_pose(mech, rng, p), frame, part, p)) for _ in range(SAMPLES)]
+    ranks = [rank(motion(mech, random_pose(mech.compiled, rng, p), frame, part, p)) for _ in range(SAMPLES)]
     return max(ranks)
 
 

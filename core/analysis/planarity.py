@@ -7,15 +7,12 @@ row k of the translational Jacobian is not identically zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.analysis.manipulability import free_jacobian
+from core.mechanism import Mechanism
 from core.mobility.random_pose import random_pose
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
 """Code → the axes along which the frame can move."""
@@ -32,7 +29,7 @@ def planarity(mech: Mechanism, frame: str, reference: str = "world", p: Mapping[
     R_WR = np.eye(3) if reference == "world" else np.array(mech.frame(mech.rest(), reference, p=p))[:3, :3]
     reach = np.zeros(3)
     for _ in range(SAMPLES):
-        jacobian = R_WR.T @ free_jacobian(mech, random_pose(mech, rng, p), frame, p)[3:]
+        jacobian = R_WR.T @ free_jacobian(mech, random_pose(mech.compiled, rng, p), frame, p)[3:]
         reach = np.maximum(reach, np.abs(jacobian).max(axis=1, initial=0.0))
     moves = reach > TOLERANCE * max(float(reach.max()), 1e-3)
     return int(moves @ np.array([1, 2, 4]))

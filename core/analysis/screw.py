@@ -7,15 +7,13 @@ With ω and the velocity v_P of a point P: direction ω/|ω|, pitch h = ω·v_P/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.mechanism import Mechanism
 from core.multibody.parameter_values import Values
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
+from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
 from core.model.parameters import value_of as parameter_value
 from core.model.units.units import display
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 RangeLike = tuple[str, float, float, int]

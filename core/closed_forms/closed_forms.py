@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -35,14 +35,12 @@ from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library, MachineCode
 from core.mechanics.runner import inline
+from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.traces.compiled import Compiled
 from core.traces.dynamics import inverse
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
-    from core.multibody.parameter_values import Values
-    from core.traces.program import Program
-    from core.traces.tracer import Tracer
+from core.traces.program import Program
+from core.traces.tracer import Tracer
 
 Array = NDArray[np.float64]
 LARGEST = 120
@@ -228,15 +226,15 @@ class ClosedForms:
         return out[0, :-2].copy(), bool(reach > 0.0 and sine > CLOSING_SINE and np.isfinite(out).all())
 
 
-def explicitly_closed(mech: Mechanism, q: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
+def explicitly_closed(compiled: Compiled, q: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
     """The closed position (nq,) next to q by closed forms alone; None if something is left to iteration, a coordinate
     that is held (nv,) depends on others, or a limit would be broken."""
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(compiled.program)
     if not forms.found or forms.kept_rows or (held & forms.dependent_v).any():
         return None
-    closed, well = forms.closed(q, mech.parameter_values(p))
-    kept = well and np.max(np.abs(mech.clamp(closed) - closed), initial=0.0) < position_solver.SOLVED_GAP
-    return closed if kept else None
+    closed, well = forms.closed(q, compiled.parameter_values(p))
+    beyond = np.max(np.abs(compiled.coordinates.clamp(closed) - closed), initial=0.0)
+    return closed if well and beyond < position_solver.SOLVED_GAP else None
 
 
 class _Place:

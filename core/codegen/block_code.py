@@ -95,7 +95,8 @@ class BlockCode:
             self.library.address("block_batch")
         )
 
-    def _table_arguments(self) -> tuple[int, int, int, int]:
+    def table_arguments(self) -> tuple[int, int, int, int]:
+        """(address of the words, how many rows, address of the places, how many) as `run` takes them."""
         return self.words.ctypes.data, len(self.table.rows), self.places.ctypes.data, len(self.places)
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
@@ -103,7 +104,7 @@ class BlockCode:
         memory, out = self.table.workspace(), np.zeros(len(self.places))
         views = _views(memory, self.table.inputs)
         views[-1][:] = p
-        words, rows, places, count = self._table_arguments()
+        words, rows, places, count = self.table_arguments()
         arguments = (
             ctypes.c_void_p(memory.ctypes.data),
             ctypes.c_void_p(words),
@@ -120,4 +121,4 @@ class BlockCode:
         memory = self.table.workspace()
         addresses = [array.ctypes.data for array in (*inputs, p, out)]
         stride = p.shape[-1] if p.ndim > 1 else 0
-        return int(self._batch(len(out), stride, memory.ctypes.data, *self._table_arguments(), *addresses))
+        return int(self._batch(len(out), stride, memory.ctypes.data, *self.table_arguments(), *addresses))

@@ -7,16 +7,13 @@ which goes on growing up to half a turn; its derivative along s is that of s wit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.multibody.parameter_values import Values
 from core.numerics.position_solver import Flags, Problem
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -33,21 +30,19 @@ _DIRECTIONS = {
 _ALIGNED = ("prismatic", "fixed")
 
 
-def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
+def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
     """(cut joint, its rows of directions) where the sides are turned by more than a right angle against each other."""
-    cuts = [joint for joint in mech._program.topology.cuts if joint.kind in _DIRECTIONS]
+    cuts = [joint for joint in compiled.cuts if joint.kind in _DIRECTIONS]
     if not cuts:
         return
-    poses = mech.joint_poses(q, p)
-    first = {
-        row.element: k for k, row in reversed([*enumerate(mech._program.constraint_rows)]) if row.collection == "joints"
-    }
+    poses = compiled.joint_poses(q, p)
+    first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
     for joint in cuts:
         R_Wa, R_Wb = (side[:3, :3] for side in poses[joint.name])
         if joint.kind in _ALIGNED:
             cosine = 0.5 * (float(np.trace(R_Wa.T @ R_Wb)) - 1.0)
         else:
-            axis = np.array(mech._coordinates.numbers.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float)
+            axis = np.array(compiled.coordinates.numbers.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float)
             axis /= max(float(np.abs(axis).max()), 1e-300)  # its sign counts: axes of any length have one
             cosine = float((R_Wa @ axis) @ (R_Wb @ axis))
         if cosine < 0.0:
@@ -55,15 +50,15 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
             yield joint.name, slice(first[joint.name] + start, first[joint.name] + stop)
 
 
-def wrong_orientation(mech: Mechanism, q: Array, p: Values, chosen: Flags | None = None) -> str:
+def wrong_orientation(compiled: Compiled, q: Array, p: Values, chosen: Flags | None = None) -> str:
     """The cut joint whose sides are turned by half a turn against what it allows at a closed position; '' if none.
 
     chosen : (rows,) those of the constraint equations that count, default all
     """
-    return next((name for name, rows in turned_round(mech, q, p) if chosen is None or chosen[rows.start]), "")
+    return next((name for name, rows in turned_round(compiled, q, p) if chosen is None or chosen[rows.start]), "")
 
 
-def oriented(mech: Mechanism, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
+def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
     """The problem with residuals that have no roots the wrong way round.
 
     chosen : (rows,) the problem's among those of the constraint equations, default: it begins with those of cut joints
@@ -71,7 +66,7 @@ def oriented(mech: Mechanism, problem: Problem, p: Values, chosen: Flags | None 
     before = None if chosen is None else np.cumsum(~chosen)
 
     def turned(q: Array) -> Iterator[slice]:
-        for _, rows in turned_round(mech, q, p):
+        for _, rows in turned_round(compiled, q, p):
             if chosen is None or before is None:
                 yield rows
             elif chosen[rows.start]:

@@ -9,57 +9,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints import cut_coordinates
+from core.constraints.closed_positions import rest
+from core.constraints.dragging import moved
 from core.joints.measures import coordinates_of
 from core.model import WORLD, Joint
 from core.multibody.tree_of_model import sides_of
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.rotation import Rotation
 from core.spatial.vector import Vector3
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
 
-def same_tree(old: Mechanism, new: Mechanism) -> bool:
+def same_tree(old: Compiled, new: Compiled) -> bool:
     """Whether two machines have the same coordinates and cut the same joints."""
     return old.q_names == new.q_names and [x.cut for x in old.loops] == [x.cut for x in new.loops]
 
 
-def carried_pose(old: Mechanism, q: Array, new: Mechanism, renamed: Mapping[str, str]) -> Array:
+def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, str]) -> Array:
     """(nq,) of the new machine standing as the old one stands at q, loops closed if they can be.
 
     renamed : old name → new name of joints that only changed their names
     """
     before = {renamed.get(name, name): name for name in old.joint_names}
     kinds = {joint.name: joint.kind for joint in (*old.implicit_joints, *old.model.expanded.joints)}
-    result = new.rest()
-    for name, joint in new._coordinates.joints.items():
+    result = rest(new)
+    for name, joint in new.coordinates.joints.items():
         then = before.get(name, "")
         at = new.joint_q(name)
-        if then in old._coordinates.joints and kinds[then] == joint.kind:
-            result[at] = old.coordinate(q, then)
+        if then in old.coordinates.joints and kinds[then] == joint.kind:
+            result[at] = cut_coordinates.coordinate(old, q, then)
             continue
         measured = _measured(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
             result[at] = measured if joint.kind == "screw" else _inside(new, at, measured, result[at])
-    return new.move(new.clamp(result), {})
+    return moved(new, new.coordinates.clamp(result), {}, None)
 
 
-def _measured(old: Mechanism, q: Array, new: Mechanism, joint: Joint) -> Array | None:
+def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
     """Coordinates between the bodies as they stand in the old machine; None if it lacks one of them."""
-    topology = new._program.topology
-    poses = dict(zip(old.frame_names, np.asarray(old.poses(q)), strict=True))
+    topology = new.topology
+    poses = dict(zip(old.frame_names, np.asarray(old.call("poses", q)), strict=True))
     bodies = [topology.carriers[name] for name in (joint.parent, joint.child)]
     if not all(body == WORLD or body in poses for body in bodies):
         return None
-    law, a, b = sides_of(topology, new._coordinates.numbers)[joint.name]
+    law, a, b = sides_of(topology, new.coordinates.numbers)[joint.name]
     X_Wa, X_Wb = (
         (_pose(poses[body]) if body != WORLD else IDENTITY) @ side for body, side in zip(bodies, (a, b), strict=True)
     )
@@ -71,10 +71,10 @@ def _pose(matrix: Array) -> Pose:
     return Pose(Rotation(*rows), Vector3(*map(float, matrix[:3, 3])))
 
 
-def _inside(mech: Mechanism, at: slice, values: Array, rest: Array) -> Array:
+def _inside(compiled: Compiled, at: slice, values: Array, rest: Array) -> Array:
     """Angles turned by whole turns into the limits, nearest to the rest position."""
     result = values.copy()
-    for k, coordinate in enumerate(mech.coordinates[at]):
+    for k, coordinate in enumerate(compiled.coordinates.table[at]):
         if coordinate.dimension != "angle":
             continue
         turn = 2.0 * math.pi

@@ -9,17 +9,16 @@ without any one of them the others close.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.closed_positions import closed_position
+from core.elements.constraint_kinds import Row
+from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-
-if TYPE_CHECKING:
-    from core.elements.constraint_kinds import Row
-    from core.mechanism.mechanism import Mechanism
-    from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -43,13 +42,13 @@ class Conflict(NamedTuple):
     """That gap, with its sign."""
 
 
-def conflicting(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = True) -> tuple[Conflict, ...]:
+def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool = True) -> tuple[Conflict, ...]:
     """Sets of elements that cannot hold together near a position that stays open, none with an element of another;
     empty if none is found.
 
     drivers : whether they count
     """
-    rows = mech._program.constraint_rows
+    rows = compiled.rows
     left = list(
         dict.fromkeys(
             (row.collection, row.element) for row in rows if row.level == 0 and (drivers or row.collection != "drivers")
@@ -58,10 +57,10 @@ def conflicting(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = 
     found: list[Conflict] = []
     thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:
-        nearest, gap = _closed(mech, q, p, t, left, anywhere=bool(found))
+        nearest, gap = _closed(compiled, q, p, t, left, anywhere=bool(found))
         if gap < position_solver.ACCEPTED_GAP:
             break
-        one = _smallest(mech, nearest, p, t, left, thorough)
+        one = _smallest(compiled, nearest, p, t, left, thorough)
         if one is None:
             break
         found.append(one)
@@ -70,54 +69,54 @@ def conflicting(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = 
 
 
 def _smallest(
-    mech: Mechanism, q: Array, p: Values, t: float, among: Sequence[Key], thorough: Iterator[int]
+    compiled: Compiled, q: Array, p: Values, t: float, among: Sequence[Key], thorough: Iterator[int]
 ) -> Conflict | None:
     """One set of elements that stays open, none of which can be spared; None if elements were judged wrongly.
 
     thorough : has an item for each thorough try that is left
     """
-    gaps = _gaps(mech, q, p, t, among)
+    gaps = _gaps(compiled, q, p, t, among)
     order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
     kept = list(among)
     open_ones = [key for key in among if gaps[key] >= position_solver.ACCEPTED_GAP]
     if len(open_ones) < len(among):  # often those without a gap are innocent, all at once
-        trial, gap = _closed(mech, q, p, t, open_ones, anywhere=True)
+        trial, gap = _closed(compiled, q, p, t, open_ones, anywhere=True)
         if not gap < position_solver.ACCEPTED_GAP:
             kept, q = open_ones, trial
     for key in order:
         without = [other for other in kept if other != key]
         if len(without) == len(kept) or not without:
             continue
-        trial, gap = _closed(mech, q, p, t, without)
+        trial, gap = _closed(compiled, q, p, t, without)
         if not gap < position_solver.ACCEPTED_GAP and next(thorough, None) is not None:
-            trial, gap = _closed(mech, trial, p, t, without, anywhere=True)
+            trial, gap = _closed(compiled, trial, p, t, without, anywhere=True)
         if not gap < position_solver.ACCEPTED_GAP:
             kept, q = without, trial
-    q, gap = _closed(mech, q, p, t, kept, anywhere=True)
+    q, gap = _closed(compiled, q, p, t, kept, anywhere=True)
     if gap < position_solver.ACCEPTED_GAP:
         return None
-    signed = mech.constraint_residual(q, p=p, t=t)
-    row = max(_rows_of(mech, kept), key=lambda k: abs(float(signed[k])))
+    signed = compiled.call("constraint_residual", q, p=p, t=t)
+    row = max(_rows_of(compiled, kept), key=lambda k: abs(float(signed[k])))
     return Conflict(tuple(kept), q, row, float(signed[row]))
 
 
-def _gaps(mech: Mechanism, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
+def _gaps(compiled: Compiled, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
     """The largest gap of each element."""
-    gaps = np.abs(mech.constraint_residual(q, p=p, t=t))
-    return {key: float(max(gaps[k] for k in _rows_of(mech, [key]))) for key in keys}
+    gaps = np.abs(compiled.call("constraint_residual", q, p=p, t=t))
+    return {key: float(max(gaps[k] for k in _rows_of(compiled, [key]))) for key in keys}
 
 
-def _rows_of(mech: Mechanism, keys: Collection[Key]) -> list[int]:
+def _rows_of(compiled: Compiled, keys: Collection[Key]) -> list[int]:
     """Indices of their rows on the level of positions."""
-    rows: Sequence[Row] = mech._program.constraint_rows
+    rows: Sequence[Row] = compiled.rows
     return [k for k, row in enumerate(rows) if row.level == 0 and (row.collection, row.element) in keys]
 
 
 def _closed(
-    mech: Mechanism, q: Array, p: Values, t: float, keys: Collection[Key], anywhere: bool = False
+    compiled: Compiled, q: Array, p: Values, t: float, keys: Collection[Key], anywhere: bool = False
 ) -> tuple[Array, float]:
     """The position nearest to q in which these elements fit, and the gap they leave."""
-    held = np.zeros(len(mech._program.constraint_rows), dtype=bool)
-    held[_rows_of(mech, keys)] = True
-    free = np.zeros(mech.nv, dtype=bool)
-    return mech._closed(q, np.ones(mech.nv), free, p, anywhere=anywhere, t=t, rows=held)
+    held = np.zeros(len(compiled.rows), dtype=bool)
+    held[_rows_of(compiled, keys)] = True
+    free = np.zeros(compiled.nv, dtype=bool)
+    return closed_position(compiled, q, np.ones(compiled.nv), free, p, anywhere=anywhere, t=t, rows=held)

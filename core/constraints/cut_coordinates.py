@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.multibody.parameter_values import Values
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -23,29 +21,38 @@ class CutMotion(NamedTuple):
     a: Array
 
 
-def closes_loop(mech: Mechanism, joint: str) -> bool:
+def closes_loop(compiled: Compiled, joint: str) -> bool:
     """Whether the joint was cut and has freedoms."""
-    return any(cut.name == joint and cut.info.nv > 0 for cut in mech._program.topology.cuts)
+    return any(cut.name == joint and cut.info.nv > 0 for cut in compiled.cuts)
 
 
-def motion(mech: Mechanism, joint: str, q: Any, v: Any, a: Any, p: Values = None) -> CutMotion:
+def motion(compiled: Compiled, joint: str, q: Any, v: Any, a: Any, p: Values = None) -> CutMotion:
     """How a cut joint stands and moves, at states of the tree (closed, for a meaning); a screw's turns are known."""
-    info = next(cut.info for cut in mech._program.topology.cuts if cut.name == joint)
-    row = mech._call(f"joint_measure:{joint}", p, q, v, a)
+    info = next(cut.info for cut in compiled.cuts if cut.name == joint)
+    row = compiled.call(f"joint_measure:{joint}", q, v, a, p=p)
     return CutMotion(*np.split(row, [info.nq, info.nq + info.nv], axis=-1))
 
 
-def steady(mech: Mechanism, joint: str, time: Array, moving: CutMotion) -> Array:
+def coordinate(compiled: Compiled, q: Any, joint: str, p: Values = None) -> Array:
+    """(…, n) the n coordinates of a joint: of a following one computed from its leader's, of a cut one measured."""
+    if closes_loop(compiled, joint):
+        still = np.zeros((*np.shape(q)[:-1], compiled.nv))
+        return motion(compiled, joint, q, still, still, p).q
+    ratio, offset = compiled.following(joint, p)
+    return ratio * np.asarray(q, dtype=float)[..., compiled.joint_q(joint)] + offset
+
+
+def steady(compiled: Compiled, joint: str, time: Array, moving: CutMotion) -> Array:
     """(n, nq) coordinates of samples without jumps: angles counted over whole turns from the one nearest to the rest
     position, quaternions without jumps of sign. Speeds tell where the next angle is to be expected."""
-    cut = mech.model.expanded.find("joints", joint)
+    cut = compiled.model.expanded.find("joints", joint)
     q = moving.q.copy()
     if cut.info.nq > cut.info.nv:
         signs = np.sign(np.sum(q[1:] * q[:-1], axis=1))
         q[1:] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
         return q
     where = f"joint '{joint}', rest"
-    rest = [mech._coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
+    rest = [compiled.coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
     for k, dimension in enumerate(cut.info.coordinate_dimensions):
         if dimension == "angle" and cut.kind != "screw" and len(q):
             first = 2.0 * np.pi * np.round((rest[k] - q[0, k]) / (2.0 * np.pi))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from core.constraints.cut_coordinates import motion
 from core.model.signals import component
 from core.multibody.parameter_values import Values
 from core.numerics.position_solver import Problem
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 
@@ -40,85 +38,89 @@ class CutLimit(NamedTuple):
     turns: bool = False
     """Whether it is an angle known up to whole turns (that of a screw is known)."""
 
-    def value(self, mech: Mechanism, q: Array, p: Values = None, near: float | None = None) -> float:
+    def value(self, compiled: Compiled, q: Array, p: Values = None, near: float | None = None) -> float:
         """The coordinate at a pose of the tree; an angle within half a turn of `near`."""
-        still = np.zeros(mech.nv)
-        measured = float(motion(mech, self.joint, q, still, still, p).q[self.k])
+        still = np.zeros(compiled.nv)
+        measured = float(motion(compiled, self.joint, q, still, still, p).q[self.k])
         if not self.turns:
             return measured
         near = self.base if near is None else near
         return measured + 2.0 * math.pi * round((near - measured) / (2.0 * math.pi))
 
-    def row(self, mech: Mechanism, q: Array, p: Values = None) -> Array:
+    def row(self, compiled: Compiled, q: Array, p: Values = None) -> Array:
         """(nv,) its derivative along the speeds of the tree."""
-        speeds = np.eye(mech.nv)
-        return np.asarray(motion(mech, self.joint, np.tile(q, (mech.nv, 1)), speeds, 0.0 * speeds, p).v[:, self.k])
+        speeds = np.eye(compiled.nv)
+        poses = np.tile(q, (compiled.nv, 1))
+        return np.asarray(motion(compiled, self.joint, poses, speeds, 0.0 * speeds, p).v[:, self.k])
 
     def beyond(self, value: float) -> float:
         """How far a value lies outside of the limits; 0 inside."""
         return max(self.lower - value, value - self.upper, 0.0)
 
 
-def cut_limits(mech: Mechanism) -> tuple[CutLimit, ...]:
+@once
+def cut_limits(compiled: Compiled) -> tuple[CutLimit, ...]:
     """All limits of joints that close loops."""
-    plain = [joint for joint in mech._program.topology.cuts if joint.info.nq == joint.info.nv]
-    found = (_limit(mech, joint.name, k) for joint in plain for k in range(joint.info.nq))
+    plain = [joint for joint in compiled.cuts if joint.info.nq == joint.info.nv]
+    found = (_limit(compiled, joint.name, k) for joint in plain for k in range(joint.info.nq))
     return tuple(limit for limit in found if limit is not None)
 
 
-def _limit(mech: Mechanism, name: str, k: int) -> CutLimit | None:
-    joint = mech.model.expanded.find("joints", name)  # the model's own limits, not the program's
-    lower, upper = mech._coordinates.own_bounds(joint, k)
+def _limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
+    joint = compiled.model.expanded.find("joints", name)  # the model's own limits, not the program's
+    lower, upper = compiled.coordinates.own_bounds(joint, k)
     if lower is None and upper is None:
         return None
     low, high = -math.inf if lower is None else lower, math.inf if upper is None else upper
-    rest = mech._coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
+    rest = compiled.coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
     base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
     dimension = joint.info.coordinate_dimensions[k]
     turns = dimension == "angle" and joint.kind != "screw"
     return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, turns)
 
 
-def widened(mech: Mechanism, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
+def widened(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
     """Limits for a way from a pose: what stands beyond a limit there goes no farther; angles are counted from there."""
-    found = ((limit, limit.value(mech, start, p)) for limit in mech.cut_limits)
+    found = ((limit, limit.value(compiled, start, p)) for limit in cut_limits(compiled))
     return tuple(
         limit._replace(lower=min(limit.lower, value), upper=max(limit.upper, value), base=value)
         for limit, value in found
     )
 
 
-def outside(mech: Mechanism, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, float] | None:
+def outside(
+    compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None
+) -> tuple[CutLimit, float] | None:
     """The limit beyond which a pose lies farthest, and how far (rad or m); None if it keeps all."""
-    found = [(limit, limit.beyond(limit.value(mech, q, p))) for limit in limits]
+    found = [(limit, limit.beyond(limit.value(compiled, q, p))) for limit in limits]
     worst = max(found, key=lambda each: each[1], default=None)
     return worst if worst is not None and worst[1] > BEYOND else None
 
 
-def met(mech: Mechanism, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
+def met(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
     """Limits next to which a pose stands, as rows that hold their joints there."""
     found = []
     for limit in limits:
-        value = limit.value(mech, q, p)
+        value = limit.value(compiled, q, p)
         edge = limit.lower if abs(value - limit.lower) < abs(value - limit.upper) else limit.upper
         if abs(value - edge) < NEXT:
             found.append(limit._replace(lower=edge, upper=edge, base=edge))
     return tuple(found)
 
 
-def limited(mech: Mechanism, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
+def limited(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
     """The problem with a row for each limit: how far beyond it the joint stands, zero inside."""
 
     def residual(q: Array) -> Array:
-        values = [(limit, limit.value(mech, q, p)) for limit in limits]
+        values = [(limit, limit.value(compiled, q, p)) for limit in limits]
         return np.concatenate([problem.residual(q), [x - min(max(x, each.lower), each.upper) for each, x in values]])
 
     def jacobian(q: Array) -> Array:
-        nothing = np.zeros(mech.nv)
+        nothing = np.zeros(compiled.nv)
         rows = [
-            each.row(mech, q, p) if each.lower == each.upper or each.beyond(each.value(mech, q, p)) else nothing
+            each.row(compiled, q, p) if each.lower == each.upper or each.beyond(each.value(compiled, q, p)) else nothing
             for each in limits
         ]
-        return np.concatenate([problem.jacobian(q), np.reshape(rows, (-1, mech.nv))])
+        return np.concatenate([problem.jacobian(q), np.reshape(rows, (-1, compiled.nv))])
 
     return problem._replace(residual=residual, jacobian=jacobian)

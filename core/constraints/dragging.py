@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.closed_forms.closed_forms import explicitly_closed
 from core.constraints.axis_orientation import wrong_orientation
-from core.constraints.cut_limits import NEXT, met, outside, widened
+from core.constraints.closed_positions import closed_position
+from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
 
-def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: float = 0.0) -> Array:
+def moved(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float = 0.0) -> Array:
     """See `Mechanism.move`."""
-    coordinates = mech._coordinates
+    coordinates = compiled.coordinates
     target = q.copy()
-    held = np.zeros(mech.nv, dtype=bool)
+    held = np.zeros(compiled.nv, dtype=bool)
     for name, value in values.items():
         if not np.isfinite(value):
             raise ModelError(f"{value} is not a finite number.", where=f"coordinate '{name}'")
         if name in coordinates.index:
             at = coordinates.index[name]
             target[at] = value
-            held[mech.joint_v(mech.coordinates[at].joint)] = True
+            held[compiled.joint_v(coordinates.table[at].joint)] = True
         elif name in coordinates.followers:
-            ratio, offset = (float(each[0]) for each in mech.following(name, p))
+            ratio, offset = (float(each[0]) for each in compiled.following(name, p))
             if ratio != 0.0:
                 target[coordinates.slice_q(name)] = (value - offset) / ratio
                 held[coordinates.slice_v(name)] = True
         else:
             raise ModelError(f"There is no coordinate '{name}'.", remedy="mech.q_names lists them.")
-    target = mech.clamp(target)
-    if not mech.constrained:
+    target = coordinates.clamp(target)
+    if not compiled.constrained:
         return target
-    return _moved_closed(mech, q, target, held, p, t)
+    return _moved_closed(compiled, q, target, held, p, t)
 
 
 STAGE = 0.3
@@ -59,48 +57,49 @@ JUMP = 1.5
 """Way of a follower in one stage (rad or m) that means another branch, not a motion."""
 
 
-def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
+def _moved_closed(compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
     """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
-    q_closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t)
+    q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < position_solver.ACCEPTED_GAP:
         return target  # loops that do not close at all keep nothing from moving
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
     for _ in range(MOST_STAGES):
-        displacement = mech.difference(q_closed, target) * held
+        displacement = compiled.coordinates.difference(q_closed, target) * held
         distance = float(np.max(np.abs(displacement), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        follower, gap = _followed(mech, q_closed, displacement * (stage / distance), held, p, t)
+        follower, gap = _followed(compiled, q_closed, displacement * (stage / distance), held, p, t)
         if follower is None:
             stopped = True
             refused.append((stage, gap))
             longest = _shorter(refused)
         else:  # what has just been refused is not asked for again at once
             q_closed, longest, refused = follower, longest if refused else min(2.0 * longest, STAGE), []
-    return _last_step(mech, q_closed, target, held, p, t) if stopped else q_closed
+    return _last_step(compiled, q_closed, target, held, p, t) if stopped else q_closed
 
 
-def _last_step(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
+def _last_step(compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
     """From next to the end of a way to where a joint meets its limit: the held coordinates give way for that."""
-    displacement = mech.difference(q, target) * held
+    displacement = compiled.coordinates.difference(q, target) * held
     distance = float(np.max(np.abs(displacement), initial=0.0))
     if distance < 1e-12:
         return q
-    trial = mech.clamp(_predicted(mech, q, displacement * min(1.0, 2.0 * SHORTEST / distance), held, p))
-    limits = widened(mech, q, p)
-    weights, free = np.where(held, UNWILLING, 1.0), np.zeros(mech.nv, dtype=bool)
-    closed, gap = mech._closed(trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(mech, closed, weights, p, t) if gap < position_solver.ACCEPTED_GAP else (closed, gap)
-    gone = mech.difference(q, closed)
-    nearer = np.linalg.norm(mech.difference(closed, target) * held) < np.linalg.norm(displacement)
+    little = displacement * min(1.0, 2.0 * SHORTEST / distance)
+    trial = compiled.coordinates.clamp(_predicted(compiled, q, little, held, p))
+    limits = widened(compiled, q, p)
+    weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
+    closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
+    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < position_solver.ACCEPTED_GAP else (closed, gap)
+    gone = compiled.coordinates.difference(q, closed)
+    nearer = np.linalg.norm(compiled.coordinates.difference(closed, target) * held) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
         gap < position_solver.ACCEPTED_GAP
-        and not wrong_orientation(mech, closed, p)
-        and not outside(mech, limits, closed, p)
+        and not wrong_orientation(compiled, closed, p)
+        and not outside(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
 
@@ -116,41 +115,41 @@ def _shorter(refused: Sequence[tuple[float, float]]) -> float:
     return float(np.clip(0.95 * end, stage / 16.0, 0.5 * stage))
 
 
-def _at_edges(mech: Mechanism, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
+def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
     """(q, gap) with joints that stand next to a limit exactly there, if they all can."""
-    coordinates = mech._coordinates
+    coordinates = compiled.coordinates
     low, high = coordinates.room(q)
     still = (low > -NEXT) | (high < NEXT)
     edges = np.where(still, np.where(low > -high, low, high), 0.0)
-    limits = met(mech, mech.cut_limits, q, p)
+    limits = met(compiled, cut_limits(compiled), q, p)
     if not (still.any() or limits):
         return q, 0.0
-    closed, gap = mech._closed(coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
+    closed, gap = closed_position(compiled, coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
     return (closed, gap) if gap < position_solver.ACCEPTED_GAP else (q, 0.0)
 
 
 def _followed(
-    mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float
+    compiled: Compiled, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float
 ) -> tuple[Array | None, float]:
     """(closed position after a step of the held coordinates, None if the loops cannot follow; gap left)."""
-    trial = mech.clamp(_predicted(mech, q, step, held, p))
-    closed, gap = explicitly_closed(mech, trial, held, p), 0.0
-    if closed is None or np.max(np.abs(mech.difference(q, closed))) > JUMP:
-        closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
-    limits = widened(mech, q, p) if gap < position_solver.ACCEPTED_GAP else ()
-    if outside(mech, limits, closed, p):
-        closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t, limits=limits)
-    followed = gap < position_solver.ACCEPTED_GAP and np.max(np.abs(mech.difference(q, closed))) <= JUMP
+    trial = compiled.coordinates.clamp(_predicted(compiled, q, step, held, p))
+    closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
+    if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
+        closed, gap = closed_position(compiled, trial, np.ones(compiled.nv), held, p, t=t)
+    limits = widened(compiled, q, p) if gap < position_solver.ACCEPTED_GAP else ()
+    if outside(compiled, limits, closed, p):
+        closed, gap = closed_position(compiled, trial, np.ones(compiled.nv), held, p, t=t, limits=limits)
+    followed = gap < position_solver.ACCEPTED_GAP and np.max(np.abs(compiled.coordinates.difference(q, closed))) <= JUMP
     return (closed, gap) if followed else (None, gap)
 
 
-def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
+def _predicted(compiled: Compiled, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
     """q after the step of the held coordinates, the others following to first order."""
-    G = mech.constraint_jacobian(q, p=p)[mech._program.levels == 0]
+    G = compiled.call("constraint_jacobian", q, p=p)[compiled.levels == 0]
     others = ~held
-    follow = np.zeros(mech.nv)
+    follow = np.zeros(compiled.nv)
     follow[others] = -np.linalg.pinv(G[:, others], rcond=1e-6) @ (G[:, held] @ step[held])
     size = float(np.max(np.abs(follow), initial=0.0))
     if size > 1.0:
         follow *= 1.0 / size
-    return mech.integrate(q, step + follow)
+    return compiled.coordinates.integrate(q, step + follow)

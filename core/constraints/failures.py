@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import wrong_orientation
+from core.constraints.closed_positions import closed_position
 from core.constraints.conflicting_elements import Conflict, Key, conflicting
 from core.constraints.cut_limits import BEYOND, CutLimit
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error, unit
-from core.constraints.undefined_formulas import REMEDY
+from core.elements.constraint_kinds import Row
 from core.errors import AssemblyError, listed
 from core.model.model import WORDS
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import RANK_TOLERANCE
-
-if TYPE_CHECKING:
-    from core.elements.constraint_kinds import Row
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
+from core.traces.not_finite import REMEDY
 
 Array = NDArray[np.float64]
 
@@ -32,27 +29,29 @@ PRESSES = 1e-9
 """Slope of the squared gap with which a coordinate presses against its limit, and room that is none."""
 
 
-def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, drivers: bool = True) -> AssemblyError:
+def assembly_error(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, drivers: bool = True) -> AssemblyError:
     """What stays open, and by how much, with the position q that came nearest; everything that cannot hold together is
     named (`AssemblyError.together`).
 
     drivers : whether they count
     """
-    error = _open(mech, q, p, t, drivers)
-    error.what += _without_limits(mech, q, p, t)
+    error = _open(compiled, q, p, t, drivers)
+    error.what += _without_limits(compiled, q, p, t)
     error.q = q
     return error
 
 
-def _without_limits(mech: Mechanism, q: Array, p: Values, t: float) -> str:
+def _without_limits(compiled: Compiled, q: Array, p: Values, t: float) -> str:
     """The joints beyond their limits where it would close from here, as a sentence; '' if that does not help."""
-    free, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t, bounded=False)
-    if not gap < position_solver.ACCEPTED_GAP or wrong_orientation(mech, free, p):
+    free, gap = closed_position(
+        compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t, bounded=False
+    )
+    if not gap < position_solver.ACCEPTED_GAP or wrong_orientation(compiled, free, p):
         return ""
-    lower, upper = mech._coordinates.lower, mech._coordinates.upper
+    lower, upper = compiled.coordinates.lower, compiled.coordinates.upper
     beyond = [
         f"'{each.name}' at {_value(x, each.dimension)} (limit {_value(low if x < low else high, each.dimension)})"
-        for each, x, low, high in zip(mech.coordinates, free, lower, upper, strict=True)
+        for each, x, low, high in zip(compiled.coordinates.table, free, lower, upper, strict=True)
         if not low - BEYOND <= x <= high + BEYOND
     ]
     return f" It would close with {listed(beyond)}." if beyond else ""
@@ -62,13 +61,13 @@ def _value(x: float, dimension: str) -> str:
     return f"{np.degrees(x):.4g}°" if dimension == "angle" else f"{1000.0 * x:.4g} mm"
 
 
-def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
-    rows = mech._program.constraint_rows
+def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
+    rows = compiled.rows
     counts = [drivers or row.collection != "drivers" for row in rows]
-    gaps = np.where(counts, np.abs(mech.constraint_residual(q, p=p, t=t)), 0.0)
+    gaps = np.where(counts, np.abs(compiled.call("constraint_residual", q, p=p, t=t)), 0.0)
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
-    if worst < position_solver.ACCEPTED_GAP and (joint := wrong_orientation(mech, q, p)):
+    if worst < position_solver.ACCEPTED_GAP and (joint := wrong_orientation(compiled, q, p)):
         return AssemblyError(
             "The loop closes only with the joint's sides the wrong way round.",
             where=f"joint '{joint}'",
@@ -80,14 +79,14 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
             where=f"{WORDS[row.collection]} '{row.element}'",
             remedy=REMEDY,
         )
-    found = conflicting(mech, q, p, t, drivers) if np.isfinite(worst) else ()
+    found = conflicting(compiled, q, p, t, drivers) if np.isfinite(worst) else ()
     if not found:
-        return _single(mech, q, row, worst, p)
-    errors = [_told(mech, each, p, t) for each in found]
+        return _single(compiled, q, row, worst, p)
+    errors = [_told(compiled, each, p, t) for each in found]
     error = errors[0]
     error.together = tuple(_place(key) for each in found for key in each.elements)
     for other, each in zip(errors[1:], found[1:], strict=True):
-        names = listed([_name(mech, key) for key in each.elements])
+        names = listed([_name(compiled, key) for key in each.elements])
         error.what += f" Besides, {names} cannot hold{' together' if len(each.elements) > 1 else ''}."
         error.remedy = error.remedy or other.remedy
     return error
@@ -105,21 +104,21 @@ def beyond_limit(q: Array, limit: CutLimit, step: float) -> AssemblyError:
     return error
 
 
-def _told(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyError:
+def _told(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError:
     """The message about one set of elements."""
     kinds = {collection for collection, _ in found.elements}
-    if "drivers" in kinds and (error := _driven_apart(mech, found, p, t)) is not None:
+    if "drivers" in kinds and (error := _driven_apart(compiled, found, p, t)) is not None:
         return error
-    row = mech._program.constraint_rows[found.row]
+    row = compiled.rows[found.row]
     if len(found.elements) == 1:
-        error = _single(mech, found.q, row, found.gap, p)
-        error.what += _at_limits(mech, found, p, t)
+        error = _single(compiled, found.q, row, found.gap, p)
+        error.what += _at_limits(compiled, found, p, t)
         return error
     main = next(key for kind in ("drivers", "constraints", "joints") for key in found.elements if key[0] == kind)
-    others = listed([_name(mech, key) for key in found.elements if key != main])
-    missing = _missing(mech, found.q, row, found.gap, p)
+    others = listed([_name(compiled, key) for key in found.elements if key != main])
+    missing = _missing(compiled, found.q, row, found.gap, p)
     what = "The loop cannot be closed" if main[0] == "joints" else "It cannot hold"
-    stopped = _at_limits(mech, found, p, t)
+    stopped = _at_limits(compiled, found, p, t)
     return AssemblyError(
         f"{what} together with {others}: {missing}.{stopped}",
         where=_place(main),
@@ -127,70 +126,68 @@ def _told(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyErro
     )
 
 
-def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyError | None:
+def _driven_apart(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError | None:
     """The message where drivers demand what they or the loops do not allow; None where constraints take part."""
-    rows = mech._program.constraint_rows
-    free = _closed_without_drivers(mech, found.q, p, t)
-    q = found.q if free is None else _nearest_to_drivers(mech, free, found, p, t)
-    apart = contradiction(mech, q, None, p, t)
+    rows = compiled.rows
+    free = _closed_without_drivers(compiled, found.q, p, t)
+    q = found.q if free is None else _nearest_to_drivers(compiled, free, found, p, t)
+    apart = contradiction(compiled, q, None, p, t)
     if apart is not None and apart.others:
-        return contradiction_error(mech, apart)
+        return contradiction_error(compiled, apart)
     if any(collection == "constraints" for collection, _ in found.elements):
         return None
     if apart is not None and ("drivers", apart.row.element) in found.elements:
-        return contradiction_error(mech, apart)
-    gaps = np.abs(mech.constraint_residual(q, p=p, t=t))
+        return contradiction_error(compiled, apart)
+    gaps = np.abs(compiled.call("constraint_residual", q, p=p, t=t))
     at = max(
         (k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
         key=lambda k: float(gaps[k]),
     )
-    return _single(mech, q, rows[at], float(gaps[at]), p)
+    return _single(compiled, q, rows[at], float(gaps[at]), p)
 
 
-def _single(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> AssemblyError:
+def _single(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> AssemblyError:
     """The message about one element that stays open by itself."""
     where = _place((row.collection, row.element))
     if row.collection != "joints":
         what = f"{row.component} is" if row.component else "it is"
         return AssemblyError(
-            f"What is prescribed cannot be fulfilled: {what} {_amount(mech, q, row, gap, p)} away.",
+            f"What is prescribed cannot be fulfilled: {what} {_amount(compiled, q, row, gap, p)} away.",
             where=where,
             remedy="Change what it prescribes, lengths or limits, or begin nearer to it.",
         )
     return AssemblyError(
-        f"The loop cannot be closed: {_missing(mech, q, row, gap, p)}.",
+        f"The loop cannot be closed: {_missing(compiled, q, row, gap, p)}.",
         where=where,
         remedy="Change lengths or limits in its loop, or begin nearer to closing.",
     )
 
 
-def _missing(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> str:
+def _missing(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
     """What is missing at the row that stays open farthest."""
     if row.collection != "joints":
-        return f"{_amount(mech, q, row, gap, p)} are missing"
-    distance = _apart(*mech.joint_poses(q, p)[row.element])
+        return f"{_amount(compiled, q, row, gap, p)} are missing"
+    distance = _apart(*compiled.joint_poses(q, p)[row.element])
     if distance > FAR:
         return f"{1000.0 * distance:.4g} mm are missing"
     return f"its directions differ by {np.degrees(abs(gap)):.4g}°"
 
 
-def _amount(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> str:
+def _amount(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
     """A gap in words: distances in millimetres, as of joints."""
-    measure = unit(mech, row)
-    gap = abs(_of_length(mech, q, row, gap, p))
+    measure = unit(compiled, row)
+    gap = abs(_of_length(compiled, q, row, gap, p))
     return f"{1000.0 * gap:.4g} mm" if measure == "m" else amount_text(gap, measure)
 
 
-def _of_length(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> float:
+def _of_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:
     """The gap of a rod (its residual is one of squares) in m, any other as it is."""
-    element = mech.model.expanded.find(row.collection, row.element)
+    element = compiled.model.expanded.find(row.collection, row.element)
     if row.collection != "constraints" or "length" not in element.uses:
         return gap
-    poses = dict(zip(mech.frame_names, mech.poses(q, p), strict=True)) | {"world": np.eye(4)}
+    poses = dict(zip(compiled.frame_names, compiled.call("poses", q, p=p), strict=True)) | {"world": np.eye(4)}
     signed = next(
-        float(mech.constraint_residual(q, p=p)[k])
-        for k, each in enumerate(mech._program.constraint_rows)
-        if each == row
+        float(compiled.call("constraint_residual", q, p=p)[k]) for k, each in enumerate(compiled.rows) if each == row
     )
     distance = _apart(poses[element.a or "world"], poses[element.b])
     return distance - (float(np.hypot(signed, distance)) - signed)
@@ -200,17 +197,17 @@ def _apart(X_a: Array, X_b: Array) -> float:
     return float(np.linalg.norm(X_a[:3, 3] - X_b[:3, 3]))
 
 
-def _at_limits(mech: Mechanism, found: Conflict, p: Values, t: float) -> str:
+def _at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
     """Which joints would go on but for their limits, as a sentence; '' if none."""
     held = [
-        k
-        for k, row in enumerate(mech._program.constraint_rows)
-        if row.level == 0 and (row.collection, row.element) in found.elements
+        k for k, row in enumerate(compiled.rows) if row.level == 0 and (row.collection, row.element) in found.elements
     ]
-    downhill = -mech.constraint_jacobian(found.q, p=p)[held].T @ mech.constraint_residual(found.q, p=p, t=t)[held]
-    low, high = mech._coordinates.room(found.q)
+    gaps = compiled.call("constraint_residual", found.q, p=p, t=t)[held]
+    downhill = -compiled.call("constraint_jacobian", found.q, p=p)[held].T @ gaps
+    low, high = compiled.coordinates.room(found.q)
     pressed = ((downhill < -PRESSES) & (low > -PRESSES)) | ((downhill > PRESSES) & (high < PRESSES))
-    names = [name for name in dict.fromkeys(c.joint for c in mech.coordinates) if pressed[mech.joint_v(name)].any()]
+    joints = dict.fromkeys(coordinate.joint for coordinate in compiled.coordinates.table)
+    names = [name for name in joints if pressed[compiled.joint_v(name)].any()]
     stand = "stand at their limits" if len(names) > 1 else "stands at its limit"
     quoted = listed([f"'{name}'" for name in names])
     return f" {quoted} {stand}." if names else ""
@@ -220,29 +217,31 @@ def _place(key: Key) -> str:
     return f"{WORDS[key[0]]} '{key[1]}'"
 
 
-def _name(mech: Mechanism, key: Key) -> str:
+def _name(compiled: Compiled, key: Key) -> str:
     """An element among others: a loop by its joints."""
-    loop = next((loop for loop in mech.loops if key == ("joints", loop.cut)), None)
+    loop = next((loop for loop in compiled.loops if key == ("joints", loop.cut)), None)
     return f"'{key[1]}'" if loop is None else f"loop {loop.number} ({', '.join(loop.joints)})"
 
 
-def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t: float) -> Array:
+def _nearest_to_drivers(compiled: Compiled, q: Array, found: Conflict, p: Values, t: float) -> Array:
     """From a closed position along the loops to where what the drivers prescribe is missed least."""
     import scipy.linalg
 
-    rows = mech._program.constraint_rows
+    rows = compiled.rows
     position = np.array([row.level == 0 for row in rows])
     theirs = position & [("drivers", row.element) in found.elements for row in rows]
     others = np.array([row.collection != "drivers" for row in rows])
-    weights, free = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
+    weights, free = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     share = 1.0
     while share > SHORTEST:
-        G, gaps = mech.constraint_jacobian(q, p=p), mech.constraint_residual(q, p=p, t=t)[theirs]
+        G = compiled.call("constraint_jacobian", q, p=p)
+        gaps = compiled.call("constraint_residual", q, p=p, t=t)[theirs]
         N = scipy.linalg.null_space(G[others & position], rcond=RANK_TOLERANCE)
         step = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK_TOLERANCE) @ gaps)
         step *= min(1.0, LONGEST / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
-        trial, gap = mech._closed(mech.clamp(mech.integrate(q, share * step)), weights, free, p, t=t, rows=others)
-        left = mech.constraint_residual(trial, p=p, t=t)[theirs]
+        stepped = compiled.coordinates.clamp(compiled.coordinates.integrate(q, share * step))
+        trial, gap = closed_position(compiled, stepped, weights, free, p, t=t, rows=others)
+        left = compiled.call("constraint_residual", trial, p=p, t=t)[theirs]
         if gap < position_solver.ACCEPTED_GAP and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
             q, share = trial, min(1.0, 2.0 * share)
         else:
@@ -250,12 +249,12 @@ def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t
     return q
 
 
-def _closed_without_drivers(mech: Mechanism, q: Array, p: Values, t: float) -> Array | None:
+def _closed_without_drivers(compiled: Compiled, q: Array, p: Values, t: float) -> Array | None:
     """The position near q that fits where drivers need not be followed; None if there is none, or no driver."""
-    rows = mech._program.constraint_rows
+    rows = compiled.rows
     if not any(row.collection == "drivers" and row.level == 0 for row in rows):
         return None
-    free = np.zeros(mech.nv, dtype=bool)
+    free = np.zeros(compiled.nv, dtype=bool)
     others = np.array([row.collection != "drivers" for row in rows], dtype=bool)
-    closed, gap = mech._closed(q, np.ones(mech.nv), free, p, anywhere=True, t=t, rows=others)
+    closed, gap = closed_position(compiled, q, np.ones(compiled.nv), free, p, anywhere=True, t=t, rows=others)
     return closed if gap < position_solver.ACCEPTED_GAP else None

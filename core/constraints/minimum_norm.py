@@ -8,15 +8,13 @@ sum of squares, torques counted per size of the machine: that does not depend on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.closed_positions import rest
 from core.multibody.parameter_values import Values
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -26,9 +24,9 @@ DEPENDENT = 1e-9
 """Part of the largest singular value of G below which one counts as zero."""
 
 
-def size_of(mech: Mechanism, p: Values) -> float:
+def size_of(compiled: Compiled, p: Values) -> float:
     """The machine's own size, m: root mean square distance of its joints from their middle; 1 if all coincide."""
-    pairs = mech.joint_poses(mech.rest(), p)
+    pairs = compiled.joint_poses(rest(compiled), p)
     points = np.array([side[:3, 3] for sides in pairs.values() for side in sides]).reshape(-1, 3)
     if not len(points):
         return 1.0
@@ -36,9 +34,9 @@ def size_of(mech: Mechanism, p: Values) -> float:
     return spread if spread > 1e-9 else 1.0
 
 
-def self_stresses(mech: Mechanism, q: Array, p: Values) -> Array:
+def self_stresses(compiled: Compiled, q: Array, p: Values) -> Array:
     """(n, rows, k) orthonormal, of the most that any of the states (n, nq) has; zero where a state has fewer."""
-    G = np.asarray(mech.constraint_jacobian(q, p=p))
+    G = np.asarray(compiled.call("constraint_jacobian", q, p=p))
     u, sigma, _ = np.linalg.svd(G)
     rows = G.shape[-2]
     padded = np.zeros((len(q), rows))
@@ -49,7 +47,7 @@ def self_stresses(mech: Mechanism, q: Array, p: Values) -> Array:
 
 
 def least(
-    mech: Mechanism,
+    compiled: Compiled,
     q: Array,
     multipliers: Array,
     given: dict[str, Array],
@@ -61,11 +59,11 @@ def least(
     q : (n, nq); multipliers (n, rows); given : joint → (n, 6) wrenches with them; through : multipliers → joint →
     wrenches that they alone send through joints
     """
-    S = self_stresses(mech, q, p)
+    S = self_stresses(compiled, q, p)
     if not S.shape[-1]:
         return multipliers
-    size = size_of(mech, p)
-    others = [k for k, row in enumerate(mech._program.constraint_rows) if row.collection != "joints"]
+    size = size_of(compiled, p)
+    others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
     unit = np.array([1.0 / size] * 3 + [1.0] * 3)
 
     def all_of(wrenches: dict[str, Array], own: Array) -> Array:

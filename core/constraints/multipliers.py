@@ -7,19 +7,17 @@ revolute joints has two) leave a unique: λ is the least-norm solution.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.assembly import per_state
-from core.constraints.undefined_formulas import REMEDY, undefined_formula
-from core.errors import KinetostatError, ModelError, SimulationError
+from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import RANK_TOLERANCE
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
+from core.traces.not_finite import singular
 
 Array = NDArray[np.float64]
 
@@ -60,76 +58,63 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
 
 
 def constrained_motion(
-    mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> tuple[Array, Array]:
     """(…, nv) accelerations, and (…, rows) multipliers of what holds."""
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
-    rhs = tau - mech.bias(q, v, p=p, passive=passive, t=t, x=x)
-    M = mech.mass_matrix(q, p=p)
+    rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
+    M = compiled.mass_matrix(q, p)
     try:
-        if not mech.constrained:
+        if not compiled.constrained:
             return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
-        G, G_bias = mech.constraint_jacobian(q, p=p), mech._call("constraint_bias", p, q, v, t=t)
+        G, G_bias = compiled.call("constraint_jacobian", q, p=p), compiled.call("constraint_bias", q, v, p=p, t=t)
         leading = np.broadcast_shapes(M.shape[:-2], rhs.shape[:-1], G.shape[:-2], G_bias.shape[:-1])
         M, G = (np.broadcast_to(each, (*leading, *each.shape[-2:])) for each in (M, G))
         rhs, G_bias = (np.broadcast_to(each, (*leading, each.shape[-1])) for each in (rhs, G_bias))
         return _multipliers(M, rhs, G, G_bias)
     except np.linalg.LinAlgError:
-        raise singular(mech, q, p) from None
+        raise singular(compiled, q, p) from None
 
 
-class Accelerations:
-    """Forward dynamics of a mechanism with loops, in the form of an evaluator."""
-
-    def __init__(self, mech: Mechanism) -> None:
-        self.mech = mech
-
-    def call(self, q: Any, v: Any, tau: Any) -> Array:
-        """(…, nv) accelerations at (q, v, τ)."""
-        return constrained_motion(self.mech, q, v, tau, None, True)[0]
+def accelerations(
+    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+) -> Array:
+    """(…, nv) accelerations at (q, v, τ)."""
+    if compiled.by_mass_matrix:
+        return constrained_motion(compiled, q, v, tau, p, passive, t, x)[0]
+    return compiled.call("forward_dynamics" if passive else "forward_dynamics_ideal", q, v, tau, p=p, t=t, x=x)
 
 
-def singular(
-    mech: Mechanism, q: Array, p: Values, v: Array | None = None, t: float = 0.0, x: Array | None = None
-) -> KinetostatError:
-    """The message for forward dynamics without a finite result: which joint, or which number."""
-    from core.traces.tracer import massless
-
-    states = q.reshape(-1, q.shape[-1])
-    bad = ~np.isfinite(states).all(axis=1)
-    if bad.any():
-        name = mech.q_names[int(np.argmax(~np.isfinite(states[bad][0])))]
-        return SimulationError(
-            "The coordinate is not a finite number.",
-            where=f"coordinate '{name}'",
-            remedy="Begin from a finite position.",
-        )
-    if v is not None and np.ndim(v) == 1 and (culprit := undefined_formula(mech, states[0], v, p, t, x)):
-        return SimulationError("Its formula gives no finite number.", where=culprit, remedy=REMEDY)
-    for M in mech.mass_matrix(q, p=p).reshape(-1, mech.nv, mech.nv):
-        if not np.isfinite(M).all():
-            break
-        values, vectors = np.linalg.eigh(M)
-        if values[0] <= 1e-12 * max(values[-1], 1e-300):
-            moved = mech.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
-            return massless(moved, [joint.name for joint in mech.implicit_joints])
-    return SimulationError(
-        "The accelerations are not finite numbers.", remedy="Look for extreme values of speeds, forces or parameters."
-    )
+def joint_forces(
+    compiled: Compiled,
+    q: Any,
+    v: Any,
+    a: Any,
+    actuators: Sequence[str] | None,
+    p: Values,
+    passive: bool,
+    t: Any = 0.0,
+    x: Any = None,
+) -> Array:
+    """See `Mechanism.inverse_dynamics`."""
+    tau = compiled.call("inverse_dynamics" if passive else "inverse_dynamics_ideal", q, v, a, p=p, t=t, x=x)
+    if actuators is None and not compiled.constrained:
+        return tau
+    return at_actuators(compiled, q, tau, actuators, p)
 
 
-def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
+def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
     """Tree forces τ replaced by the smallest ones f at the actuators that do the same, B f + Gᵀ λ = τ: Nᵀ B f = Nᵀ τ
     with the motions N that joints and constraints leave (drivers give no force here: they are what actuators do)."""
-    q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
+    q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     named = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
-    lasting = np.array([row.collection != "drivers" for row in mech._program.constraint_rows], dtype=bool)
+    lasting = np.array([row.collection != "drivers" for row in compiled.rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
-        G = mech.constraint_jacobian(state, p=row)[lasting]
-        chosen = independent(G) if named is None else [_speed(mech, name) for name in named]
+        G = compiled.call("constraint_jacobian", state, p=row)[lasting]
+        chosen = independent(G) if named is None else [_speed(compiled, name) for name in named]
         _, sizes, right = np.linalg.svd(G)
         motions = right[np.count_nonzero(sizes > RANK_TOLERANCE * np.max(sizes, initial=0.0)) :]
         wanted = motions @ force
@@ -137,18 +122,18 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
         if np.max(np.abs(motions @ result[k] - wanted), initial=0.0) > 1e-6 * max(
             1.0, float(np.max(np.abs(force), initial=0.0))
         ):
-            names = ", ".join(mech.v_names[i] for i in chosen)
+            names = ", ".join(compiled.v_names[i] for i in chosen)
             raise SimulationError(
                 f"Forces at {names} alone cannot produce these accelerations.",
                 remedy="Name one actuator for each degree of freedom.",
             )
-    return result.reshape(*leading, mech.nv)
+    return result.reshape(*leading, compiled.nv)
 
 
-def _speed(mech: Mechanism, name: str) -> int:
-    if name not in mech.v_names:
+def _speed(compiled: Compiled, name: str) -> int:
+    if name not in compiled.v_names:
         raise ModelError(f"There is no speed '{name}'.", remedy="mech.v_names lists them.")
-    return mech.v_names.index(name)
+    return compiled.v_names.index(name)
 
 
 def independent(G: Array) -> list[int]:

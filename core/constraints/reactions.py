@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.minimum_norm import least
-from core.constraints.multipliers import constrained_motion
+from core.constraints.multipliers import accelerations, constrained_motion
 from core.errors import ModelError, near_misses
 from core.multibody.parameter_values import Values
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -41,34 +39,34 @@ CHUNK = 1000
 NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
 
 
-def _noted(mech: Mechanism, q: Any, found: dict[str, Array], p: Values) -> Reactions:
+def _noted(compiled: Compiled, q: Any, found: dict[str, Array], p: Values) -> Reactions:
     """With a note if they are not the only possible ones."""
     result = Reactions(found)
-    if mech.constrained and _redundant(mech, q, p):
+    if compiled.constrained and _redundant(compiled, q, p):
         result.note = NOT_UNIQUE
     return result
 
 
 def reactions(
-    mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> Reactions:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes."""
-    if not mech.constrained:
-        a = mech.forward_dynamics(q, v, tau, p=p, passive=passive, t=t, x=x)
-        return Reactions(_through(mech, q, v, a, p, t, x, passive))
-    a, multipliers = constrained_motion(mech, q, v, tau, p, passive, t, x)
-    own = _through(mech, q, v, a, p, t, x, passive)
-    if _redundant(mech, q, p):
-        multipliers = _least(mech, q, multipliers, own, p)
-    return _noted(mech, q, _held(mech, q, multipliers, own, p), p)
+    if not compiled.constrained:
+        a = accelerations(compiled, q, v, tau, p, passive, t, x)
+        return Reactions(_through(compiled, q, v, a, p, t, x, passive))
+    a, multipliers = constrained_motion(compiled, q, v, tau, p, passive, t, x)
+    own = _through(compiled, q, v, a, p, t, x, passive)
+    if _redundant(compiled, q, p):
+        multipliers = _least(compiled, q, multipliers, own, p)
+    return _noted(compiled, q, _held(compiled, q, multipliers, own, p), p)
 
 
-def _held(mech: Mechanism, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> dict[str, Array]:
+def _held(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> dict[str, Array]:
     """joint → wrench with what holds, from those without (`own`)."""
-    topology, result = mech._program.topology, dict(own)
-    origins = {name: sides[1][..., :3, 3] for name, sides in mech.joint_poses(q, p).items()}
+    topology, result = compiled.topology, dict(own)
+    origins = {name: sides[1][..., :3, 3] for name, sides in compiled.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    for cut, names, F, point in constraint_wrenches(mech, q, multipliers, p):
+    for cut, names, F, point in constraint_wrenches(compiled, q, multipliers, p):
         if cut:
             result[cut] = result[cut] + F
         for carrier_of, sign in ((names[1], -1.0), (names[0], 1.0)):
@@ -78,18 +76,18 @@ def _held(mech: Mechanism, q: Any, multipliers: Array, own: dict[str, Array], p:
     return result
 
 
-def _redundant(mech: Mechanism, q: Any, p: Values) -> bool:
+def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
     """Whether at the first of the states some rows of G say what others say already."""
-    G = np.asarray(mech.constraint_jacobian(q, p=p)).reshape(-1, len(mech._program.constraint_rows), mech.nv)[:1]
+    G = np.asarray(compiled.call("constraint_jacobian", q, p=p)).reshape(-1, len(compiled.rows), compiled.nv)[:1]
     size = float(np.linalg.norm(G[0], 2)) if len(G) and G[0].size else 0.0
     return bool(len(G)) and int(np.linalg.matrix_rank(G[0], tol=1e-9 * max(size, 1e-300))) < G.shape[1]
 
 
-def _least(mech: Mechanism, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> Array:
+def _least(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> Array:
     """(…, rows) the multipliers of least forces, some states at a time."""
     leading = multipliers.shape[:-1]
-    states = np.broadcast_to(q, (*leading, mech.nq)).reshape(-1, mech.nq)
-    rows = np.broadcast_to(mech.parameter_values(p), (*leading, len(mech.p_names))).reshape(len(states), -1)
+    states = np.broadcast_to(q, (*leading, compiled.nq)).reshape(-1, compiled.nq)
+    rows = np.broadcast_to(compiled.parameter_values(p), (*leading, len(compiled.p_names))).reshape(len(states), -1)
     flat = multipliers.reshape(len(states), -1)
     through = {name: np.broadcast_to(F, (*leading, 6)).reshape(-1, 6) for name, F in own.items()}
     alone = np.ptp(rows, axis=0).max(initial=0.0) == 0.0
@@ -98,29 +96,29 @@ def _least(mech: Mechanism, q: Any, multipliers: Array, own: dict[str, Array], p
         part = slice(first, first + CHUNK)
         values = rows[0] if alone else rows[part]
         nothing = {name: np.zeros((len(states[part]), 6)) for name in own}
-        send = partial(_sent, mech, states[part], nothing, values)
-        given = _held(mech, states[part], flat[part], {name: F[part] for name, F in through.items()}, values)
-        result[part] = least(mech, states[part], flat[part], given, values, send)
+        send = partial(_sent, compiled, states[part], nothing, values)
+        given = _held(compiled, states[part], flat[part], {name: F[part] for name, F in through.items()}, values)
+        result[part] = least(compiled, states[part], flat[part], given, values, send)
     return result.reshape(multipliers.shape)
 
 
-def _sent(mech: Mechanism, q: Array, nothing: dict[str, Array], p: Array, multipliers: Array) -> dict[str, Array]:
-    return _held(mech, q, multipliers, nothing, p)
+def _sent(compiled: Compiled, q: Array, nothing: dict[str, Array], p: Array, multipliers: Array) -> dict[str, Array]:
+    return _held(compiled, q, multipliers, nothing, p)
 
 
-def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:
+def _through(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:
     """Of every joint, as if nothing else held; of cut joints what acts in them by itself (springs, rotors)."""
-    wrenches = mech._call("wrenches" if passive else "wrenches_ideal", p, q, v, a, t=t, x=x)
-    return {name: wrenches[..., i, :] for i, name in enumerate(mech.joint_names)}
+    wrenches = compiled.call("wrenches" if passive else "wrenches_ideal", q, v, a, p=p, t=t, x=x)
+    return {name: wrenches[..., i, :] for i, name in enumerate(compiled.joint_names)}
 
 
 def constraint_wrenches(
-    mech: Mechanism, q: Any, multipliers: Array, p: Values
+    compiled: Compiled, q: Any, multipliers: Array, p: Values
 ) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
     """(cut joint through which it goes or "", names of a and b, wrench on b, the point it is about) of every side."""
-    R, points = mech._call("constraint_motion", p, q), mech._call("constraint_origins", p, q)
+    R, points = compiled.call("constraint_motion", q, p=p), compiled.call("constraint_origins", q, p=p)
     start = 0
-    for k, (_, side, rows) in enumerate(mech._program.tracer.constraints.sides()):
+    for k, (_, side, rows) in enumerate(compiled.constraints.sides()):
         part = slice(start, start + rows.stop - rows.start)
         start = part.stop
         wrench = (np.swapaxes(R[..., part, :], -1, -2) @ multipliers[..., rows, None])[..., 0]
@@ -133,16 +131,16 @@ def _moved(F: Array, r: Array) -> Array:
 
 
 def constraint_forces(
-    mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> dict[str, Array]:
     """constraint or driver → (…, rows) multipliers."""
-    if not mech.constrained:
+    if not compiled.constrained:
         return {}
-    a, multipliers = constrained_motion(mech, q, v, tau, p, passive, t, x)
-    if _redundant(mech, q, p):
-        multipliers = _least(mech, q, multipliers, _through(mech, q, v, a, p, t, x, passive), p)
+    a, multipliers = constrained_motion(compiled, q, v, tau, p, passive, t, x)
+    if _redundant(compiled, q, p):
+        multipliers = _least(compiled, q, multipliers, _through(compiled, q, v, a, p, t, x, passive), p)
     result: dict[str, Array] = {}
-    for k, row in enumerate(mech._program.constraint_rows):
+    for k, row in enumerate(compiled.rows):
         if row.collection != "joints":
             column = multipliers[..., k : k + 1]
             before = result.get(row.element)
@@ -150,16 +148,16 @@ def constraint_forces(
     return result
 
 
-def sensor(mech: Mechanism, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
+def sensor(compiled: Compiled, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
     """See `Mechanism.sensor`."""
-    known = mech._program.tracer.elements.sensors
+    known = compiled.elements.sensors
     if name not in known:
         raise ModelError(f"There is no sensor of motion '{name}'.", remedy=near_misses(name, list(known)))
     a_given = np.zeros(np.shape(v)) if a is None else a
-    both = mech._call(f"sensor:{name}", p, q, v, a_given)
+    both = compiled.call(f"sensor:{name}", q, v, a_given, p=p)
     value, rate = both[..., 0, :], both[..., 1, :]
     if a is None and not known[name].geometric:
         rate = np.full_like(rate, np.nan)
         value = np.full_like(value, np.nan) if known[name].kind.endswith("acceleration") else value
-    single = mech.model.expanded.find("sensors", name).info.components == ("",)
+    single = compiled.model.expanded.find("sensors", name).info.components == ("",)
     return (value[..., 0], rate[..., 0]) if single else (value, rate)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.elements.constraint_kinds import ACCELERATION, Row
 from core.errors import AssemblyError
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
-    from core.multibody.parameter_values import Values
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -86,39 +84,39 @@ def disagreement(each: Repeated, rows: Sequence[Row], demands: Sequence[Array]) 
     return None
 
 
-def demanded(mech: Mechanism, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
+def demanded(compiled: Compiled, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
     """(rows,) what every row demands of positions, speeds (ḟ) and accelerations (f̈ − Ġ v), the last if v is given."""
-    result = [np.asarray(-mech.constraint_residual(q, p=p, t=t)), -mech._call("constraint_time", p, t=t)]
+    result = [-compiled.call("constraint_residual", q, p=p, t=t), -compiled.call("constraint_time", p=p, t=t)]
     if v is not None:
-        result.append(-mech._call("constraint_bias", p, q, v, t=t))
+        result.append(-compiled.call("constraint_bias", q, v, p=p, t=t))
     return result
 
 
-def contradiction(mech: Mechanism, q: Array, v: Array | None, p: Values, t: float) -> Contradiction | None:
+def contradiction(compiled: Compiled, q: Array, v: Array | None, p: Values, t: float) -> Contradiction | None:
     """The first driver that contradicts others at a state (speeds and accelerations only if v is given)."""
-    rows = mech._program.constraint_rows
+    rows = compiled.rows
     if not any(row.collection == "drivers" for row in rows):
         return None
-    demands = demanded(mech, q, v, p, t)
-    for each in repeated_drivers(mech.constraint_jacobian(q, p=p), rows)[1]:
+    demands = demanded(compiled, q, v, p, t)
+    for each in repeated_drivers(compiled.call("constraint_jacobian", q, p=p), rows)[1]:
         found = disagreement(each, rows, demands if v is not None else demands[:1])
         if found is not None:
             return Contradiction(rows[each.row], tuple(rows[i] for i in each.drivers), *found)
     return None
 
 
-def drivers_repeat(mech: Mechanism, q: Array, p: Values) -> bool:
+def drivers_repeat(compiled: Compiled, q: Array, p: Values) -> bool:
     """True if some driver moves at q what other drivers move already."""
-    rows = mech._program.constraint_rows
+    rows = compiled.rows
     if sum(row.collection == "drivers" for row in rows) < 2:
         return False
-    return any(each.drivers for each in repeated_drivers(mech.constraint_jacobian(q, p=p), rows)[1])
+    return any(each.drivers for each in repeated_drivers(compiled.call("constraint_jacobian", q, p=p), rows)[1])
 
 
-def contradiction_error(mech: Mechanism, found: Contradiction) -> AssemblyError:
+def contradiction_error(compiled: Compiled, found: Contradiction) -> AssemblyError:
     """The message."""
     word, where = LEVELS[found.level], f"driver '{found.row.element}'"
-    by = f"by {amount_text(found.by, unit(mech, found.row), ('', '/s', '/s²')[found.level])}"
+    by = f"by {amount_text(found.by, unit(compiled, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
         return AssemblyError(
             f"The joints do not allow the {word} that it prescribes here, {by}.",
@@ -133,16 +131,16 @@ def contradiction_error(mech: Mechanism, found: Contradiction) -> AssemblyError:
     )
 
 
-def unit(mech: Mechanism, row: Row) -> str:
+def unit(compiled: Compiled, row: Row) -> str:
     """Unit of what a driver moves or a constraint holds."""
-    model = mech.model.expanded
+    model = compiled.model.expanded
     holder = model.find(row.collection, row.element)
     if holder.sensor:
         dimension = model.find("sensors", holder.sensor).info.dimension
     elif not holder.joint:  # a rod
         dimension = "length"
     else:
-        info = mech._program.tracer.machine.member(holder.joint).info
+        info = compiled.program.tracer.machine.member(holder.joint).info
         kinds = dict(
             zip((*info.coordinates, *info.speeds), (*info.coordinate_dimensions, *info.speed_dimensions), strict=True)
         )

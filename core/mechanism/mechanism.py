@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.closed_forms.closed_forms import closed_forms_of
 from core.closed_forms.wording import Step
 from core.codegen.evaluator import Array, Evaluator
-from core.constraints import assembly, cut_coordinates, dragging, multipliers, reactions
+from core.constraints import assembly, closed_positions, cut_coordinates, dragging, multipliers, reactions
+from core.constraints.assembly import states_of
 from core.constraints.cut_limits import CutLimit, cut_limits
+from core.elements.time_argument import Splines
 from core.errors import ModelError, SimulationError
-from core.mechanism.configuration import Configuration, states
-from core.model import Model
-from core.model.model import needed
+from core.mobility.mobility import Mobility, mobility
+from core.model import Joint, Model
+from core.multibody.coordinates import Coordinate
 from core.multibody.parameter_values import Values
-from core.numerics.position_solver import Flags
-from core.traces import long_machines
-from core.traces.program import Program, program_of
-
-if TYPE_CHECKING:
-    from core.mobility.mobility import Mobility
-
-MANY = 24
-"""Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
+from core.multibody.topology import Loop
+from core.traces.compiled import Compiled
 
 
 class Energy(NamedTuple):
@@ -41,7 +36,7 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
-class Mechanism(Configuration):
+class Mechanism:
     """Evaluates the mechanics of a model. SI and radians; every function takes one state or arrays of states.
 
     q : (…, nq) coordinates   v, a, tau : (…, nv) speeds, accelerations, joint forces
@@ -55,11 +50,17 @@ class Mechanism(Configuration):
     """
 
     def __init__(self, model: Model) -> None:
-        self._setup(needed(model), program_of(model))
-
-    def _setup(self, model: Model, program: Program) -> None:
-        super()._setup(model, program)
+        self.compiled = compiled = Compiled(model)
+        """The functions by name, and what the machine consists of, for those that compute with it."""
+        self._call = compiled.call
+        self._direct = compiled.plain and not compiled.by_mass_matrix
         self._jacobians: dict[str, Evaluator] = {}
+        self.model = compiled.model
+        self.name = model.name
+        self.nq, self.nv, self.nx = compiled.nq, compiled.nv, compiled.nx
+        self.q_names, self.v_names = compiled.q_names, compiled.v_names
+        self.p_names, self.x_names = compiled.p_names, compiled.x_names
+        self.coordinates: tuple[Coordinate, ...] = compiled.coordinates.table
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies, also those for other processes, are made from the model; in one process they share the code."""
@@ -72,61 +73,141 @@ class Mechanism(Configuration):
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
 
+    # --------------------------------------------------------------------------- what it consists of
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Bodies and frames, in the order of `poses`."""
+        return self.compiled.frame_names
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """All joints: implicit free ones, then as the document lists them."""
+        return self.compiled.joint_names
+
+    @property
+    def implicit_joints(self) -> tuple[Joint, ...]:
+        """The free joints of bodies that nothing holds: not in the document, named as the body."""
+        return self.compiled.implicit_joints
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Closed chains, by the names of their joints and the one that was cut."""
+        return self.compiled.loops
+
+    def joint_q(self, name: str) -> slice:
+        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
+        return self.compiled.joint_q(name)
+
+    def joint_v(self, name: str) -> slice:
+        """Where a joint's speeds are in v (its leader's, if it follows another)."""
+        return self.compiled.joint_v(name)
+
+    def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
+        """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
+        1 and 0 of one that leads."""
+        return self.compiled.following(joint, p)
+
+    # --------------------------------------------------------------------------- parameters, time, states, code
+
+    def parameter_values(self, p: Values = None) -> Array:
+        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
+        return self.compiled.parameter_values(p)
+
+    def clock(self, t: Any, p: Values = None) -> Array:
+        """(…, nt) the time argument of functions at times t: t, then value, rate and second rate of every table and
+        recorded signal; nt = 0 if nothing depends on time."""
+        return self.compiled.time_argument(t, p)
+
+    def splines(self, p: Values = None) -> Splines:
+        """The tables and recorded signals of drivers at parameter values (n_p,)."""
+        return self.compiled.splines(p)
+
+    def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
+        """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
+        where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
+        those of `near` (…, nx), default next to rest positions."""
+        return self.compiled.x_rest(q, p=p, t=t, v=v, near=near)
+
+    def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
+        """(…, nx) ẋ."""
+        return self.compiled.x_rate(q, v, x, p=p, t=t)
+
+    def compile(self, *functions: str, wait: bool = True) -> None:
+        """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
+        self.compiled.compile(*functions, wait=wait)
+
+    @property
+    def ready(self) -> bool:
+        """True when every function used so far runs as machine code."""
+        return self.compiled.ready
+
+    @property
+    def compile_times(self) -> dict[str, float]:
+        """Seconds that machine code of each function took, from its trace."""
+        return dict(self.compiled.program.compile_times)
+
     # --------------------------------------------------------------------------- positions
+
+    def neutral(self, *, p: Values = None, t: float = 0.0) -> Array:
+        """(nq,) zeros and unit quaternions, whatever the parameters and the time."""
+        return self.compiled.coordinates.neutral()
 
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can
         be."""
-        if p is None and t == 0.0:
-            return self._rest.copy()
-        q = self._coordinates.rest()
-        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), p, anywhere=True, t=t)[0]
+        return closed_positions.rest(self.compiled, p, t)
 
-    @cached_property
-    def _rest(self) -> Array:
-        q = self._coordinates.rest()
-        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)[0]
+    def clamp(self, q: Any) -> Array:
+        """(…, nq) q inside the limits, quaternions at length one."""
+        return self.compiled.coordinates.clamp(states_of(q, self.nq, "q"))
+
+    def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
+        """(…, nq) q after moving with speeds v for dt seconds, on the manifold of coordinates."""
+        return self.compiled.coordinates.integrate(states_of(q, self.nq, "q"), states_of(v, self.nv, "v"), dt)
+
+    def difference(self, q0: Any, q1: Any) -> Array:
+        """(…, nv) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
+        return self.compiled.coordinates.difference(states_of(q0, self.nq, "q"), states_of(q1, self.nq, "q"))
+
+    def random(self, seed: int | np.random.Generator = 0) -> Array:
+        """(nq,) a random position inside the limits."""
+        return self.compiled.coordinates.random(np.random.default_rng(seed))
 
     def coordinate(self, q: Any, joint: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n) the n coordinates of a joint at q, rad or m: those of a following joint computed from its leader's,
         those of a joint that closes a loop measured (angles within half a turn, a screw's as its advance says)."""
-        q = states("q", q, self.nq)
-        if cut_coordinates.closes_loop(self, self._known_joint(joint)):
-            still = np.zeros((*np.shape(q)[:-1], self.nv))
-            return cut_coordinates.motion(self, joint, q, still, still, p).q
-        own = q[..., self.joint_q(joint)]
-        ratio, offset = self.following(joint, p)
-        return ratio * own + offset
+        known = self.compiled.known_joint(joint)
+        return cut_coordinates.coordinate(self.compiled, states_of(q, self.nq, "q"), known, p)
 
     # --------------------------------------------------------------------------- kinematics
 
     def poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> Array:
         """(…, n, 4, 4) world ← frame of all `frame_names`."""
-        return self._call("poses", p, q)
+        return self._call("poses", q, p=p)
 
     def frame(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 4, 4) world ← frame of a body or frame."""
-        if self._known_frame(name) == "world":
+        if self.compiled.known_frame(name) == "world":
             return np.broadcast_to(np.eye(4), (*np.shape(q)[:-1], 4, 4)).copy()
-        return self.poses(q, p)[..., self._program.frame_index[name], :, :]
+        return self.poses(q, p)[..., self.compiled.program.frame_index[name], :, :]
 
     def joint_poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> dict[str, tuple[Array, Array]]:
         """joint → (world ← a, world ← b), each (…, 4, 4), of every joint, loop-closing and implicit ones too."""
-        pairs = self._call("joint_poses", p, q)
-        return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
+        return self.compiled.joint_poses(q, p)
 
     def jacobian(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 6, nv) rows [ω; v] of the frame's origin, world axes."""
         evaluator = self._jacobians.get(name) if isinstance(name, str) else None
         if evaluator is None:
-            evaluator = self._jacobians[name] = self._evaluator("jacobian:" + self._known_frame(name))
+            evaluator = self._jacobians[name] = self.compiled.evaluator("jacobian:" + self.compiled.known_frame(name))
         return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))
 
     def frames_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
-        if self._program.tracer.long:
+        if self.compiled.program.tracer.long:
             return np.stack([self.jacobian(q, name, p=p) for name in self.frame_names], axis=-3)
-        return self._call("frames_jacobian", p, q)
+        return self._call("frames_jacobian", q, p=p)
 
     def frame_velocity(self, q: Any, v: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 6) [ω; v] of the frame's origin, world axes; rad/s, m/s."""
@@ -135,12 +216,12 @@ class Mechanism(Configuration):
 
     def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nq) q̇; equal to v except where q holds quaternions."""
-        return self._call("rate", p, q, v)
+        return self._call("rate", q, v, p=p)
 
     def center_of_mass(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 3) of all bodies, those fixed to the ground included; world axes, m."""
         try:
-            return self._call("center", p, q)
+            return self._call("center", q, p=p)
         except SimulationError:
             raise ModelError(
                 "Nothing has mass, so there is no centre of mass.",
@@ -151,27 +232,27 @@ class Mechanism(Configuration):
 
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
-        if self._program.tracer.very_long:
-            return long_machines.mass_matrix(self._program.freedoms, self._call("screws", p, q), self.nv)
-        return self._inertia.call(q) if p is None else self._call("mass_matrix", p, q)
+        if p is None and not self.compiled.very_long:
+            return self._inertia.call(q)
+        return self.compiled.mass_matrix(q, p)
 
     @cached_property
     def _inertia(self) -> Evaluator:
-        return self._evaluator("mass_matrix")
+        return self.compiled.evaluator("mass_matrix")
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
         """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; passive joint forces and force
         elements unless `passive` is false."""
-        return self._call("bias" if passive else "bias_ideal", p, q, v, t=t, x=x)
+        return self._call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv) G(q): the joint forces that hold the machine against gravity alone."""
-        return self._call("gravity", p, q)
+        return self._call("gravity", q, p=p)
 
     def energy(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None) -> Energy:
         """(kinetic, potential), J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, bodies fixed to
         the ground not counted) and of springs in joints and force elements."""
-        both = self._call("energy", p, q, v, t=t, x=x)
+        both = self._call("energy", q, v, p=p, t=t, x=x)
         return Energy(both[..., 0][()], both[..., 1][()])
 
     def inverse_dynamics(
@@ -192,12 +273,9 @@ class Mechanism(Configuration):
         there are freedoms), the other entries are zero; `a` must be consistent with what holds. They stand in the place
         of drivers; where there are more of them than freedoms, they are the smallest that do.
         """
-        if p is None and passive and actuators is None and self._plain:
+        if p is None and passive and actuators is None and self.compiled.plain:
             return self._drive.call(q, v, a)
-        tau = self._call("inverse_dynamics" if passive else "inverse_dynamics_ideal", p, q, v, a, t=t, x=x)
-        if actuators is None and not self.constrained:
-            return tau
-        return multipliers.at_actuators(self, q, tau, actuators, p)
+        return multipliers.joint_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
 
     def forward_dynamics(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
@@ -207,46 +285,17 @@ class Mechanism(Configuration):
 
         Raises SimulationError naming the joint when it moves no mass.
         """
-        if p is None and passive and self._plain:
+        if p is None and passive and self._direct:
             return self._accelerate.call(q, v, tau)
-        if self._needs_mass_matrix:
-            return multipliers.constrained_motion(self, q, v, tau, p, passive, t, x)[0]
-        name = "forward_dynamics" if passive else "forward_dynamics_ideal"
-        return self._call(name, p, q, v, tau, t=t, x=x)
+        return multipliers.accelerations(self.compiled, q, v, tau, p, passive, t, x)
 
     @cached_property
     def _drive(self) -> Evaluator:
-        return self._evaluator("inverse_dynamics")
+        return self.compiled.evaluator("inverse_dynamics")
 
     @cached_property
-    def _accelerate(self) -> Any:
-        if self._needs_mass_matrix:
-            return multipliers.Accelerations(self)
-        return self._evaluator("forward_dynamics")
-
-    @property
-    def _needs_mass_matrix(self) -> bool:
-        """True where the articulated-body recursion does not apply: loops, constraints, and many coupled joints."""
-        tree = self._program.tracer.tree
-        dense = tree.coupled or self._program.tracer.elements.added_inertia
-        return self.constrained or bool(dense and tree.nv > MANY)
-
-    def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
-        """A result that is not finite: say why."""
-        bad = int(np.argmin(np.isfinite(out).all(axis=1)))
-        v = states[1][bad] if len(states) > 2 else None
-        words = dict(
-            zip(
-                self._evaluators["forward_dynamics"].signature.arguments
-                if "forward_dynamics" in self._evaluators
-                else (),
-                states,
-                strict=False,
-            )
-        )
-        t = float(words["t"][bad][0]) if "t" in words else 0.0
-        x = words["x"][bad][: self.nx] if "x" in words else None
-        raise multipliers.singular(self, states[0][bad], p if p.ndim == 1 else p[bad], v, t, x)
+    def _accelerate(self) -> Evaluator:
+        return self.compiled.evaluator("forward_dynamics")
 
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
@@ -254,48 +303,48 @@ class Mechanism(Configuration):
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
         [torque; force]; its own torque included. Where constraints are redundant, of least norm,
         and `note` says so."""
-        return reactions.reactions(self, q, v, tau, p, passive, t, x)
+        return reactions.reactions(self.compiled, q, v, tau, p, passive, t, x)
 
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
         """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
         a rod's pushes its ends apart, a joint driver's is its motor's torque."""
-        return reactions.constraint_forces(self, q, v, tau, p, passive, t, x)
+        return reactions.constraint_forces(self.compiled, q, v, tau, p, passive, t, x)
 
     def sensor(
         self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0
     ) -> tuple[Array, Array]:
         """(value, rate) of a sensor of motion, (…,) or (…, components); a sensor of velocities needs `a` for its rate,
         one of accelerations for its value."""
-        return reactions.sensor(self, q, v, name, a, p)
+        return reactions.sensor(self.compiled, q, v, name, a, p)
 
     # --------------------------------------------------------------------------- loops
 
-    @cached_property
+    @property
     def cut_limits(self) -> tuple[CutLimit, ...]:
         """Limits of joints that close loops."""
-        return cut_limits(self)
+        return cut_limits(self.compiled)
 
-    @cached_property
+    @property
     def solution_order(self) -> tuple[Step, ...]:
         """What becomes known in which order: independent joints, loops that close in closed form and what they follow
         from, and loops that are left to iteration."""
-        return closed_forms_of(self._program).steps
+        return closed_forms_of(self.compiled.program).steps
 
     @property
     def constrained(self) -> bool:
         """True if there are loops, constraints or drivers."""
-        return bool(self._program.constraint_rows)
+        return self.compiled.constrained
 
     def constraint_residual(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, rows) residuals of cut joints, then of constraints and drivers (zero where these hold speeds or
         accelerations only), m and rad; empty if nothing is held."""
-        return self._call("constraint_residual", p, q, t=t)
+        return self._call("constraint_residual", q, p=p, t=t)
 
     def constraint_jacobian(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, rows, nv) G with d(gaps)/dt = G v, drivers at rest."""
-        return self._call("constraint_jacobian", p, q)
+        return self._call("constraint_jacobian", q, p=p)
 
     def assemble(
         self,
@@ -315,7 +364,7 @@ class Mechanism(Configuration):
         position that is closed already, of a run, in which limits do not act: it stays where it is
         Raises AssemblyError naming the joint and the gap left.
         """
-        return assembly.assembled(self, q, v, p, fixed, weights or {}, t, limits)
+        return assembly.assembled(self.compiled, q, v, p, fixed, weights or {}, t, limits)
 
     def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
@@ -323,14 +372,9 @@ class Mechanism(Configuration):
 
         The name of a following joint moves its leader.
         """
-        return dragging.moved(self, assembly.one_state(self, q), values, p, t)
+        return dragging.moved(self.compiled, assembly.one_state(self.compiled, q), values, p, t)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
         see `core.mobility.mobility`."""
-        from core.mobility.mobility import mobility
-
-        return mobility(self, q, p, t)
-
-    def _closed(self, q: Array, weights: Array, fixed: Flags, p: Values, **how: Any) -> tuple[Array, float]:
-        return assembly.closed_position(self, q, weights, fixed, p, **how)
+        return mobility(self.compiled, q, p, t)

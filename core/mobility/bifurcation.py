@@ -93,7 +93,7 @@ def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) 
 
 def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator) -> Iterator[Branch]:
     """Poses about one that was found, in random directions in which velocities allow it to move."""
-    radius = SHARE * float(np.linalg.norm(constraints.mech.difference(q, branch.q) / constraints.units))
+    radius = SHARE * float(np.linalg.norm(constraints.compiled.coordinates.difference(q, branch.q) / constraints.units))
     N = _active(constraints, branch.q)
     for _ in range(ABOUT):
         displacement = N @ rng.normal(size=N.shape[1])
@@ -141,7 +141,7 @@ def _along(constraints: PositionConstraints, q: Array, direction: Array, found: 
         there = on_sphere(constraints, q, direction * radius)
         if there is None:
             continue
-        displacement = constraints.mech.difference(q, there) / constraints.units
+        displacement = constraints.compiled.coordinates.difference(q, there) / constraints.units
         branch = dataclasses.replace(
             branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement)
         )
@@ -161,7 +161,7 @@ def _back(constraints: PositionConstraints, q: Array, displacement: Array) -> Ar
         closer = on_sphere(constraints, q, expected)
         if closer is None:
             return None
-        last = constraints.mech.difference(q, closer) / constraints.units
+        last = constraints.compiled.coordinates.difference(q, closer) / constraints.units
         if np.linalg.norm(last - expected) > SAME_BRANCH_FRACTION * np.linalg.norm(expected):
             return None
     return np.asarray(last / np.linalg.norm(last))
@@ -172,11 +172,11 @@ def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Arr
     radius = float(np.linalg.norm(displacement))
 
     def residual(q: Array) -> Array:
-        gone = np.linalg.norm(constraints.mech.difference(centre, q) / constraints.units)
+        gone = np.linalg.norm(constraints.compiled.coordinates.difference(centre, q) / constraints.units)
         return np.append(constraints.scaled_residual(q), gone - radius)
 
     def jacobian(q: Array) -> Array:
-        gone = constraints.mech.difference(centre, q) / constraints.units
+        gone = constraints.compiled.coordinates.difference(centre, q) / constraints.units
         return np.vstack([constraints.scaled_positions(q), gone / max(float(np.linalg.norm(gone)), 1e-300)])
 
     start = constraints.displaced(centre, displacement)

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, wrong_orientation
+from core.constraints.closed_positions import rest
 from core.constraints.minimum_norm import size_of
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import RANK_TOLERANCE
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -97,9 +96,9 @@ class PositionConstraints:
     drivers : whether drivers hold, too
     """
 
-    def __init__(self, mech: Mechanism, p: Values = None, t: float = 0.0, *, drivers: bool = True) -> None:
-        self.mech, self.p, self.t = mech, mech.parameter_values(p), t
-        names = mech._program.constraint_rows
+    def __init__(self, compiled: Compiled, p: Values = None, t: float = 0.0, *, drivers: bool = True) -> None:
+        self.compiled, self.p, self.t = compiled, compiled.parameter_values(p), t
+        names = compiled.rows
         self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
         """Indices of the rows that count."""
         self.names = tuple(names[k] for k in self.kept)
@@ -112,48 +111,48 @@ class PositionConstraints:
 
     def residual(self, q: Array) -> Array:
         """(rows of position level,) gaps, m and rad."""
-        return np.asarray(self.mech.constraint_residual(q, p=self.p, t=self.t)[self.kept][self._positions])
+        return np.asarray(self.compiled.call("constraint_residual", q, p=self.p, t=self.t)[self.kept][self._positions])
 
     def jacobian(self, q: Array) -> Array:
         """(rows, nv) G."""
-        return np.asarray(self.mech.constraint_jacobian(q, p=self.p)[self.kept])
+        return np.asarray(self.compiled.call("constraint_jacobian", q, p=self.p)[self.kept])
 
     def bias(self, q: Array, v: Array) -> Array:
         """(…, rows) Ġ v, drivers at rest."""
-        still = self.mech._call("constraint_bias", self.p, q, np.zeros_like(v), t=self.t)
-        return np.asarray((self.mech._call("constraint_bias", self.p, q, v, t=self.t) - still)[..., self.kept])
+        still = self.compiled.call("constraint_bias", q, np.zeros_like(v), p=self.p, t=self.t)
+        return np.asarray((self.compiled.call("constraint_bias", q, v, p=self.p, t=self.t) - still)[..., self.kept])
 
     @cached_property
     def size(self) -> float:
         """The machine's own size, m: root mean square distance of its joints from their middle; 1 if all coincide."""
-        return size_of(self.mech, self.p)
+        return size_of(self.compiled, self.p)
 
     @cached_property
     def units(self) -> Array:
         """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
         from core.model import JOINT_KINDS
 
-        joints = {joint.name: joint.info for joint in self.mech.model.expanded.joints}
-        units = np.ones(self.mech.nv)
-        for name in dict.fromkeys(coordinate.joint for coordinate in self.mech.coordinates):
+        joints = {joint.name: joint.info for joint in self.compiled.model.expanded.joints}
+        units = np.ones(self.compiled.nv)
+        for name in dict.fromkeys(coordinate.joint for coordinate in self.compiled.coordinates.table):
             kind = joints.get(name, JOINT_KINDS["free"])
             lengths = [dimension == "velocity" for dimension in kind.speed_dimensions]
-            units[self.mech.joint_v(name)] = np.where(lengths, self.size, 1.0)
+            units[self.compiled.joint_v(name)] = np.where(lengths, self.size, 1.0)
         return units
 
     @cached_property
     def row_units(self) -> Array:
         """(rows,) what a row's gap counts in: the machine's size for lengths, 1 for directions and angles."""
-        mech, q = self.mech, self.mech.rest()
-        R = np.asarray(mech._call("constraint_motion", self.p, q))
-        units = np.zeros(len(mech._program.constraint_rows))
+        compiled, q = self.compiled, rest(self.compiled)
+        R = np.asarray(compiled.call("constraint_motion", q, p=self.p))
+        units = np.zeros(len(compiled.rows))
         start = 0
-        for _constraint, _side, rows in mech._program.tracer.constraints.sides():
+        for _constraint, _side, rows in compiled.constraints.sides():
             part = R[start : start + rows.stop - rows.start]
             start += rows.stop - rows.start
             lengths, angles = np.linalg.norm(part[:, 3:], axis=1), np.linalg.norm(part[:, :3], axis=1)
             units[rows] = np.maximum(units[rows], np.where(lengths > 1e-6, lengths * self.size, angles))
-        own = np.max(np.abs(mech.constraint_jacobian(q, p=self.p) * self.units), axis=1, initial=0.0)
+        own = np.max(np.abs(compiled.call("constraint_jacobian", q, p=self.p) * self.units), axis=1, initial=0.0)
         units = np.where(units > 1e-6, units, np.where(own > 1e-6, own, 1.0))
         return np.asarray(units[self.kept])
 
@@ -199,29 +198,29 @@ class PositionConstraints:
     @cached_property
     def problem(self) -> position_solver.Problem:
         """Closing without limits: mobility does not depend on them."""
-        free = np.full(self.mech.nv, np.inf)
+        free = np.full(self.compiled.nv, np.inf)
         return position_solver.Problem(
             self.residual,
             lambda q: self.jacobian(q)[self._positions],
             self.moved,
             lambda q: (-free, free),
-            lambda q: not wrong_orientation(self.mech, q, self.p),
+            lambda q: not wrong_orientation(self.compiled, q, self.p),
         )
 
     @cached_property
     def oriented(self) -> position_solver.Problem:
         """The same for poses far from closing: no joint comes to lie the wrong way round."""
-        return oriented(self.mech, self.problem, self.p)
+        return oriented(self.compiled, self.problem, self.p)
 
     def moved(self, q: Array, step: Array) -> Array:
         """(nq,) q after a displacement (nv,), rad or m."""
-        return self.mech.integrate(q, step)
+        return self.compiled.coordinates.integrate(q, step)
 
     def closed(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> tuple[Array, float]:
         """The closed pose nearest to q, and the gap left; fixed : (nv,) speeds that stand still."""
         if not self._positions.any():
             return q, 0.0
-        still = np.zeros(self.mech.nv, dtype=bool) if fixed is None else fixed
+        still = np.zeros(self.compiled.nv, dtype=bool) if fixed is None else fixed
         return position_solver.close(self.problem, q, 1.0 / self.units, still)
 
     def follow(self, q: Array, v: Array, length: float) -> Array | None:
@@ -230,7 +229,7 @@ class PositionConstraints:
         trial, gap = self.closed(self.moved(q, displacement))
         if not gap < position_solver.ACCEPTED_GAP:
             return None
-        gone = self.mech.difference(q, trial) / self.units
+        gone = self.compiled.coordinates.difference(q, trial) / self.units
         forward = float(gone @ (displacement / self.units)) / length
         return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
 
@@ -240,7 +239,7 @@ class PositionConstraints:
         N = self.motions(q)
         if not N.shape[1]:
             return None
-        onward = np.zeros(self.mech.nv) if origin is None else self.mech.difference(origin, q)
+        onward = np.zeros(self.compiled.nv) if origin is None else self.compiled.coordinates.difference(origin, q)
         for length in STEPS:
             displacement = N @ rng.normal(size=N.shape[1])
             back = float((displacement / self.units) @ (onward / self.units)) < 0.0

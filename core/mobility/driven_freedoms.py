@@ -28,10 +28,11 @@ def drive(constraints: PositionConstraints, q: Array) -> Drive:
     rows = constraints.names
     if not any(row.collection == "drivers" for row in rows):
         return Drive((), (), ())
-    mech, units = constraints.mech, constraints.row_units
+    compiled, units = constraints.compiled, constraints.row_units
     G = constraints.jacobian(q) / units[:, None] * constraints.units
-    v = assembly.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), constraints.p, constraints.t)
-    demands = [each[constraints.kept] / units for each in demanded(mech, q, v, constraints.p, constraints.t)]
+    still, alike = np.zeros(compiled.nv), np.ones(compiled.nv)
+    v = assembly.consistent_speeds(compiled, q, still, alike, constraints.p, constraints.t)
+    demands = [each[constraints.kept] / units for each in demanded(compiled, q, v, constraints.p, constraints.t)]
     taken, repeated = repeated_drivers(G, rows)
     superfluous: list[str] = []
     inconsistent: list[str] = []

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.errors import AssemblyError, KinetostatError, listed
 from core.mobility.mobility import Mobility, mobility
 from core.model import Finding
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 LARGE = 60_000
 """Constraints times speeds above which a model is not looked at unasked (seconds)."""
 
 
-def examined(mech: Mechanism) -> tuple[Mobility | None, tuple[Finding, ...]]:
+def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
     """(mobility at the rest pose, findings); (None, findings) if the machine does not close, or is very large."""
-    if len(mech._program.constraint_rows) * mech.nv > LARGE:
+    if len(compiled.rows) * compiled.nv > LARGE:
         return None, ()
     try:
-        found = mobility(mech)
+        found = mobility(compiled)
     except AssemblyError as error:
         return None, _open(error)
     except KinetostatError:  # said where it arises, when the machine is used

@@ -68,7 +68,7 @@ def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[
         if np.linalg.norm(rest) > 1e-6 * np.linalg.norm(v):
             chosen.append(v)
     motions = [_told(constraints, q, v * constraints.units, blocks) for v in chosen]
-    listed = {name: place for place, name in enumerate(constraints.mech.joint_names)}
+    listed = {name: place for place, name in enumerate(constraints.compiled.joint_names)}
     return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
@@ -81,11 +81,11 @@ def _projected(basis: Sequence[Array], v: Array) -> Array:
 
 def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
     """joint → its speeds: joints with one speed first, of these those on the ground first, then as they are listed."""
-    mech = constraints.mech
-    slices = {c.joint: mech.joint_v(c.joint) for c in mech.coordinates}
+    compiled = constraints.compiled
+    slices = {c.joint: compiled.joint_v(c.joint) for c in compiled.coordinates.table}
     blocks = {name: list(range(at.start, at.stop)) for name, at in slices.items()}
-    carriers = mech._program.topology.carriers
-    joints = {joint.name: joint for joint in mech.model.expanded.joints}
+    carriers = compiled.topology.carriers
+    joints = {joint.name: joint for joint in compiled.model.expanded.joints}
 
     def inner(name: str) -> bool:
         joint = joints.get(name)
@@ -126,22 +126,22 @@ def _rank(sigma: Array) -> int:
 
 
 def _told(constraints: PositionConstraints, q: Array, v: Array, blocks: dict[str, list[int]]) -> FreeMotion:
-    mech = constraints.mech
+    compiled = constraints.compiled
     amounts = {name: float(np.max(np.abs(v[rows] / constraints.units[rows]))) for name, rows in blocks.items()}
     amounts = {name: amount for name, amount in amounts.items() if amount > MOVES}
     speeds = {name: float(np.max(np.abs(v[blocks[name]]))) for name in amounts} | _cut_speeds(constraints, q, v)
-    count = {joint.name: joint.info.nv for joint in mech.model.expanded.joints}
-    listed = sorted(mech.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
+    count = {joint.name: joint.info.nv for joint in compiled.model.expanded.joints}
+    listed = sorted(compiled.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
     joints = tuple((name, speeds[name]) for name in listed if name in speeds)
-    free = len(joints) == 1 and joints[0][0] in {joint.name for joint in mech.implicit_joints}
+    free = len(joints) == 1 and joints[0][0] in {joint.name for joint in compiled.implicit_joints}
     idle = _idle(constraints, q, v) if len(joints) > 1 else ""
     return FreeMotion(v, joints, idle, _alone(constraints, q, v, joints[0][0]) if free else "")
 
 
 def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
     """How a free body moves: it shifts, turns or screws, and along which direction of the world."""
-    R = constraints.mech.poses(q, constraints.p)[constraints.mech.frame_names.index(body)][:3, :3]
-    turn, shift = (R @ part for part in v[constraints.mech.joint_v(body)].reshape(2, 3))
+    R = constraints.compiled.call("poses", q, p=constraints.p)[constraints.compiled.frame_names.index(body)][:3, :3]
+    turn, shift = (R @ part for part in v[constraints.compiled.joint_v(body)].reshape(2, 3))
     if np.linalg.norm(turn) < MOVES:
         return f"shifts along {_direction(shift)}"
     pitch = float(turn @ shift) / float(turn @ turn)
@@ -159,10 +159,12 @@ def _direction(vector: Array) -> str:
 
 def _cut_speeds(constraints: PositionConstraints, q: Array, v: Array) -> dict[str, float]:
     """How fast the joints that close loops move (rad/s, else m/s), those that do."""
-    mech = constraints.mech
-    ahead, behind = (mech.joint_poses(mech.integrate(q, v, dt), constraints.p) for dt in (STEP, -STEP))
+    compiled = constraints.compiled
+    ahead, behind = (
+        compiled.joint_poses(compiled.coordinates.integrate(q, v, dt), constraints.p) for dt in (STEP, -STEP)
+    )
     result = {}
-    for name in mech._program.cut_rows:
+    for name in compiled.program.cut_rows:
         X0, X1 = (np.linalg.inv(sides[0]) @ sides[1] for sides in (behind[name], ahead[name]))
         rate = (X1 - X0) / (2.0 * STEP)
         turn = float(np.linalg.norm(rate[:3, :3]) / np.sqrt(2.0))
@@ -174,11 +176,14 @@ def _cut_speeds(constraints: PositionConstraints, q: Array, v: Array) -> dict[st
 
 def _idle(constraints: PositionConstraints, q: Array, v: Array) -> str:
     """The body (or bodies) that turn as one about a line that stands still, in a machine's loop."""
-    mech = constraints.mech
-    names = [body.name for body in mech.model.expanded.bodies]
-    ahead, behind = (mech.poses(mech.integrate(q, v, dt), constraints.p)[: len(names)] for dt in (STEP, -STEP))
+    compiled = constraints.compiled
+    names = [body.name for body in compiled.model.expanded.bodies]
+    ahead, behind = (
+        compiled.call("poses", compiled.coordinates.integrate(q, v, dt), p=constraints.p)[: len(names)]
+        for dt in (STEP, -STEP)
+    )
     rates = (ahead - behind) / (2.0 * STEP)
-    here = mech.poses(q, constraints.p)[: len(names)]
+    here = compiled.call("poses", q, p=constraints.p)[: len(names)]
     spins = rates[:, :3, :3] @ np.swapaxes(here[:, :3, :3], -1, -2)
     twists = np.stack([spins[:, 2, 1], spins[:, 0, 2], spins[:, 1, 0], *(rates[:, :3, 3] / constraints.size).T], axis=1)
     # velocity of the point at the world's origin

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.carried_pose import carried_pose
+from core.constraints.closed_positions import rest
 from core.errors import ModelError
 from core.mobility.isostatic import Release
+from core.mobility.mobility import Mobility, mobility
 from core.model import Model
 from core.model.edits import edits
 from core.model.formula.numerals import vector_without_noise
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
-    from core.mobility.mobility import Mobility
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 WHERE = "mobility, proposal"
 
 
-def isostatic_model(mech: Mechanism, found: Mobility) -> Model:
+def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
     """The machine's model after all changes of `found.proposal`, proved: as many freedoms, nothing held twice.
 
     Raises ModelError when nothing is proposed, a change is one that no kind of joint makes, an element belongs to a
@@ -30,29 +29,29 @@ def isostatic_model(mech: Mechanism, found: Mobility) -> Model:
     """
     if not found.proposal:
         raise ModelError("Nothing is proposed: no constraint is too many, or none can be given up alone.", where=WHERE)
-    model = mech.model
+    model = compiled.model
     for change in found.proposal:
-        model = _removed(model, change) if not change.kind else _exchanged(mech, found.q, model, change)
-    model = _resting(mech, model)
-    _prove(mech, model, found)
+        model = _removed(model, change) if not change.kind else _exchanged(compiled, found.q, model, change)
+    model = _resting(compiled, model)
+    _prove(compiled, model, found)
     return model
 
 
-def _resting(mech: Mechanism, model: Model) -> Model:
+def _resting(compiled: Compiled, model: Model) -> Model:
     """The model whose exchanged joints rest where they rested."""
-    changed = mech.updated(model)
-    q = carried_pose(mech, mech.rest(), changed, {})
-    for joint in mech.model.joints:
+    changed = Compiled(model)
+    q = carried_pose(compiled, rest(compiled), changed, {})
+    for joint in compiled.model.joints:
         after = next((each for each in model.joints if each.name == joint.name), joint)
-        if joint.rest and after.kind != joint.kind and joint.name in {c.joint for c in changed.coordinates}:
-            rest = tuple(round(float(x), 12) + 0.0 for x in q[changed.joint_q(joint.name)])
-            model = edits.change(model, "joints", joint.name, rest=rest)
+        if joint.rest and after.kind != joint.kind and joint.name in {c.joint for c in changed.coordinates.table}:
+            resting = tuple(round(float(x), 12) + 0.0 for x in q[changed.joint_q(joint.name)])
+            model = edits.change(model, "joints", joint.name, rest=resting)
     return model
 
 
-def _exchanged(mech: Mechanism, q: Array, model: Model, change: Release) -> Model:
+def _exchanged(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
     joint = _own(model, "joints", change.joint)
-    X_a, X_b = (np.asarray(X) for X in mech.joint_poses(q)[joint.name])
+    X_a, X_b = (np.asarray(X) for X in compiled.joint_poses(q)[joint.name])
     fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "start_speed": ()}
     pairs = list(zip(change.directions, change.motions, strict=True))
     turning = [np.array(d) for d, motion in pairs if motion == "rotation"]
@@ -89,9 +88,9 @@ def _own(model: Model, collection: str, name: str) -> Any:
     )
 
 
-def _prove(mech: Mechanism, model: Model, before: Mobility) -> None:
-    changed = mech.updated(model)
-    after = changed.mobility(carried_pose(mech, before.q, changed, {}))
+def _prove(compiled: Compiled, model: Model, before: Mobility) -> None:
+    changed = Compiled(model)
+    after = mobility(changed, carried_pose(compiled, before.q, changed, {}))
     if after.redundant or after.degrees_of_freedom != before.degrees_of_freedom:
         raise ModelError(
             f"The changed machine would have {after.degrees_of_freedom} degrees of freedom and "

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import assembly, failures
+from core.constraints.closed_positions import rest
 from core.errors import AssemblyError, listed
 from core.mobility import isostatic
 from core.mobility.bifurcation import branch_at, branches_through
@@ -25,9 +25,7 @@ from core.mobility.isostatic import Release
 from core.mobility.self_stress import Component, Stresses, dependences, stresses
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -125,14 +123,14 @@ class Mobility:
         return "\n".join(_report(self))
 
 
-def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float = 0.0) -> Mobility:
+def mobility(compiled: Compiled, q: Array | None = None, p: Values = None, t: float = 0.0) -> Mobility:
     """Mobility of a machine near a pose and at it.
 
     q : (nq,) the pose, default the rest pose; it is closed first. Limits of joints do not count.
     Raises AssemblyError when the machine cannot be closed near the pose.
     """
     try:
-        return _mobility(mech, q, p, t)
+        return _mobility(compiled, q, p, t)
     except np.linalg.LinAlgError:
         raise AssemblyError(
             "The sizes of the machine are too large, or too unlike, to tell how it moves.",
@@ -140,24 +138,24 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
         ) from None
 
 
-def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility:
-    start = mech.rest(p) if q is None else assembly.one_state(mech, q)
-    constraints = PositionConstraints(mech, p, t, drivers=False)
+def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float) -> Mobility:
+    start = rest(compiled, p) if q is None else assembly.one_state(compiled, q)
+    constraints = PositionConstraints(compiled, p, t, drivers=False)
     pose = _closed(constraints, start)
     N = constraints.motions(pose)
     found = _generic(constraints, pose)
     # the tree fulfils its joints' constraints by its coordinates, the rest is in the constraint equations
-    tree = 6 * len(mech.model.expanded.bodies) - mech.nv
+    tree = 6 * len(compiled.model.expanded.bodies) - compiled.nv
     surplus = found.multipliers.shape[1]
     parts = _redundancies(constraints, pose, found) if surplus else _NONE
     dof = found.freedoms
-    driven = drive(PositionConstraints(mech, p, t), pose)
+    driven = drive(PositionConstraints(compiled, p, t), pose)
     return Mobility(
         degrees_of_freedom=dof,
         at_pose=N.shape[1],
         equations=tree + constraints.rows,
         rank=tree + constraints.rows - surplus,
-        count=mech.nv - constraints.rows,
+        count=compiled.nv - constraints.rows,
         redundant=parts[0],
         proposal=parts[1],
         motions=free_motions(constraints, pose, N),
@@ -178,10 +176,10 @@ def _closed(constraints: PositionConstraints, q: Array) -> Array:
     pose, gap = constraints.closed(q)
     if gap < position_solver.ACCEPTED_GAP:
         return pose
-    flags = np.zeros(constraints.mech.nv, dtype=bool)
+    flags = np.zeros(constraints.compiled.nv, dtype=bool)
     pose, gap = position_solver.close_from(constraints.oriented, q, 1.0 / constraints.units, flags)
     if not gap < position_solver.ACCEPTED_GAP:
-        raise failures.assembly_error(constraints.mech, pose, constraints.p, constraints.t, drivers=False)
+        raise failures.assembly_error(constraints.compiled, pose, constraints.p, constraints.t, drivers=False)
     return pose
 
 
@@ -202,11 +200,11 @@ class _Generic:
 def _generic(constraints: PositionConstraints, q: Array) -> _Generic:
     """A pose of the branch of motion through q that has most freedoms."""
     if not constraints.rows:
-        return _Generic(q, constraints.mech.nv, 0, np.zeros((0, 0)))
+        return _Generic(q, constraints.compiled.nv, 0, np.zeros((0, 0)))
     near = [branch_at(constraints, pose) for pose in constraints.poses_near(q)]
     if not near:  # nothing moves: what the velocities allow ends at once
         shaky = constraints.motions(q).shape[1]
-        surplus = max(0, constraints.rows - constraints.mech.nv)
+        surplus = max(0, constraints.rows - constraints.compiled.nv)
         return _Generic(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
     # one smooth manifold has the same freedoms at q and all about it
     alike = {branch.kind for branch in (branch_at(constraints, q), *near)}
@@ -223,8 +221,8 @@ def _redundancies(
     constraints: PositionConstraints, q: Array, found: _Generic
 ) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
     through = stresses(constraints, q, found.q, found.multipliers)
-    kinds = {joint.name: joint.kind for joint in constraints.mech.model.expanded.joints}
-    order = _order(through, kinds, constraints.mech._program.cut_rows)
+    kinds = {joint.name: joint.kind for joint in constraints.compiled.model.expanded.joints}
+    order = _order(through, kinds, constraints.compiled.program.cut_rows)
     found_ones = dependences(through, order)
     redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
     circuits = [(through.components[one.component].name, one.stress) for one in found_ones]

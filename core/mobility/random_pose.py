@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.assembly import assembled
+from core.constraints.closed_positions import rest
 from core.errors import AssemblyError
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -19,14 +18,14 @@ ATTEMPTS = 8
 """Random poses from which loops are tried to be closed before the rest pose is taken."""
 
 
-def random_pose(mech: Mechanism, rng: np.random.Generator, p: Mapping[str, float] | None = None) -> Array:
+def random_pose(compiled: Compiled, rng: np.random.Generator, p: Mapping[str, float] | None = None) -> Array:
     """(nq,) a pose inside the limits with all loops closed."""
-    q = mech.random(rng)
-    if not mech.loops:
+    q = compiled.coordinates.random(rng)
+    if not compiled.loops:
         return q
     for _ in range(ATTEMPTS):
         try:
-            return mech.assemble(q, p=p)
+            return np.asarray(assembled(compiled, q, None, p, (), {}))
         except AssemblyError:
-            q = mech.random(rng)
-    return mech.rest(p)
+            q = compiled.coordinates.random(rng)
+    return rest(compiled, p)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,7 @@ from core.constraints.reactions import constraint_wrenches
 from core.elements.constraint_kinds import Row
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -86,9 +83,9 @@ class _Basis:
     """Directions in which a joint's constraints are told: named at a pose, then carried along by its frame b, as the
     second axis of a universal joint is; those of universal joints turn with their axes."""
 
-    def __init__(self, mech: Mechanism, joint: Joint, X_Wa: Array, X_Wb: Array) -> None:
+    def __init__(self, compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array) -> None:
         self.joint = joint
-        self.axis, self.second = (_unit(mech, joint, field) for field in ("axis", "second_axis"))
+        self.axis, self.second = (_unit(compiled, joint, field) for field in ("axis", "second_axis"))
         R_Wa = X_Wa[:3, :3]
         axis = R_Wa @ self.axis
         self.frame, R_Wd = "world", np.eye(3)
@@ -134,8 +131,8 @@ class _Basis:
         return float(F[3:] @ axis if self.joint.kind == "prismatic" else F[:3] @ axis / size)
 
 
-def _unit(mech: Mechanism, joint: Joint, field: str) -> Array:
-    v = mech._coordinates.numbers.vector(getattr(joint, field), f"joint '{joint.name}', {field}")
+def _unit(compiled: Compiled, joint: Joint, field: str) -> Array:
+    v = compiled.coordinates.numbers.vector(getattr(joint, field), f"joint '{joint.name}', {field}")
     return np.array(v, dtype=float) / max(float(np.linalg.norm(v)), 1e-300)
 
 
@@ -190,10 +187,10 @@ def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipl
 
     q : the pose at which directions are told
     """
-    mech, p = constraints.mech, constraints.p
-    joints = {joint.name: joint for joint in mech.model.expanded.joints}
-    here, there = mech.joint_poses(q, p), mech.joint_poses(generic, p)
-    bases = {name: _Basis(mech, joint, *here[name]) for name, joint in joints.items()}
+    compiled, p = constraints.compiled, constraints.p
+    joints = {joint.name: joint for joint in compiled.model.expanded.joints}
+    here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic, p)
+    bases = {name: _Basis(compiled, joint, *here[name]) for name, joint in joints.items()}
     k = multipliers.shape[1]
     through = [transmitted(constraints, generic, multipliers[:, i]) for i in range(k)]
     components: list[Component] = []
@@ -221,14 +218,14 @@ def _row_note(row: Row) -> str:
 def transmitted(constraints: PositionConstraints, q: Array, multipliers: Array) -> dict[str, Array]:
     """joint → (6,) wrench [torque; force] that multipliers (rows,) send through it: parent side on child side, at b's
     origin, world axes (see `core.constraints.reactions`)."""
-    mech, p = constraints.mech, constraints.p
-    topology = mech._program.topology
-    everything = np.zeros(len(mech._program.constraint_rows))
+    compiled, p = constraints.compiled, constraints.p
+    topology = compiled.topology
+    everything = np.zeros(len(compiled.rows))
     everything[constraints.kept] = multipliers
-    origins = {name: sides[1][:3, 3] for name, sides in mech.joint_poses(q, p).items()}
+    origins = {name: sides[1][:3, 3] for name, sides in compiled.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    result = {name: np.zeros(6) for name in mech.joint_names}
-    for cut, (inner, outer), F, point in constraint_wrenches(mech, q, everything, p):
+    result = {name: np.zeros(6) for name in compiled.joint_names}
+    for cut, (inner, outer), F, point in constraint_wrenches(compiled, q, everything, p):
         if cut:
             result[cut] = result[cut] + F
         for side, sign in ((outer, -1.0), (inner, 1.0)):

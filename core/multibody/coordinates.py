@@ -139,7 +139,7 @@ class Coordinates:
             result[..., part] = manifold.unit(result[..., part])
         return result
 
-    def integrate(self, q: Array, v: Array, dt: float | Array) -> Array:
+    def integrate(self, q: Array, v: Array, dt: float | Array = 1.0) -> Array:
         """q after moving with constant speeds v (in b's axes) for dt."""
         steps = np.asarray(v, dtype=float) * np.expand_dims(np.asarray(dt, dtype=float), -1)
         q = np.asarray(q, dtype=float)

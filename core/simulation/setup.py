@@ -255,5 +255,5 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
 def _joint_of(mech: Mechanism, speed: str) -> str:
     """The joint to which a speed belongs."""
     at = mech.v_names.index(speed)
-    joints = mech._coordinates.joints
+    joints = mech.compiled.coordinates.joints
     return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)

@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 
 from core.constraints.redundant_drivers import contradiction, contradiction_error, drivers_repeat
-from core.constraints.undefined_formulas import REMEDY, undefined_formula
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model
@@ -41,6 +40,7 @@ from core.simulation.stepping.step_state import (
     TIME,
 )
 from core.simulation.toggle_positions import RACING_SPEED, TogglePosition, racing, toggle_position
+from core.traces.not_finite import REMEDY, undefined_formula
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -151,7 +151,7 @@ class Job:
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
         self.p = mech.parameter_values(chosen.parameters or None)
-        self.watched = drivers_repeat(mech, y[: mech.nq], self.p)
+        self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
         """Whether drivers must be watched, because several of them move the same."""
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
@@ -298,10 +298,10 @@ class Job:
     def differing(self, t: float, y: Array) -> SimulationError | None:
         """The message for drivers that contradict each other at a state."""
         q, v = y[: self.mech.nq], y[self.mech.nq : self.mech.nq + self.mech.nv]
-        found = contradiction(self.mech, q, v, self.p, t) if np.isfinite(y).all() else None
+        found = contradiction(self.mech.compiled, q, v, self.p, t) if np.isfinite(y).all() else None
         if found is None:
             return None
-        said = contradiction_error(self.mech, found)
+        said = contradiction_error(self.mech.compiled, found)
         error = SimulationError(f"At t = {t:.6g} s: {said.what}", where=said.where, remedy=said.remedy)
         error.time = t
         return error
@@ -313,7 +313,7 @@ class Job:
             return ""
         q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
         p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
-        return undefined_formula(mech, q, v, p, float(self.state.numbers[TIME]), x)
+        return undefined_formula(mech.compiled, q, v, p, float(self.state.numbers[TIME]), x)
 
     def unstable(self) -> SimulationError | None:
         """The message for fixed steps with which the numerical solution itself grows without bound."""

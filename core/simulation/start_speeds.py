@@ -26,7 +26,7 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
     for name in prescribed:
         if _in_tree(name, mech):
             v[mech.joint_v(name)] = prescribed[name]
-    cut = [name for name in prescribed if cut_coordinates.closes_loop(mech, name)]
+    cut = [name for name in prescribed if cut_coordinates.closes_loop(mech.compiled, name)]
     return _with_cut(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
 
 
@@ -36,7 +36,7 @@ def _with_cut(
     """The least speeds with which loops stay closed, and joints, also those that close a loop, move as told."""
     one = np.eye(mech.nv)
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
-    measured = [cut_coordinates.motion(mech, name, states, one, np.zeros_like(one), p).v.T for name in cut]
+    measured = [cut_coordinates.motion(mech.compiled, name, states, one, np.zeros_like(one), p).v.T for name in cut]
     tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _in_tree(name, mech)]
     G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])

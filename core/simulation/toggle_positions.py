@@ -38,7 +38,7 @@ class TogglePosition(NamedTuple):
 
 def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosition | None:
     """What no longer closes at q, or just about; None if all does."""
-    rows = mech._program.constraint_rows
+    rows = mech.compiled.rows
     if not rows or not np.isfinite(q).all():
         return None
     try:
@@ -64,12 +64,12 @@ def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosi
 
 def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     """(driver, speed) of the fastest driver if its function runs away at t; None otherwise."""
-    speeds = np.abs(demanded(mech, mech.neutral(), None, p, t)[1]) if mech._program.constraint_rows else np.zeros(0)
-    driven = [(speeds[i], row) for i, row in enumerate(mech._program.constraint_rows) if row.collection == "drivers"]
+    speeds = np.abs(demanded(mech.compiled, mech.neutral(), None, p, t)[1]) if mech.compiled.rows else np.zeros(0)
+    driven = [(speeds[i], row) for i, row in enumerate(mech.compiled.rows) if row.collection == "drivers"]
     fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
     if row is None or not fastest > RACING_SPEED:
         return None
-    return f"driver '{row.element}'", amount_text(fastest, unit(mech, row), "/s")
+    return f"driver '{row.element}'", amount_text(fastest, unit(mech.compiled, row), "/s")
 
 
 def _name(mech: Mechanism, collection: str, element: str) -> str:

@@ -1,48 +1,189 @@
-"""What a mechanism evaluates by: its functions, their machine code, time, and the states of force elements."""
+"""A program with one model's numbers: names, coordinates, parameters, time, and every function of the machine."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cached_property, wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.codegen.evaluator import Array, Evaluator
+from core.codegen.signature import Signature
+from core.elements.constraint_kinds import Row
+from core.elements.constraint_reader import ConstraintReader
+from core.elements.element_reader import Elements
 from core.elements.time_argument import Splines, at_times
-from core.errors import ModelError
-from core.model import Model
+from core.errors import ModelError, near_misses
+from core.mechanics.tree import Tree
+from core.model import Joint, Model
+from core.model.model import needed
+from core.multibody.coordinates import Coordinates
 from core.multibody.parameter_values import Values, parameter_values
-from core.traces.program import Program
+from core.multibody.topology import Loop, Topology, topology_of
+from core.traces import long_machines
+from core.traces.native_entry import Entry, entry_of
+from core.traces.not_finite import singular
+from core.traces.program import program_of
 from core.traces.rest_states import at_rest
 
+Result = TypeVar("Result")
 
-class Evaluation:
-    """The functions of one model; the mechanics is in `Mechanism`."""
+MANY = 24
+"""Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
 
-    def _setup(self, model: Model, program: Program) -> None:
-        self.model = model
-        self._program = program
+
+class Compiled:
+    """One model as functions of (q, v, u, x, t, p), evaluated by name (`core.traces.registry`).
+
+    Code is shared with all models that differ only in parameter values, limits and looks; numbers are the model's own.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = needed(model)
+        self.program = program_of(model)
         self._evaluators: dict[str, Evaluator] = {}
         self._splines: dict[bytes, Splines] = {}
         values = model.values()
-        self.p_names: tuple[str, ...] = program.tracer.p_names
+        context = self.program.tracer
+        self.p_names: tuple[str, ...] = context.p_names
         self._p = np.array([values[name] for name in self.p_names], dtype=float)
-        self.x_names: tuple[str, ...] = program.tracer.elements.x_names
+        self.coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
+        self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates.table)
+        self.v_names: tuple[str, ...] = self.coordinates.v_names
+        self.nq, self.nv = len(self.q_names), len(self.v_names)
+        self.tree: Tree = context.tree
+        self.elements: Elements = context.elements
+        self.x_names: tuple[str, ...] = self.elements.x_names
         self.nx = len(self.x_names)
         """Number of first-order states of force elements."""
-        program.constraint_rows  # noqa: B018  (what is wrong with constraints and drivers is said at once)
-        self._plain = not (self.nx or program.tracer.clock.size or program.constraint_rows)
-        """True if neither time nor states nor anything held counts."""
+        self.rows: tuple[Row, ...] = self.program.constraint_rows
+        """Whose every row of `constraint_residual` is; what is wrong with constraints and drivers is said at once."""
+        self.constrained = bool(self.rows)
+        """True if there are loops, constraints or drivers."""
+        self.plain = not (self.nx or context.clock.size or self.constrained)
+        """True if neither time nor states nor anything constrained counts."""
+        self.by_mass_matrix = self.constrained or bool(
+            (self.tree.coupled or self.elements.added_inertia) and self.nv > MANY
+        )
+        """True where the articulated-body recursion does not apply: constraints, and many coupled joints."""
 
-    def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
-        """Raise the message for a result that is not finite."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies are made from the model, as those of `Mechanism`."""
+        return Compiled, (self.model,)
 
-    # --------------------------------------------------------------------------- time and states
+    # --------------------------------------------------------------------------- what it consists of
 
-    def clock(self, t: Any, p: Values = None) -> Array:
+    @property
+    def topology(self) -> Topology:
+        """The spanning tree and what was cut."""
+        return self.program.topology
+
+    @property
+    def cuts(self) -> tuple[Joint, ...]:
+        """Joints that close loops."""
+        return self.program.topology.cuts
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """Closed chains, by the names of their joints and the one that was cut."""
+        return self.program.topology.loops
+
+    @property
+    def constraints(self) -> ConstraintReader:
+        """Cut joints, constraints and drivers."""
+        return self.program.tracer.constraints
+
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
+        return self.program.levels
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Bodies and frames, in the order of `poses`."""
+        return self.program.frame_names
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """All joints: implicit free ones, then as the document lists them."""
+        return self.program.joint_names
+
+    @property
+    def implicit_joints(self) -> tuple[Joint, ...]:
+        """The free joints of bodies that nothing holds: not in the document, named as the body."""
+        declared = {joint.name for joint in self.topology.model.joints}
+        return tuple(b.joint for b in self.topology.branches if b.joint.name not in declared)
+
+    def known_joint(self, name: Any) -> str:
+        """The name of a joint, or a ModelError."""
+        if name not in self.joint_names:
+            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(str(name), self.joint_names))
+        return name
+
+    def known_frame(self, name: Any) -> str:
+        """The name of a body or frame or "world", or a ModelError."""
+        if not isinstance(name, str) or (name not in self.program.frame_index and name != "world"):
+            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(str(name), self.frame_names))
+        return name
+
+    def joint_q(self, name: str) -> slice:
+        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
+        return self.coordinates.slice_q(self.known_joint(name))
+
+    def joint_v(self, name: str) -> slice:
+        """Where a joint's speeds are in v (its leader's, if it follows another)."""
+        return self.coordinates.slice_v(self.known_joint(name))
+
+    def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
+        """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
+        1 and 0 of one that leads."""
+        values = self.parameter_values(p)
+        rows = values.reshape(-1, values.shape[-1]) if p is not None else values[None]
+        found = []
+        for row in rows:
+            own = self.coordinates
+            if p is not None:
+                own = Coordinates(topology_of(self.model), self.model.values(dict(zip(self.p_names, row, strict=True))))
+            found.append(own.coupling(joint)[1:])
+        both = np.array(found).reshape(*values.shape[:-1], 2)
+        return both[..., :1], both[..., 1:]
+
+    # --------------------------------------------------------------------------- numbers
+
+    def call(self, function: str, *states: Any, p: Values = None, t: Any = 0.0, x: Any = None) -> Array:
+        """The value of a function at states q, v, u as far as it takes them, one state or arrays of states."""
+        evaluator = self._evaluators.get(function) or self.evaluator(function)
+        if len(states) < len(evaluator.sizes):
+            states = (*states, *self._further(evaluator, states, p, t, x))
+        return evaluator(*states) if p is None else evaluator(*states, p=self.parameter_values(p))
+
+    def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
+        """joint → (world ← a, world ← b), each (…, 4, 4), of every joint, loop-closing and implicit ones too."""
+        pairs = self.call("joint_poses", q, p=p)
+        return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
+
+    def mass_matrix(self, q: Any, p: Values = None) -> Array:
+        """(…, nv, nv) M(q), armature included."""
+        if self.very_long:
+            return long_machines.mass_matrix(self.program.freedoms, self.call("screws", q, p=p), self.nv)
+        return self.call("mass_matrix", q, p=p)
+
+    @cached_property
+    def very_long(self) -> bool:
+        """True if the mass matrix is left to NumPy."""
+        return self.program.tracer.very_long
+
+    def parameter_values(self, p: Values = None) -> Array:
+        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
+        return parameter_values(self.p_names, self._p, p)
+
+    def time_argument(self, t: Any, p: Values = None) -> Array:
         """(…, nt) the time argument of functions at times t: t, then value, rate and second rate of every table and
         recorded signal; nt = 0 if nothing depends on time."""
-        if not self._program.tracer.clock.size:
+        if not self.program.tracer.clock.size:
             return np.zeros((*np.shape(t), 0))
         return at_times(self.splines(p), t)
 
@@ -53,25 +194,24 @@ class Evaluation:
             raise ModelError("Tables take one set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
-            self._splines[row.tobytes()] = self._program.tracer.clock.splines(values)
+            self._splines[row.tobytes()] = self.program.tracer.clock.splines(values)
         return self._splines[row.tobytes()]
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
         """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
         where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
         those of `near` (…, nx), default next to rest positions."""
-        numbers = self._coordinates.numbers  # type: ignore[attr-defined]
-        return at_rest(self._call, self._program.tracer, numbers, q, v, p, self.parameter_values(p), t, near)
+        context = self.program.tracer
+        return at_rest(self.call, context, self.coordinates, q, v, p, self.parameter_values(p), t, near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, nx) ẋ."""
         x = np.asarray(x, dtype=float)
-        return self._call("states", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
+        return self.call("states", q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), p=p, t=t)
 
     def _further(self, evaluator: Evaluator, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> list[Any]:
         """The arguments that follow q, v, u: states of force elements with their rates, time."""
-        arguments = evaluator.signature.arguments
-        missing = arguments[len(states) :]
+        missing = evaluator.signature.arguments[len(states) :]
         result: list[Any] = []
         if "x" in missing:
             q, v = (np.asarray(state, dtype=float) for state in states[:2])
@@ -85,7 +225,7 @@ class Evaluation:
             own, speed = np.broadcast_arrays(own, speed)
             result.append(np.concatenate([own, speed], axis=-1))
         if "t" in missing:
-            result.append(self.clock(t, p))
+            result.append(self.time_argument(t, p))
         return result
 
     # --------------------------------------------------------------------------- code
@@ -93,35 +233,51 @@ class Evaluation:
     def compile(self, *functions: str, wait: bool = True) -> None:
         """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
         for function in functions:
-            self._evaluator(function)
+            self.evaluator(function)
         if wait:
-            self._program.wait(functions)
+            self.program.wait(functions)
 
     @property
     def ready(self) -> bool:
         """True when every function used so far runs as machine code."""
-        return self._program.ready(self._evaluators)
+        return self.program.ready(self._evaluators)
 
-    @property
-    def compile_times(self) -> dict[str, float]:
-        """Seconds that machine code of each function took, from its trace."""
-        return dict(self._program.compile_times)
-
-    def parameter_values(self, p: Values = None) -> Array:
-        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
-        return parameter_values(self.p_names, self._p, p)
-
-    def _call(self, function: str, p: Values, *states: Any, t: Any = 0.0, x: Any = None) -> Array:
-        evaluator = self._evaluators.get(function) or self._evaluator(function)
-        if len(states) < len(evaluator.sizes):
-            states = (*states, *self._further(evaluator, states, p, t, x))
-        return evaluator(*states) if p is None else evaluator(*states, p=self.parameter_values(p))
-
-    def _evaluator(self, function: str) -> Evaluator:
+    def evaluator(self, function: str) -> Evaluator:
+        """A function by name, e.g. "jacobian:tool", with the model's parameter values as default."""
         evaluator = self._evaluators.get(function)
         if evaluator is None:
-            evaluator = self._program.evaluator(function, self._p)
-            if evaluator.signature.checked:
-                evaluator.failed = self._failed
+            evaluator = self.program.evaluator(function, self._p)
+            signature = evaluator.signature
+            if signature.checked:
+                evaluator.failed = lambda states, p, out: self._failed(signature, states, p, out)
             self._evaluators[function] = evaluator
         return evaluator
+
+    def entry(self, function: str, p: Array) -> Entry:
+        """A function for loops in machine code, compiled now if need be, with parameter values p (n_p,).
+
+        Raises SimulationError if it has no machine code.
+        """
+        self.compile(function)
+        return entry_of(function, self.evaluator(function).code, p, self.program.failures.get(function, ""))
+
+    def _failed(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
+        """A result that is not finite: say why."""
+        bad = int(np.argmin(np.isfinite(out).all(axis=1)))
+        given = {argument: state[bad] for argument, state in zip(signature.arguments, states, strict=True)}
+        t = float(given["t"][0]) if "t" in given else 0.0
+        x = given["x"][: self.nx] if "x" in given else None
+        raise singular(self, given["q"], p if p.ndim == 1 else p[bad], given.get("v"), t, x)
+
+
+def once(function: Callable[[Compiled], Result]) -> Callable[[Compiled], Result]:
+    """A function of a compiled model whose result is kept as long as the model."""
+    known: WeakKeyDictionary[Compiled, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def kept(compiled: Compiled) -> Result:
+        if compiled not in known:
+            known[compiled] = function(compiled)
+        return known[compiled]
+
+    return kept

@@ -67,7 +67,7 @@ class Derivatives:
         for argument in tracer.signature(name).arguments:
             if argument != "x":
                 self._inputs.setdefault(argument, symbols(argument, tracer.sizes[argument]))
-        return ca.densify(column(tracer._body(name, {**self._inputs, "x": self._states}, "", inline)))
+        return ca.densify(column(tracer.body(name, {**self._inputs, "x": self._states}, "", inline)))
 
     def _traced(self) -> Any:
         tracer = self._program.tracer

@@ -1,18 +1,16 @@
-"""Addresses of a mechanism's compiled functions, for loops that run in machine code around them."""
+"""Addresses of compiled functions, for loops that run in machine code around them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen.block_code import BlockCode
+from core.codegen.evaluator import Code
 from core.codegen.object_code import MachineCode
 from core.errors import SimulationError
-
-if TYPE_CHECKING:
-    from core.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -43,13 +41,11 @@ def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any)
     return Entry(np.array([SINGLE, address, 0, 0, 0, 0, result], dtype=np.int64), memory, keep)
 
 
-def entry(mech: Mechanism, function: str, p: Array) -> Entry:
-    """A function of a mechanism, compiled now if need be, with parameter values p (n_p,).
+def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
+    """A function that is compiled, with parameter values p (n_p,).
 
-    Raises SimulationError if it has no machine code.
+    Raises SimulationError if it has no machine code. failure : why, if that is known
     """
-    mech.compile(function)
-    code = mech._evaluator(function).code
     if isinstance(code, MachineCode):
         return single(code.single_address, code.sizes, code.size, p, code)
     if isinstance(code, BlockCode):
@@ -57,8 +53,8 @@ def entry(mech: Mechanism, function: str, p: Array) -> Entry:
         result = len(workspace)
         before = sum(code.table.inputs[:-1])
         workspace[before : before + len(p)] = p
-        table, rows, places, count = code._table_arguments()
+        table, rows, places, count = code.table_arguments()
         record = [TABLE, code.library.address("run"), table, rows, places, count, result]
         return Entry(np.array(record, dtype=np.int64), np.concatenate([workspace, np.zeros(max(count, 1))]), code)
-    reason = mech._program.failures.get(function, "unknown reason")
+    reason = failure or "unknown reason"
     raise SimulationError(f"There is no machine code of {function}: {reason}.", remedy="Report this with the model.")

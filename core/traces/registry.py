@@ -1,52 +1,146 @@
-"""The table of functions that can be traced."""
+"""The functions of a machine: a row each says what it takes, the shape of what it gives, and how it is traced."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
+from core.codegen.signature import Signature
+from core.mechanics.crba import SCREW
 from core.spatial.scalar import Scalar
 from core.traces import constraint_equations, dynamics, junctions, kinematics
 from core.traces.jacobians import slopes
 from core.traces.joint_wrenches import wrenches
+from core.traces.trace_context import TraceContext
 
-BODIES: dict[str, Callable[..., list[Scalar]]] = {
-    "poses": kinematics.poses,
-    "joint_poses": kinematics.joint_poses,
-    "jacobian": kinematics.jacobian,
-    "frames_jacobian": kinematics.frames_jacobian,
-    "frame_acceleration": kinematics.frame_acceleration,
-    "center": kinematics.center,
-    "rate": kinematics.rate,
-    "screws": kinematics.screws_of,
-    "sensor": kinematics.sensor,
-    "joint_measure": kinematics.joint_measure,
-    "mass_matrix": dynamics.mass_matrix,
-    "inverse_dynamics": dynamics.inverse,
-    "inverse_dynamics_ideal": lambda *a: dynamics.inverse(*a, resist=False),
-    "forward_dynamics": dynamics.forward,
-    "forward_dynamics_ideal": lambda *a: dynamics.forward(*a, resist=False),
-    "forward_dynamics_regularised": lambda *a: dynamics.forward(*a, regularise=True),
-    "bias": dynamics.bias,
-    "bias_ideal": lambda *a: dynamics.bias(*a, resist=False),
-    "bias_regularised": lambda *a: dynamics.bias(*a, regularise=True),
-    "gravity": dynamics.gravity,
-    "energy": dynamics.energy,
-    "momentum": dynamics.momentum_of,
-    "forces": dynamics.observed,
-    "wrenches": wrenches,
-    "wrenches_ideal": lambda *a: wrenches(*a, resist=False),
-    "constraint_residual": constraint_equations.constraint_residual,
-    "constraint_jacobian": constraint_equations.constraint_jacobian,
-    "constraint_bias": constraint_equations.constraint_bias,
-    "constraint_time": constraint_equations.constraint_time,
-    "constraint_motion": constraint_equations.constraint_motion,
-    "constraint_origins": constraint_equations.constraint_origins,
-    "states": junctions.states,
-    "stretched": junctions.stretched,
-    "settle": junctions.settle,
-    "junctions": junctions.balance_jacobian,
-    "slopes": slopes,
-    "event_indicators": dynamics.event_indicators,
-    "balance": junctions.at_rest,
+Shape = tuple[int, ...]
+
+
+class Traced(NamedTuple):
+    """A function: arguments (letters of `core.codegen.signature`), shape of (context, detail after the colon of its
+    name), and trace of (context, inputs, detail, runner) to a flat result."""
+
+    arguments: str
+    shape: Callable[[TraceContext, str], Shape]
+    trace: Callable[..., list[Scalar]]
+    loaded: bool = False
+    """True if force elements count: where there are any, it takes their states and time."""
+    checked: bool = False
+    """True if a result that is not finite is a failure."""
+    whole: bool = False
+    """True if it is traced in one piece even of long machines: derivatives are taken of it, or it is short."""
+
+
+def _positions(context: TraceContext, _: str) -> Shape:
+    return (context.tree.nq,)
+
+
+def _speeds(context: TraceContext, _: str) -> Shape:
+    return (context.tree.nv,)
+
+
+def _states(context: TraceContext, _: str) -> Shape:
+    return (context.nx,)
+
+
+def _rows(context: TraceContext, _: str) -> Shape:
+    return (len(context.constraints.rows),)
+
+
+def _frames(context: TraceContext) -> int:
+    return len(context.machine.frames) - 1
+
+
+def _joints(context: TraceContext, *each: int) -> Shape:
+    return (len(context.machine.joints), *each)
+
+
+def _at_junctions(context: TraceContext) -> int:
+    return 3 * len(context.elements.junctions)
+
+
+def _joint_measure(context: TraceContext, joint: str) -> Shape:
+    law = context.machine.laws[joint][0] if joint in context.machine.laws else None
+    return (0 if law is None else law.nq + 2 * law.nv,)
+
+
+def _slopes(context: TraceContext, _: str) -> Shape:
+    states = context.tree.nq + context.tree.nv + context.nx
+    return states, states + len(context.constraints.rows)
+
+
+FUNCTIONS: dict[str, Traced] = {
+    # where all is, and how it moves
+    "poses": Traced("q", lambda c, _: (_frames(c), 4, 4), kinematics.poses),
+    "joint_poses": Traced("q", lambda c, _: _joints(c, 2, 4, 4), kinematics.joint_poses),
+    "jacobian": Traced("q", lambda c, _: (6, c.tree.nv), kinematics.jacobian),
+    "frames_jacobian": Traced("q", lambda c, _: (_frames(c), 6, c.tree.nv), kinematics.frames_jacobian),
+    "frame_acceleration": Traced("qvu", lambda *_: (6,), kinematics.frame_acceleration, whole=True),
+    "center": Traced("q", lambda *_: (3,), kinematics.center, checked=True),
+    "rate": Traced("qv", _positions, kinematics.rate, whole=True),
+    "screws": Traced("q", lambda c, _: (sum(link.law.nv for link in c.tree.links), SCREW), kinematics.screws_of),
+    "sensor": Traced("qvu", lambda c, sensor: (3, c.components(sensor)), kinematics.sensor, whole=True),
+    "joint_measure": Traced("qvu", _joint_measure, kinematics.joint_measure),
+    # masses and forces; ideal: without passive joint forces; regularised: friction as runs take it
+    "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), dynamics.mass_matrix),
+    "inverse_dynamics": Traced("qvu", _speeds, dynamics.inverse, loaded=True),
+    "inverse_dynamics_ideal": Traced("qvu", _speeds, partial(dynamics.inverse, resist=False)),
+    "forward_dynamics": Traced("qvu", _speeds, dynamics.forward, loaded=True, checked=True),
+    "forward_dynamics_ideal": Traced("qvu", _speeds, partial(dynamics.forward, resist=False), checked=True),
+    "forward_dynamics_regularised": Traced(
+        "qvu", _speeds, partial(dynamics.forward, regularise=True), loaded=True, checked=True
+    ),
+    "bias": Traced("qv", _speeds, dynamics.bias, loaded=True),
+    "bias_ideal": Traced("qv", _speeds, partial(dynamics.bias, resist=False)),
+    "bias_regularised": Traced("qv", _speeds, partial(dynamics.bias, regularise=True), loaded=True),
+    "gravity": Traced("q", _speeds, dynamics.gravity),
+    "energy": Traced("qv", lambda *_: (2,), dynamics.energy, loaded=True),
+    "momentum": Traced("qv", lambda *_: (6,), dynamics.momentum_of),
+    "wrenches": Traced("qvu", lambda c, _: _joints(c, 6), wrenches, loaded=True),
+    "wrenches_ideal": Traced("qvu", lambda c, _: _joints(c, 6), partial(wrenches, resist=False)),
+    # force elements and their states
+    "forces": Traced("qvxt", lambda c, _: (c.observed,), dynamics.observed),
+    "event_indicators": Traced(
+        "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), dynamics.event_indicators, whole=True
+    ),
+    "states": Traced("qvxt", _states, junctions.states, whole=True),
+    "stretched": Traced("qvxt", _states, junctions.stretched, whole=True),
+    "settle": Traced("qvxt", _states, junctions.settle, whole=True),
+    "junctions": Traced(
+        "qvxt", lambda c, _: (_at_junctions(c), _at_junctions(c)), junctions.balance_jacobian, whole=True
+    ),
+    "balance": Traced("qvxt", lambda c, _: (_at_junctions(c), 1 + _at_junctions(c)), junctions.at_rest, whole=True),
+    # what holds
+    "constraint_residual": Traced("qt", _rows, constraint_equations.constraint_residual, whole=True),
+    "constraint_jacobian": Traced(
+        "q", lambda c, _: (len(c.constraints.rows), c.tree.nv), constraint_equations.constraint_jacobian, whole=True
+    ),
+    "constraint_bias": Traced("qvt", _rows, constraint_equations.constraint_bias, whole=True),
+    "constraint_time": Traced("t", _rows, constraint_equations.constraint_time, whole=True),
+    "constraint_motion": Traced(
+        "q",
+        lambda c, _: (sum(rows.stop - rows.start for *_, rows in c.constraints.sides()), 6),
+        constraint_equations.constraint_motion,
+        whole=True,
+    ),
+    "constraint_origins": Traced(
+        "q",
+        lambda c, _: (sum(1 for _ in c.constraints.sides()), 3),
+        constraint_equations.constraint_origins,
+        whole=True,
+    ),
+    # for implicit integrators
+    "slopes": Traced("qvulxt", _slopes, slopes, whole=True),
 }
-"""Function → its trace: (context, inputs, detail after the colon, runner) → flat result."""
+"""Name → function. A name with a detail after a colon, e.g. "jacobian:tool", is that of one frame, sensor or joint."""
+
+
+def signature_of(context: TraceContext, name: str) -> Signature:
+    """Arguments and shape of a function; what a machine lacks is no argument."""
+    kind, _, detail = name.partition(":")
+    function = FUNCTIONS[kind]
+    arguments = function.arguments + ("xt" if function.loaded and context.elements.forces else "")
+    sizes = context.sizes
+    taken = tuple(word for word in arguments if word not in "lxt" or sizes[word])
+    return Signature(taken, function.shape(context, detail), function.checked)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import SimulationError
-from core.multibody.number_reader import Numbers
+from core.multibody.coordinates import Coordinates
 from core.multibody.parameter_values import Values
 from core.traces.trace_context import TraceContext
 
@@ -27,7 +27,7 @@ UNHELD = 1e-9
 def at_rest(
     call: Call,
     context: TraceContext,
-    numbers: Numbers,
+    coordinates: Coordinates,
     q: Any,
     v: Any,
     p: Values,
@@ -35,7 +35,7 @@ def at_rest(
     t: Any,
     near: Any = None,
 ) -> Array:
-    """(…, nx) see `Mechanism.x_rest`. numbers : by which guesses are read; values : all of p."""
+    """(…, nx) see `Mechanism.x_rest`. coordinates : by whose numbers guesses are read; values : all of p."""
     q = np.asarray(q, dtype=float)
     v = np.zeros((*q.shape[:-1], context.tree.nv)) if v is None else np.asarray(v, dtype=float)
     leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t), values.shape[:-1])
@@ -45,8 +45,10 @@ def at_rest(
     if context.elements.junctions:
         for place in np.ndindex(*leading):
             a, b, c = (np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
-            x[place] = _junctions_at_rest(call, context, numbers, a, b, c, float(np.broadcast_to(t, leading)[place]))
-    x = call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
+            x[place] = _junctions_at_rest(
+                call, context, coordinates, a, b, c, float(np.broadcast_to(t, leading)[place])
+            )
+    x = call("stretched", q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), p=p, t=t)
     counted = [state for state, _ in context.elements.turn_counters.values()]
     if near is not None and counted:
         turns = np.round((np.asarray(near)[..., counted] - x[..., counted]) / (2.0 * np.pi))
@@ -55,16 +57,17 @@ def at_rest(
 
 
 def _junctions_at_rest(
-    call: Call, context: TraceContext, numbers: Numbers, q: Array, v: Array, p: Array, t: float
+    call: Call, context: TraceContext, coordinates: Coordinates, q: Array, v: Array, p: Array, t: float
 ) -> Array:
     """x with the junctions in balance; Newton's method, each step at most as long as it lowers the forces."""
     junctions = context.topology.model.junctions
     count = 3 * len(junctions)
     x = np.zeros(context.nx)
+    numbers = coordinates.numbers
     x[:count] = [numbers.scalar(value, f"junction '{j.name}', guess") for j in junctions for value in j.guess]
 
     def forces(x: Array) -> tuple[Array, Array]:
-        both = call("balance", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t).reshape(-1)
+        both = call("balance", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t).reshape(-1)
         return both[:count], both[count:].reshape(count, count)
 
     f, K = forces(x)
@@ -88,8 +91,8 @@ def _junctions_at_rest(
 
 
 def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: float, x: Array) -> None:
-    x = np.asarray(call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t))
-    J = call("junctions", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t)
+    x = np.asarray(call("stretched", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t))
+    J = call("junctions", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t)
     if not np.isfinite(J).all():
         raise SimulationError(
             "The forces at the junction are not finite numbers.",

@@ -13,8 +13,7 @@ from core.codegen.signature import Signature
 from core.errors import SimulationError
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
-from core.traces.registry import BODIES
-from core.traces.signatures import signature_of
+from core.traces.registry import FUNCTIONS, signature_of
 from core.traces.trace_context import TraceContext
 
 
@@ -26,27 +25,6 @@ class Trace(NamedTuple):
     content: ca.Function | Table
 
 
-_IN_ONE_PIECE = {
-    "rate",
-    "constraint_residual",
-    "constraint_jacobian",
-    "constraint_bias",
-    "constraint_time",
-    "constraint_motion",
-    "constraint_origins",
-    "frame_acceleration",
-    "states",
-    "settle",
-    "junctions",
-    "balance",
-    "stretched",
-    "sensor",
-    "slopes",
-    "event_indicators",
-}
-"""Functions that need the whole trace (for derivatives), or are cheap."""
-
-
 class Tracer(TraceContext):
     """Traces the functions of one topology."""
 
@@ -55,10 +33,10 @@ class Tracer(TraceContext):
         kind, _, detail = name.partition(":")
         signature = self.signature(name)
         sizes = self.sizes
-        if self.long and kind not in _IN_ONE_PIECE:
+        if self.long and not FUNCTIONS[kind].whole:
             return Trace(name, signature, self._record(signature, kind, detail, sizes))
         inputs = {argument: symbols(argument, sizes[argument]) for argument in signature.arguments}
-        result = self._body(kind, inputs, detail, inline)
+        result = self.body(kind, inputs, detail, inline)
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
         return Trace(name, signature, function)
@@ -66,11 +44,12 @@ class Tracer(TraceContext):
     def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
         recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
         inputs = dict(zip(signature.arguments, recorder.inputs, strict=False))
-        return recorder.finish(self._body(kind, inputs, detail, recorder))
+        return recorder.finish(self.body(kind, inputs, detail, recorder))
 
-    def _body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+    def body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+        """The flat result of a function for symbols as inputs; detail : what follows the colon in its name."""
         try:
-            return BODIES[kind](self, inputs, detail, run)
+            return FUNCTIONS[kind].trace(self, inputs, detail, run)
         except ZeroDivisionError:
             raise self._massless() from None
 

@@ -104,9 +104,9 @@ def test_code_is_shared_where_only_values_limits_and_looks_differ():
     limited = change(model, "joints", "hinge", limits=(Limit(lower=-1.0, upper=1.0),))
     coloured = add(model, Material(name="red", color=(1.0, 0.0, 0.0, 1.0)))
     for other in (longer, painted, limited, coloured):
-        assert mech.updated(other)._program is mech._program
+        assert mech.updated(other).compiled.program is mech.compiled.program
     heavier = change(model, "bodies", "rod", mass=3.0)
-    assert mech.updated(heavier)._program is not mech._program
+    assert mech.updated(heavier).compiled.program is not mech.compiled.program
     zero = np.zeros(1)
     assert mech.updated(longer).forward_dynamics([0.5], zero, zero)[0] == pytest.approx(-1.5 * 9.81 / 1.6 * np.sin(0.5))
     assert mech.updated(limited).clamp(np.array([2.0]))[0] == 1.0
@@ -248,13 +248,14 @@ def test_machine_code_follows_the_interpreter_and_agrees():
     mech = Mechanism(tree(9, damping=0.1, friction=0.2, stiffness=0.3))
     q, v, u = state(mech)
     functions = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "poses", "energy", "bias", "wrenches", "rate")
-    before = {name: mech._evaluator(name)(*(q, v, u)[: len(mech._evaluator(name).sizes)]) for name in functions}
-    assert any(isinstance(mech._evaluator(name).code, Interpreter) for name in functions)
+    evaluators = {name: mech.compiled.evaluator(name) for name in functions}
+    before = {name: each(*(q, v, u)[: len(each.sizes)]) for name, each in evaluators.items()}
+    assert any(isinstance(each.code, Interpreter) for each in evaluators.values())
     mech.compile()
     assert mech.ready
     assert set(mech.compile_times) >= set(functions)
     for name, value in before.items():
-        evaluator = mech._evaluator(name)
+        evaluator = mech.compiled.evaluator(name)
         assert isinstance(evaluator.code, MachineCode)
         np.testing.assert_allclose(evaluator(*(q, v, u)[: len(evaluator.sizes)]), value, rtol=1e-10, atol=1e-10)
 
@@ -310,7 +311,7 @@ def test_machine_code_arrives_in_the_background(monkeypatch):
     background.submit(compiled.set)
     assert compiled.wait(60.0)
     assert mech.ready
-    assert isinstance(mech._evaluator("forward_dynamics").code, MachineCode)
+    assert isinstance(mech.compiled.evaluator("forward_dynamics").code, MachineCode)
     np.testing.assert_allclose(mech.forward_dynamics(q, v, u), before, rtol=1e-10)
 
 
@@ -395,5 +396,5 @@ def test_a_parameter_with_a_unit_is_a_number() -> None:
     np.testing.assert_allclose(mech.gravity([0.0], p={"l": 2.0}), [9.81 * 1.0], rtol=1e-15)
     np.testing.assert_allclose(mech.frame([0.0], "tip")[:3, 1], [0.0, 0.0, 1.0], atol=1e-15)
     longer = loads(text.replace("50 cm", "0.7"))
-    assert mech.updated(longer)._program is mech._program
+    assert mech.updated(longer).compiled.program is mech.compiled.program
     assert {str(symbol) for symbol in robot(model, tip="tip").G.free_symbols} >= {"l"}

@@ -119,7 +119,7 @@ def test_rods_that_are_bodies_say_the_same(count, lower):
 
 def test_each_way_leads_back_along_its_tangent():
     mech = platform(points(6))
-    constraints = PositionConstraints(mech)
+    constraints = PositionConstraints(mech.compiled)
     start = at(mech)
     shifting, screwing = branches_through(constraints, start)
     assert (shifting.kind, screwing.kind) == ((2, 1), (1, 2))

@@ -10,6 +10,7 @@ from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.isostatic_model import isostatic_model
 from core.model import Body, Constraint, Driver, Frame, Model, Pose
+from core.traces.compiled import Compiled
 from tests.mobility import overconstrained as machines
 
 
@@ -225,7 +226,7 @@ def test_the_proposal_takes_the_redundancy_and_leaves_the_motion(model: Model):
     """A machine built as proposed: no redundancy, the same freedoms (at a pose on the motion, not the drawn one)."""
     before = found(model)
     assert sum(len(change.components) for change in before.proposal) == len(before.redundant)
-    after = found(isostatic_model(Mechanism(model), before))
+    after = found(isostatic_model(Compiled(model), before))
     assert (after.redundant, after.dof) == ((), before.dof)
     assert after.count == after.dof  # Grübler–Kutzbach counts rightly where nothing is held twice
 
@@ -233,18 +234,18 @@ def test_the_proposal_takes_the_redundancy_and_leaves_the_motion(model: Model):
 def test_a_proposal_that_no_joint_can_make_says_so():
     model = machines.stewart()
     with pytest.raises(ModelError, match="Nothing is proposed"):
-        isostatic_model(Mechanism(model), found(model))
+        isostatic_model(Compiled(model), found(model))
     # planar joints would have to give way across their plane
     planar = machines.ring("planar", ["planar", "planar"], [(0, 0, 0), (1, 0, 0)], [(0, 0, 1), (0, 0, 1)])
     with pytest.raises(ModelError, match="No kind of joint makes this change"):
-        isostatic_model(Mechanism(planar), found(planar))
+        isostatic_model(Compiled(planar), found(planar))
 
 
 def test_of_two_rods_that_hold_the_same_one_is_removed():
     rods = tuple(Constraint(name=name, kind="rod", b="ball", length=1.0) for name in ("first", "second"))
     model = Model(name="twice", bodies=(Body(name="ball", mass=1.0),), constraints=rods)
     mech = Mechanism(model)
-    after = isostatic_model(mech, mech.mobility([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]))
+    after = isostatic_model(mech.compiled, mech.mobility([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]))
     assert [rod.name for rod in after.constraints] == ["first"]
 
 
@@ -260,7 +261,7 @@ def test_free_motions_keep_the_loops_closed(model):
 def test_the_rank_is_taken_on_the_manifold_not_off_it():
     model, _ = machines.bricard_reference()
     mech = Mechanism(model)
-    constraints = PositionConstraints(mech)
+    constraints = PositionConstraints(mech.compiled)
     poses = list(constraints.poses_near(mech.neutral()))
     assert len(poses) >= 2
     for q in poses:

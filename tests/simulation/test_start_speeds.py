@@ -37,6 +37,7 @@ def test_wishes_come_first():
 
 def test_they_are_kept_in_files_and_checked():
     assert loads(dumps(FLIGHT)) == FLIGHT
-    assert Mechanism(FLIGHT)._program is Mechanism(edits.change(FLIGHT, "joints", "turn", start_speed=()))._program
+    still = Mechanism(edits.change(FLIGHT, "joints", "turn", start_speed=()))
+    assert Mechanism(FLIGHT).compiled.program is still.compiled.program
     with pytest.raises(ModelError, match="6 speeds"):
         edits.change(FLIGHT, "joints", "fly", start_speed=(1.0,))

@@ -73,7 +73,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         )
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
     )
-    measured = ((c, c.value(mech, context.q, p), c.value(mech, found.q, p)) for c in mech.cut_limits)
+    measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
         (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _resting(c, after, found.limits))
         for c, before, after in measured
@@ -177,7 +177,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     from core.mobility.constraint_rank import PositionConstraints
 
     mech, mode = context.mech, found.modes[index]
-    constraints = PositionConstraints(mech, context.p)
+    constraints = PositionConstraints(mech.compiled, context.p)
     oscillates = mode.frequency > 0.0
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):

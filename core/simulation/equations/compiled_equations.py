@@ -15,7 +15,7 @@ from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.setup import Array
 from core.simulation.stepping.compilation import address
-from core.traces.native_entry import Entry, absent, entry, single
+from core.traces.native_entry import Entry, absent, single
 
 if TYPE_CHECKING:
     from core.traces.tracer import Tracer
@@ -49,9 +49,9 @@ def _places(mech: Mechanism, function: str) -> tuple[int, int]:
     """Where x and time begin among the arguments of a function; −1 where it does not take them."""
     if function.startswith("torque"):
         return -1, -1
-    known = _known.setdefault(mech._program.tracer, {})
+    known = _known.setdefault(mech.compiled.program.tracer, {})
     if function not in known:
-        known[function] = _found(mech._program.tracer, function)
+        known[function] = _found(mech.compiled.program.tracer, function)
     return known[function]
 
 
@@ -66,7 +66,7 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
 def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
     """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
     have no closed form, or where none is wanted (no y)."""
-    forms = None if y is None else closed_forms_of(mech._program)
+    forms = None if y is None else closed_forms_of(mech.compiled.program)
     if forms is None or y is None or not forms.fit(y[: mech.nq], p):
         return absent(), 0, []
     code = forms.reduction
@@ -76,7 +76,7 @@ def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, li
 
 def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
     """Functions of the mechanism, and whether the machine needs them."""
-    program, matrix = mech._program, mech._needs_mass_matrix
+    program, matrix = mech.compiled.program, mech.compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
     slopes = slopes and not program.tracer.long and mech.nv > 0
     return {
@@ -98,7 +98,7 @@ def _quaternions(mech: Mechanism) -> list[int]:
     """First entries of quaternions in q."""
     return [
         mech.joint_q(joint.name).start + (3 if joint.kind == "free" else 0)
-        for joint in mech._coordinates.joints.values()
+        for joint in mech.compiled.coordinates.joints.values()
         if joint.kind in ("free", "spherical")
     ]
 
@@ -120,17 +120,17 @@ class CompiledEquations:
         slopes: bool = False,
         events: bool = False,
     ) -> None:
-        if mech._needs_mass_matrix and mech._program.tracer.very_long:
+        if mech.compiled.by_mass_matrix and mech.compiled.program.tracer.very_long:
             raise SimulationError(
                 "The machine has loops or couplings, and too many speeds to simulate them.",
                 remedy="Cut it into smaller machines.",
             )
         wanted = _wanted(mech, slopes)
-        self.modes = len(mech._program.tracer.elements.mode_variables.numbers)
+        self.modes = len(mech.compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
         constant = joint_forces.constant(mech, torque)
         self.entries: dict[str, Entry] = {
-            name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
+            name: mech.compiled.entry(name, p) if needed else absent() for name, needed in wanted.items()
         }
         self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_event_indicators"] = absent()
         self.indicators = self.modes if events else 0
@@ -144,7 +144,7 @@ class CompiledEquations:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
         self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
         self._arrange(mech, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
-        self.projected = bool(mech._program.constraint_rows or _quaternions(mech) or wanted["settle"])
+        self.projected = bool(mech.compiled.rows or _quaternions(mech) or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, mech: Mechanism, p: Array, u: Array, independent: int, kept: list[int]) -> None:
@@ -152,7 +152,7 @@ class CompiledEquations:
         from core.simulation.equations.constrained import room_for
         from core.simulation.equations.system import System, stored
 
-        program = mech._program
+        program = mech.compiled.program
         rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
         entries = np.array(
@@ -174,7 +174,7 @@ class CompiledEquations:
                 mech.nq,
                 mech.nv,
                 rows,
-                mech._needs_mass_matrix,
+                mech.compiled.by_mass_matrix,
                 np.array(_quaternions(mech), dtype=np.int64),
                 u,
                 entries,
@@ -221,7 +221,7 @@ def _addresses(mech: Mechanism, independent: int) -> tuple[int, int, int, int]:
     """Of the entries: derivative, derivative without closed forms, projection, projection without them."""
     from core.simulation.equations import entry_points as entries
 
-    if not mech._needs_mass_matrix:
+    if not mech.compiled.by_mass_matrix:
         derivative, project = address(entries.tree_derivative), address(entries.free_project)
         return derivative, derivative, project, project
     full = address(entries.full_derivative)

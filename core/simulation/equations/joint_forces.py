@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -18,14 +18,12 @@ from core.elements.mode_variables import MODE_NAME, ModeVariables
 from core.elements.sensors import readings_of
 from core.errors import ExpressionError, ModelError
 from core.mechanics.kinematic_state import KinematicState
+from core.mechanism import Mechanism
 from core.model import SENSOR_KINDS
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
 from core.model.signals import component
 from core.traces import native_entry
-
-if TYPE_CHECKING:
-    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -59,7 +57,7 @@ def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dic
 
 def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Sensors of positions and velocities, and the rates of those of positions."""
-    tracer = mech._program.tracer
+    tracer = mech.compiled.program.tracer
     kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
     for name, sensor in tracer.elements.sensors.items():
         if not sensor.geometric and sensor.kind not in ("velocity", "angular_velocity"):
@@ -73,7 +71,7 @@ def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, An
 
 def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Coordinates and speeds of joints that close a loop, or follow another."""
-    tracer = mech._program.tracer
+    tracer = mech.compiled.program.tracer
     own = {*mech.q_names, *mech.v_names}
     kinematics = KinematicState(tracer.tree, list(q), list(v))
     return {

@@ -90,13 +90,13 @@ class Channels:
 
     def _quantities(self, joint: str) -> tuple[str, ...]:
         """Those every joint of the tree has; one that follows another has no force of its own."""
-        return JOINT[:4] if self.mech._coordinates.coupling(joint)[0] == joint else JOINT[:3]
+        return JOINT[:4] if self.mech.compiled.coordinates.coupling(joint)[0] == joint else JOINT[:3]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """All channels."""
         of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
-        cut = [name for name in self.mech.joint_names if cut_coordinates.closes_loop(self.mech, name)]
+        cut = [name for name in self.mech.joint_names if cut_coordinates.closes_loop(self.mech.compiled, name)]
         of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
         of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
@@ -115,7 +115,7 @@ class Channels:
         owner, _, what = channel.rpartition(".")
         if what in _COMPONENTS:
             return _COMPONENTS[what]
-        if what in JOINT[:4] and owner in self.mech.joint_names and cut_coordinates.closes_loop(self.mech, owner):
+        if what in JOINT[:4] and cut_coordinates.closes_loop(self.mech.compiled, owner):
             info = self.mech.model.expanded.find("joints", owner).info
             return info.coordinates if what == "q" else info.speeds
         joints = {c.name: c for c in self.mech.coordinates if c.joint == owner}
@@ -184,7 +184,7 @@ class Channels:
         if kind == "energy":
             return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **self.elements.states), part))
         if kind == "momentum":
-            both = self.mech._call("momentum", self.p, q, v)
+            both = self.mech.compiled.call("momentum", q, v, p=self.p)
             return both[:, 3:] if part == "linear" else both[:, :3]
         gaps = self.mech.constraint_residual(q, p=self.p, t=self.samples.time)
         return np.max(np.abs(gaps), axis=1, initial=0.0)
@@ -192,7 +192,7 @@ class Channels:
     def _of_joint(self, joint: str, what: str) -> Array:
         if what == "reaction":
             return self.elements.reactions()[joint]
-        if cut_coordinates.closes_loop(self.mech, joint):
+        if cut_coordinates.closes_loop(self.mech.compiled, joint):
             return self._of_cut(joint, what)
         if not self._freedom(joint):
             raise ModelError(
@@ -200,7 +200,7 @@ class Channels:
                 where=f"joint '{joint}'",
                 remedy="Ask for its reaction.",
             )
-        leader = self.mech._coordinates.coupling(joint)[0]
+        leader = self.mech.compiled.coordinates.coupling(joint)[0]
         if what == "q":
             values = self.mech.coordinate(self.samples.q, joint, p=self.p)
         elif what == "tau" and leader != joint:
@@ -218,8 +218,8 @@ class Channels:
         """Motion of a joint that closes a loop; nothing but drivers drives it."""
         if joint not in self._cut:
             s = self.samples
-            moving = cut_coordinates.motion(self.mech, joint, s.q, s.v, s.a, self.p)
-            self._cut[joint] = moving._replace(q=cut_coordinates.steady(self.mech, joint, s.time, moving))
+            moving = cut_coordinates.motion(self.mech.compiled, joint, s.q, s.v, s.a, self.p)
+            self._cut[joint] = moving._replace(q=cut_coordinates.steady(self.mech.compiled, joint, s.time, moving))
         moving = self._cut[joint]
         values = self._of_drivers(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
         return values[:, 0] if values.shape[1] == 1 else values
@@ -228,10 +228,10 @@ class Channels:
         """(n, nv) forces of the drivers that move a joint, or a joint that follows it: those of its motor."""
         forces, model = np.zeros(shape), self.mech.model.expanded
         for driver in model.drivers:
-            if not driver.joint or self.mech._coordinates.coupling(driver.joint)[0] != joint:
+            if not driver.joint or self.mech.compiled.coordinates.coupling(driver.joint)[0] != joint:
                 continue
             moved, where = model.find("joints", driver.joint), f"driver '{driver.name}'"
-            at = self.mech._program.tracer.elements.coordinate_index(moved, driver.coordinate, where)
+            at = self.mech.compiled.elements.coordinate_index(moved, driver.coordinate, where)
             ratio = self.mech.following(driver.joint, self.p)[0]
             forces[:, at] += ratio[..., 0] * self.elements.table[f"{driver.name}.force"].compute()
         return forces
@@ -244,7 +244,7 @@ class Channels:
         if what in ("velocity", "omega"):
             motion = self.mech.frame_velocity(s.q, s.v, frame, p=self.p)
             return motion[:, 3:] if what == "velocity" else motion[:, :3]
-        motion = self.mech._call(f"frame_acceleration:{frame}", self.p, s.q, s.v, s.a)
+        motion = self.mech.compiled.call(f"frame_acceleration:{frame}", s.q, s.v, s.a, p=self.p)
         return motion[:, 3:] if what == "acceleration" else motion[:, :3]
 
     def _formula(self, text: str) -> Array:
@@ -304,7 +304,7 @@ def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
     if channel in _SINGLE or what in _COMPONENTS:
         return () if channel in _SINGLE else _COMPONENTS[what]
     mech = channels.mech
-    if cut_coordinates.closes_loop(mech, owner):
+    if cut_coordinates.closes_loop(mech.compiled, owner):
         info = mech.model.expanded.find("joints", owner).info
         names = info.coordinates if what == "q" else info.speeds
         return names if len(names) > 1 else ()

@@ -126,7 +126,7 @@ class ElementChannels:
         """Whether it acts along an angle that is measured, up to whole turns."""
         if force.kind == "sensor":
             return self.model.find("sensors", force.sensor).kind == "angle"
-        elements = self.mech._program.tracer.elements
+        elements = self.mech.compiled.elements
         joint = self.model.find("joints", force.joint) if force.kind == "joint" else None
         if joint is None or joint.name not in elements.machine.laws or joint.info.nq > joint.info.nv:
             return False
@@ -140,7 +140,7 @@ class ElementChannels:
         s = self.samples
 
         def all_of_them() -> Any:
-            return self.mech._call("forces", self.p, s.q, s.v, **self.states)
+            return self.mech.compiled.call("forces", s.q, s.v, p=self.p, **self.states)
 
         return lambda: np.asarray(self._cached("forces", all_of_them)[:, columns])
 
@@ -148,7 +148,7 @@ class ElementChannels:
 
     def _of_constraints(self) -> Iterator[tuple[str, Channel]]:
         words: dict[str, list[str]] = {}
-        for row in self.mech._program.constraint_rows:
+        for row in self.mech.compiled.rows:
             if row.collection != "joints":
                 words.setdefault(row.element, []).append(row.component)
         for name, suffixes in words.items():
@@ -169,7 +169,7 @@ class ElementChannels:
     # -------------------------------------------------------------------------------------------- junctions
 
     def _of_junctions(self) -> Iterator[tuple[str, Channel]]:
-        for name, first in self.mech._program.tracer.elements.junctions.items():
+        for name, first in self.mech.compiled.elements.junctions.items():
             for what in ("position", "velocity"):
                 yield f"{name}.{what}", Channel(self._junction(first, what), ("x", "y", "z"))
 

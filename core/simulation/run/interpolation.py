@@ -69,7 +69,7 @@ def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float
     if _gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
     displacement = np.asarray(mech.difference(start, goal - whole))
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     if forms.found and not forms.kept_rows:
         displacement = np.where(forms.dependent_v, 0.0, displacement)
     steps = max(math.ceil(float(np.max(np.abs(displacement), initial=0.0)) / LONGEST_STEP), 1)
@@ -84,7 +84,7 @@ def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float
 
 def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
     """(nq,) the closed position nearest to q. Raises AssemblyError."""
-    explicit = explicitly_closed(mech, q, np.zeros(mech.nv, dtype=bool), p)
+    explicit = explicitly_closed(mech.compiled, q, np.zeros(mech.nv, dtype=bool), p)
     return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))
 
 

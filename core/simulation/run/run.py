@@ -86,17 +86,18 @@ class Run:
         return f"Run({self.mech.name!r}, {self.settings.method}, {len(self)} samples{end})"
 
     @cached_property
-    def _channels(self) -> Channels:
+    def computed_channels(self) -> Channels:
+        """Its channels, each computed when it is asked for."""
         p = np.array([self.settings.parameters[name] for name in self.mech.p_names], dtype=float)
         return Channels(self.mech, p, self)
 
     def __getitem__(self, channel: str) -> Array:
-        return self._channels[channel]
+        return self.computed_channels[channel]
 
     @property
     def channels(self) -> tuple[str, ...]:
         """Names of all channels; formulas of them are channels, too."""
-        return self._channels.names
+        return self.computed_channels.names
 
     def at(self, time: float) -> Array:
         """(nq,) the position at a time, between samples along the shortest path with loops closed."""
@@ -112,13 +113,13 @@ class Run:
 
     def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
         """(column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces, energies)."""
-        for name in channels or self._channels.usual:
+        for name in channels or self.computed_channels.usual:
             values = self[name]
             if values.ndim == 1:
                 yield name, values
                 continue
             flat = values.reshape(len(values), -1)
-            for suffix, column in zip(self._channels.components(name, flat.shape[1]), flat.T, strict=True):
+            for suffix, column in zip(self.computed_channels.components(name, flat.shape[1]), flat.T, strict=True):
                 yield f"{name}.{suffix}", column
 
     def save(self, path: str | os.PathLike[str], channels: Sequence[str] = ()) -> None:

@@ -218,4 +218,4 @@ def test_components_and_what_samples_hold_are_known_without_computing(name):
             values = run[channel].reshape(len(run), -1)
             assert any(np.isin(values, getattr(run, held)).all() for held in ("time", "q", "v", "a", "tau")), channel
     assert any(is_stored(run, channel) for channel in run.channels)
-    assert not empty._channels._kept
+    assert not empty.computed_channels._kept

@@ -29,7 +29,7 @@ PAIRS = (
 
 def reduced(mech, q, v):
     """(q, v, b, Φ, M, h, reach, sine) of the explicit equations."""
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     code, out = forms.reduction, np.empty((1, forms.layout.size))
     code.batch([np.array([q]), np.array([v])], mech.parameter_values(), out)
     nq, nv, n = mech.nq, mech.nv, len(forms.independent)
@@ -47,7 +47,7 @@ def check(mech, seed):
         closed = reduced(mech, q, v)
         if closed[6] > 0.02 and closed[7] > 1e-3:
             break
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     own = [speed.v for speed in forms.independent if not speed.spin]
     shift = rng.uniform(-1e-3, 1e-3, mech.nv)
     shift[own] = 0.0
@@ -78,7 +78,7 @@ def mobility(mech):
 def test_every_type_wherever_it_is_cut(kind, seed):
     model, _ = loops.single(kind, seed)
     mech = Mechanism(model)
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     assert forms.found
     assert forms.kept_rows == []
     assert len(forms.independent) == mobility(mech)
@@ -90,7 +90,7 @@ def test_coupled_loops_are_solved_one_after_another(kinds):
     seed = 3
     model, _ = loops.coupled(kinds, seed)
     mech = Mechanism(model)
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     assert len(mech.loops) == len(kinds)
     assert forms.kept_rows == []
     assert len(forms.independent) == mobility(mech)
@@ -125,7 +125,7 @@ def test_a_loop_without_a_closed_form_is_left_to_iteration_and_the_others_are_no
     builder.normal = np.array([0.0, 0.0, 1.0])
     names, _ = builder.loop("rrrr", "b2", "b2")
     mech = Mechanism(builder.model())
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     (left,) = (step for step in mech.solution_order if step.kind == "iteration")
     assert left.joints[0] not in {name for group in names for name in group}
     assert str(left) == f"loop {left.loops[0]}: cut at {left.joints[0]}: iteration"
@@ -144,16 +144,16 @@ def test_a_parameter_that_tilts_an_axis_makes_no_plane():
         Joint(name="D", parent="world", child="rocker", a=at(0.45)),
     )
     model = Model(name="m", parameters=(Parameter(name="tilt", value=0.0),), bodies=bodies, joints=joints)
-    assert not closed_forms_of(Mechanism(model)._program).found
+    assert not closed_forms_of(Mechanism(model).compiled.program).found
     straight = replace(joints[1], axis=(0.0, 0.0, 1.0), a=Pose(position=("r", 0.0, 0.0)))
     lengths = replace(model, parameters=(Parameter(name="r", value=0.2),), joints=(joints[0], straight, *joints[2:]))
-    assert closed_forms_of(Mechanism(lengths)._program).found
+    assert closed_forms_of(Mechanism(lengths).compiled.program).found
 
 
 def test_moving_a_coordinate_closes_without_iteration(monkeypatch):
     model, _ = loops.coupled(("RRR", "RRP", "RRR"), 3)
     mech = Mechanism(model)
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     name = mech.v_names[forms.independent[0].v]
     q = mech.rest()
     index = mech.q_names.index(name)

@@ -141,7 +141,7 @@ def test_rods_and_gears_have_closed_forms(name, seed):
     builder = Rods(seed)
     MACHINES[name](builder)
     mech = builder.machine()
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     assert forms.kept_rows == []
     assert len(forms.independent) == mobility(mech)
     assert not [step for step in mech.solution_order if step.kind in ("iteration", "tied together")]
@@ -165,7 +165,7 @@ def test_a_distance_that_is_held_is_a_rod(name, offset):
     MACHINES[name](builder)
     rods = builder.machine()
     mech = held_distances(rods, offset)
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     assert forms.kept_rows == []
     assert len(forms.independent) == mobility(mech) == mobility(rods)
     assert [str(step) for step in mech.solution_order] == [str(step) for step in rods.solution_order]
@@ -186,7 +186,7 @@ def test_a_difference_of_distances_is_no_rod():
             constraints=tuple(replace(each, value=float(value) - 1.0) for each in mech.model.constraints),
         )
     )
-    assert not closed_forms_of(changed._program).found
+    assert not closed_forms_of(changed.compiled.program).found
 
 
 def test_geared_joints_stay_in_the_tree():
@@ -204,7 +204,7 @@ def test_a_five_bar_between_geared_cranks():
     builder = Rods(4)
     geared_five_bar(builder)
     mech = builder.machine("j2")
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     assert forms.kept_rows == []
     assert len(forms.independent) == 1 == mobility(mech)
     check(mech, 4)
@@ -214,7 +214,7 @@ def test_runs_with_rods_are_those_by_iteration():
     builder = Rods(2)
     train_of_rods(builder)
     mech = builder.machine()
-    independent = mech.v_names[closed_forms_of(mech._program).independent[0].v]
+    independent = mech.v_names[closed_forms_of(mech.compiled.program).independent[0].v]
     q, v = mech.assemble(mech.rest(), np.eye(mech.nv)[mech.v_names.index(independent)] * 0.3, fixed=[independent])
     runs = [
         simulate(mech, 0.3, q0=q, v0=v, rtol=1e-11, atol=1e-12, output=0.05, closed_forms=closed)
@@ -237,7 +237,7 @@ def platform():
 
 def test_a_platform_on_six_rods_is_left_to_iteration_and_says_so():
     mech = platform()
-    assert not closed_forms_of(mech._program).found
+    assert not closed_forms_of(mech.compiled.program).found
     first, *others = mech.solution_order
     assert str(first) == "b0: tied by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
     assert [str(step) for step in others] == [f"rod{k}: iteration" for k in range(6)]
@@ -335,7 +335,7 @@ TIED = [
 def test_no_constraint_gets_lost_between_rods_gears_and_loops(kinds, seed, rod, gear, cut):
     """As many speeds are left independent as the constraints that vanish leave, and runs are those by iteration."""
     mech = tied_ring(kinds, seed, cut, rod, gear)
-    forms = closed_forms_of(mech._program)
+    forms = closed_forms_of(mech.compiled.program)
     q = mech.assemble(mech.integrate(mech.neutral(), 0.02 * np.random.default_rng(1).normal(size=mech.nv)))
     G = np.delete(mech.constraint_jacobian(q), forms.kept_rows, axis=0)
     if forms.found:
@@ -383,7 +383,7 @@ def rigid_triangle(seed):
 def test_a_gear_within_a_rigid_loop_exerts_nothing(seed):
     """It holds already: its row is rounding, and no force may come of that."""
     mech = rigid_triangle(seed)
-    assert closed_forms_of(mech._program).kept_rows
+    assert closed_forms_of(mech.compiled.program).kept_rows
     rng = np.random.default_rng(seed)
     near = mech.integrate(mech.neutral(), 0.02 * rng.normal(size=mech.nv))
     q, v = mech.assemble(near, rng.normal(size=mech.nv))

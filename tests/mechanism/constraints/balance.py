@@ -28,7 +28,7 @@ class Balance:
     def __init__(self, mech: Mechanism, q: Array, v: Array, tau: Array, t: float = 0.0) -> None:
         self.mech, self.model, self.q, self.v, self.t = mech, mech.model.expanded, q, v, t
         self.x = mech.x_rest(q, t=t, v=v) if mech.nx else None
-        self.a, self.multipliers = constrained_motion(mech, q, v, tau, None, True, t, self.x)
+        self.a, self.multipliers = constrained_motion(mech.compiled, q, v, tau, None, True, t, self.x)
         self.numbers = Numbers(self.model.values(), self.model.origin)
         self.frames = dict(zip(mech.frame_names, mech.poses(q), strict=True)) | {"world": np.eye(4)}
         self.sums = {body.name: np.zeros(6) for body in self.model.bodies}
@@ -36,7 +36,7 @@ class Balance:
         self.parents = {frame.name: frame.parent for frame in self.model.frames}
         self._motion()
         self._joints(mech.reactions(q, v, tau, t=t, x=self.x))
-        for cut, names, F, point in constraint_wrenches(mech, q, self.multipliers, None):
+        for cut, names, F, point in constraint_wrenches(mech.compiled, q, self.multipliers, None):
             if not cut:
                 self.between(*names, wrench(point, F[3:], F[:3]))
         self._elements()
@@ -65,7 +65,7 @@ class Balance:
         V = A = np.zeros(6)
         if name != "world":
             V = self.mech.frame_velocity(self.q, self.v, name)
-            A = self.mech._call(f"frame_acceleration:{name}", None, self.q, self.v, self.a)
+            A = self.mech.compiled.call(f"frame_acceleration:{name}", self.q, self.v, self.a)
         return X[:3, 3], X[:3, :3], V[:3], V[3:], A[:3], A[3:]
 
     def field(self, point: Array) -> Array:
@@ -112,7 +112,7 @@ class Balance:
     def _elements(self) -> None:
         if not self.model.forces:
             return
-        shown, at = self.mech._call("forces", None, self.q, self.v, t=self.t, x=self.x), 0
+        shown, at = self.mech.compiled.call("forces", self.q, self.v, t=self.t, x=self.x), 0
         for force in self.model.forces:
             size = 7 if force.kind == "wrench" else 5
             part, at = shown[at : at + size], at + size

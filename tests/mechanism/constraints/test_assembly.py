@@ -80,7 +80,7 @@ def test_any_pose_leads_to_a_closed_one(model):
         q, v = mech.assemble(mech.random(seed), np.ones(mech.nv))
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
         np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-9)
-        assert not wrong_orientation(mech, q, None)
+        assert not wrong_orientation(mech.compiled, q, None)
 
 
 SEATED = {  # kind of joint → parts of a pose (rotation R, position p) that are 1 or 0 where the two sides fit
@@ -106,7 +106,7 @@ def test_joints_do_not_close_the_wrong_way_round(kind, turned):
     )
     body = Body(name="body", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
     mech = Mechanism(Model(name="seated", bodies=(body,), joints=joints))
-    ((_, directions),) = turned_round(mech, np.array(start), None)
+    ((_, directions),) = turned_round(mech.compiled, np.array(start), None)
     elsewhere = mech.constraint_residual((0.7, 0.4, -0.537, *start[3:])) - mech.constraint_residual(start)
     assert [*range(directions.start, directions.stop)] == [*np.flatnonzero(np.abs(elsewhere) < 1e-12)]
     for q in (mech.assemble(start), mech.rest()):

@@ -62,7 +62,7 @@ def test_what_is_held_stays(kind: str) -> None:
     mech = Mechanism(dataclasses.replace(model, sensors=(sensor,), constraints=(held,)))
     q, v, _ = assembled(mech)
     assert mech.constraint_residual(q) == pytest.approx(0.0, abs=1e-10)
-    assert len(mech.constraint_residual(q)) == len(sensor.info.components) == len(mech._program.constraint_rows)
+    assert len(mech.constraint_residual(q)) == len(sensor.info.components) == len(mech.compiled.rows)
     first, second = moves(mech, q, v, 0.0)
     assert first == pytest.approx(0.0, abs=1e-6)
     assert second == pytest.approx(0.0, abs=2e-4)
@@ -83,7 +83,7 @@ def test_drivers_of_sensors_and_joints(motion: str) -> None:
     a = mech.forward_dynamics(q, v, np.zeros(mech.nv), t=t)
     far = np.array([0.3 + 0.2 * np.sin(3 * t), 0.6 * np.cos(3 * t), -1.8 * np.sin(3 * t)])
     turn = np.array([0.08, 0.4, 1.0])
-    both = mech._call("sensor:s", None, q, v, a)[:, 0]
+    both = mech.compiled.call("sensor:s", q, v, a)[:, 0]
     own = np.array([q[mech.joint_q("j0")][0], v[mech.joint_v("j0")][0], a[mech.joint_v("j0")][0]])
     level = ("position", "velocity", "acceleration").index(motion)
     assert both[level:] == pytest.approx(far[: 3 - level], abs=1e-9)
@@ -171,7 +171,7 @@ def test_all_wrenches_on_a_body_make_its_motion(seed: int) -> None:
     c = mech.center_of_mass(q)
     total += np.concatenate([np.cross(c, mass * g), mass * g])
     h = 1e-6
-    after, before = (mech._call("momentum", None, mech.integrate(q, v + 0.5 * s * a, s), v + s * a) for s in (h, -h))
+    after, before = (mech.compiled.call("momentum", mech.integrate(q, v + 0.5 * s * a, s), v + s * a) for s in (h, -h))
     assert total == pytest.approx((after - before) / (2 * h), rel=1e-5, abs=2e-4)
 
 
@@ -242,7 +242,7 @@ def test_parameters_stay_arguments() -> None:
     drivers = (Driver(name="d", joint="j0", function="k*t"),)
     model = dataclasses.replace(base(), parameters=(Parameter(name="k", value=2.0),), forces=forces, drivers=drivers)
     one, two = Mechanism(model), Mechanism(dataclasses.replace(model, parameters=(Parameter(name="k", value=3.0),)))
-    assert one._program is two._program
+    assert one.compiled.program is two.compiled.program
     q, v, tau = assembled(two, t=0.5)
     args = {"t": 0.5}
     expected = two.forward_dynamics(q, v, tau, **args)

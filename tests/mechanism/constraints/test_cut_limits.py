@@ -94,7 +94,7 @@ def test_rest_and_assembly_keep_the_limits_of_all_joints(cut):
 def test_random_poses_keep_them():
     mech = four_bar("J4", Limit(lower=-0.2, upper=0.4), "J4")
     rng = np.random.default_rng(3)
-    found = np.array([angles(mech, random_pose(mech, rng))[3] for _ in range(12)])
+    found = np.array([angles(mech, random_pose(mech.compiled, rng))[3] for _ in range(12)])
     assert (found >= -0.2 - 1e-9).all()
     assert (found <= 0.4 + 1e-9).all()
     assert np.ptp(found) > 0.1
@@ -139,8 +139,8 @@ def test_of_several_limits_the_one_passed_farthest_counts(order):
     along = dict(zip(("bolt.angle", "bolt.displacement"), order, strict=True))
     turned, pushed = (0.1 + beyond for beyond in order)
     q = np.array([0.0, 0.0, pushed, 0.0, 0.0, np.sin(turned / 2), np.cos(turned / 2)])
-    limit, beyond = outside(mech, mech.cut_limits, q)
+    limit, beyond = outside(mech.compiled, mech.cut_limits, q)
     assert beyond == pytest.approx(0.2)
     assert along[limit.name] == 0.2
     kept = mech.assemble(q)
-    assert outside(mech, mech.cut_limits, kept) is None
+    assert outside(mech.compiled, mech.cut_limits, kept) is None

@@ -69,7 +69,7 @@ def test_motion_energy_and_reactions_do_not_know_the_cut(kinds: tuple[str, ...])
         tau = np.zeros(mech.nv)
         a = mech.forward_dynamics(q, v, tau)
         energy = mech.energy(q, v)
-        accelerations = [mech._call(f"frame_acceleration:{body.name}", None, q, v, a) for body in model.bodies]
+        accelerations = [mech.compiled.call(f"frame_acceleration:{body.name}", q, v, a) for body in model.bodies]
         forces = mech.reactions(q, v, tau)
         found = [
             np.concatenate(accelerations),
@@ -172,7 +172,7 @@ def test_runs_do_not_know_the_cut(closed_forms: bool) -> None:
     model, shown = four_bar(), None
     for cut in "ABCD":
         mech = cut_at(model, cut)
-        assert closed_forms_of(mech._program).found
+        assert closed_forms_of(mech.compiled.program).found
         q, v = closed(mech, 1.2, 1.0)
         run = simulate(mech, 2.0, q0=q, v0=v, output=0.25, rtol=1e-10, atol=1e-11, closed_forms=closed_forms)
         total = run["energy.kinetic"] + run["energy.potential"]
@@ -224,6 +224,6 @@ def test_rotor_of_a_parameter_follows_its_value() -> None:
     model = dataclasses.replace(model, joints=tuple(dataclasses.replace(j, armature="J") for j in model.joints))
     mech = cut_at(model, "C")
     q, v = closed(mech, 0.7, 2.0)
-    rates = np.array([*v, *motion(mech, "C", q, v, np.zeros(mech.nv)).v])
+    rates = np.array([*v, *motion(mech.compiled, "C", q, v, np.zeros(mech.nv)).v])
     added = mech.energy(q, v, p={"J": 2.0}).kinetic - mech.energy(q, v).kinetic
     assert added == pytest.approx(0.5 * 2.0 * rates @ rates, rel=1e-12)

@@ -274,4 +274,4 @@ def test_a_closed_machine_that_cannot_move_has_no_accelerations():
     assert mech.nv == 0
     assert mech.loops
     assert mech.forward_dynamics([], [], []).shape == (0,)
-    np.testing.assert_array_equal(mech._call("frame_acceleration:b", None, [], [], []), np.zeros(6))
+    np.testing.assert_array_equal(mech.compiled.call("frame_acceleration:b", [], [], []), np.zeros(6))

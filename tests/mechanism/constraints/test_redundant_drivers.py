@@ -49,7 +49,7 @@ DISAGREE = [
 @pytest.mark.parametrize(("one", "two", "level", "by"), DISAGREE)
 def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -> None:
     mech = four_bar(one, two)
-    told = mobility(mech).inconsistent
+    told = mobility(mech.compiled).inconsistent
     assert told == (f"Driver two moves what one drives already, but with another {level}",)
     with pytest.raises(AssemblyError, match=f"moves what 'one' moves already, with another {level}, {by}") as raised:
         simulate(mech, 0.1)
@@ -75,7 +75,7 @@ def test_drivers_at_two_joints_of_one_loop() -> None:
 def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: float) -> None:
     start = "1.2 + " if motion == "position" else ""
     mech = four_bar(motor("one", f"{start}t", motion), motor("two", f"{start}t + {later}", motion))
-    assert not mobility(mech).inconsistent
+    assert not mobility(mech.compiled).inconsistent
     with pytest.raises(SimulationError, match=r"At t = .* moves what 'one' moves already") as raised:
         simulate(mech, 1.0, output=0.05)
     assert raised.value.where == "driver 'two'"
@@ -85,7 +85,7 @@ def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: flo
 
 def test_drivers_that_agree_go_on() -> None:
     mech = four_bar(motor("one", "1.2 + 2*t"), motor("two", "2", "velocity"))
-    assert mobility(mech).idle_drivers == ("Driver two moves what one drives already",)
+    assert mobility(mech.compiled).idle_drivers == ("Driver two moves what one drives already",)
     run = simulate(mech, 1.0, output=0.1)
     np.testing.assert_allclose(run["A.q"], 1.2 + 2.0 * run.time, atol=1e-7)
 

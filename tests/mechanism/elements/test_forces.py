@@ -137,7 +137,7 @@ def test_power_of_forces_changes_the_energy(seed: int) -> None:
     before, after = (mech.energy(mech.integrate(q, v + 0.5 * s * a, s), v + s * a, t=0.3) for s in (-h, h))
     change = (after.total - before.total) / (2 * h)
     power, stored = 0.0, 0.0
-    shown = mech._call("forces", None, q, v, t=0.3)
+    shown = mech.compiled.call("forces", q, v, t=0.3)
     at = 0
     for force in mech.model.forces:
         if force.kind == "wrench":
@@ -164,7 +164,7 @@ def test_long_machines_carry_forces(monkeypatch: pytest.MonkeyPatch) -> None:
 
     program.forget()
     long = Mechanism(model)
-    assert long._program.tracer.long
+    assert long.compiled.program.tracer.long
     assert long.forward_dynamics(q, v, tau, t=0.2) == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
     assert long.bias(q, v, t=0.2) == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
     assert long.energy(q, v).potential == pytest.approx(expected[2])

@@ -66,8 +66,8 @@ class Projection:
         self.happened = ENTRY(int(equations.project))(place, TIME, y.ctypes.data, self.left.ctypes.data)
         self.closed, self.moving = np.split(y, [mech.nq])
         self.G, self.M = mech.constraint_jacobian(self.closed), mech.mass_matrix(self.closed)
-        self.levels = np.array([row.level for row in mech._program.constraint_rows])
-        self.wanted = np.array([self.speed * (row.collection == "drivers") for row in mech._program.constraint_rows])
+        self.levels = np.array([row.level for row in mech.compiled.rows])
+        self.wanted = np.array([self.speed * (row.collection == "drivers") for row in mech.compiled.rows])
 
     def nearest(self, x, level, wanted=0.0):
         """The x nearest in the metric of M with G x = wanted, but unchanged in rows that do not hold on a level."""

@@ -117,7 +117,7 @@ def started(by: str, cut: str) -> tuple[Mechanism, np.ndarray, np.ndarray]:
 def cut_motion(mech: Mechanism, name: str, q: np.ndarray, v: np.ndarray) -> float:
     if name in mech.v_names:
         return float(v[mech.v_names.index(name)])
-    return float(motion(mech, name, q, v, np.zeros(mech.nv)).v[0])
+    return float(motion(mech.compiled, name, q, v, np.zeros(mech.nv)).v[0])
 
 
 @pytest.mark.parametrize("by", FORCES)

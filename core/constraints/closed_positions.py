@@ -1,0 +1,95 @@
+"""The closed position nearest to a given one, and that of rest: what holds is held, limits are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.axis_orientation import oriented, wrong_orientation
+from core.constraints.cut_limits import CutLimit, cut_limits, limited, outside, widened
+from core.multibody.parameter_values import Values
+from core.numerics import position_solver
+from core.numerics.position_solver import Flags
+from core.traces.compiled import Compiled, once
+
+Array = NDArray[np.float64]
+
+
+def rest(compiled: Compiled, p: Values = None, t: float = 0.0) -> Array:
+    """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can be."""
+    return _rest(compiled).copy() if p is None and t == 0.0 else _closed_rest(compiled, p, t)
+
+
+@once
+def _rest(compiled: Compiled) -> Array:
+    return _closed_rest(compiled, None, 0.0)
+
+
+def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
+    free = np.zeros(compiled.nv, dtype=bool)
+    return closed_position(compiled, compiled.coordinates.rest(), np.ones(compiled.nv), free, p, anywhere=True, t=t)[0]
+
+
+def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
+    """(nq,) the position nearest to q that closes all loops; None if that is not found at once (`assembled` searches
+    farther).
+
+    start : (nq,) where the way began: limits of joints that close loops are kept, or passed no farther than there
+    """
+    weights, free = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
+    closed, gap = closed_position(compiled, q, weights, free, p, t=t)
+    limits = widened(compiled, start, p) if gap < position_solver.ACCEPTED_GAP else ()
+    if outside(compiled, limits, closed, p):
+        closed, gap = closed_position(compiled, q, weights, free, p, t=t, limits=limits)
+    return closed if gap < position_solver.ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) else None
+
+
+def closed_position(
+    compiled: Compiled,
+    q: Array,
+    weights: Array,
+    fixed: Flags,
+    p: Values,
+    *,
+    anywhere: bool = False,
+    t: float = 0.0,
+    rows: Flags | None = None,
+    limits: Sequence[CutLimit] | None = None,
+    bounded: bool = True,
+) -> tuple[Array, float]:
+    """(q, largest gap left) of the closed position nearest to q.
+
+    anywhere : search farther where it is not found at once, and keep the limits of joints that close loops if that
+    can be; limits : those to keep instead; bounded : whether those of the tree's joints hold
+    """
+    positions = compiled.levels == 0
+    if rows is not None:
+        positions = positions & rows
+    if not positions.any():
+        return q, 0.0
+    values = None if p is None else compiled.parameter_values(p)
+    residual, jacobian = compiled.evaluator("constraint_residual"), compiled.evaluator("constraint_jacobian")
+    time = (compiled.time_argument(t, p),) if "t" in residual.signature.arguments else ()
+    chosen = slice(None) if positions.all() else positions
+    problem = position_solver.Problem(
+        lambda q: residual(q, *time, p=values)[chosen],
+        lambda q: jacobian(q, p=values)[chosen],
+        compiled.coordinates.integrate_step if bounded else compiled.coordinates.integrate_whole,
+        compiled.coordinates.room if bounded else compiled.coordinates.all_room,
+        lambda q: not wrong_orientation(compiled, q, values, positions),
+    )
+    if limits is not None:
+        return position_solver.close(limited(compiled, limits, problem, values), q, weights, fixed)
+    found = position_solver.close(problem, q, weights, fixed)
+    if not anywhere:
+        return found
+    if not (found[1] < position_solver.ACCEPTED_GAP and problem.fits(found[0])):
+        found = position_solver.close_from(oriented(compiled, problem, values, positions), q, weights, fixed)
+    own = cut_limits(compiled) if rows is None and bounded else ()
+    if found[1] < position_solver.ACCEPTED_GAP and outside(compiled, own, found[0], values):
+        inside = limited(compiled, own, oriented(compiled, problem, values, positions), values)
+        closed = position_solver.close_from(inside, q, weights, fixed)
+        return closed if closed[1] < position_solver.ACCEPTED_GAP else found
+    return found

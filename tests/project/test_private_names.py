@@ -1,0 +1,53 @@
+"""What begins with an underscore is used in its own file only."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(path for room in ("core", "viz", "app") for path in (ROOT / room).rglob("*.py"))
+OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+"""Public members of named tuples, in spite of their underscore."""
+FOREIGN = {
+    "core/files/xacro/library.py": {"_global_symbols", "_eval_env", "_eval_optenv"},
+    "core/files/xacro/process.py": {"_eval_find", "_exit"},
+    "core/simulation/stepping/compilation.py": {"_cache", "_getvalue"},
+    "core/simulation/stepping/loop_cache.py": {"_index_key", "_rebuild", "_reduce"},
+}
+"""Private members of other libraries (xacro, Numba, `os._exit`) for which they offer no public one."""
+
+
+def private(name):
+    return name.startswith("_") and not name.startswith("__") and name not in OF_TUPLES
+
+
+def reaches(tree):
+    """Private attributes of other objects that a file uses and does not define itself."""
+    nodes = list(ast.walk(tree))
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    own |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and of_self(node)}
+    own |= {node.target.id for node in nodes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    used = (node for node in nodes if isinstance(node, ast.Attribute) and private(node.attr) and not of_self(node))
+    return {node.attr for node in used} - own
+
+
+def of_self(node):
+    """Whether an attribute is one of the object, its class or its base."""
+    value = node.value
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id == "super"
+    return isinstance(value, ast.Name) and value.id in ("self", "cls")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_nobody_reaches_into_others(path):
+    found = reaches(ast.parse(path.read_text(encoding="utf-8")))
+    assert found == FOREIGN.get(path.relative_to(ROOT).as_posix(), set()), "Make it public, or ask its owner for it"
+
+
+def test_a_reach_is_seen_and_an_own_name_is_none():
+    assert reaches(ast.parse("def f(mech):\n    return mech._program.tracer")) == {"_program"}
+    own = "class A:\n    def __init__(self):\n        self._x = 1\n    def same(self, other):\n        return other._x"
+    assert reaches(ast.parse(own)) == set()
+    assert reaches(ast.parse("value._replace(x=super()._y)")) == set()
