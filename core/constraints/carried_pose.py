@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from core.joints.measures import coordinates_of
 from core.model import WORLD, Joint
 from core.multibody.tree_of_model import sides_of
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.rotation import Rotation
-from core.spatial.vector import Vector3
+from core.spatial.pose import IDENTITY, from_matrix
 
 if TYPE_CHECKING:
     from core.mechanism.mechanism import Mechanism
@@ -48,7 +46,7 @@ def carried_pose(old: Mechanism, q: Array, new: Mechanism, renamed: Mapping[str,
             continue
         measured = _measured(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
-            result[at] = measured if joint.kind == "screw" else _inside(new, at, measured, result[at])
+            result[at] = _inside(new, joint, measured, result[at])
     return new.move(new.clamp(result), {})
 
 
@@ -61,21 +59,17 @@ def _measured(old: Mechanism, q: Array, new: Mechanism, joint: Joint) -> Array |
         return None
     law, a, b = sides_of(topology, new._coordinates.numbers)[joint.name]
     X_Wa, X_Wb = (
-        (_pose(poses[body]) if body != WORLD else IDENTITY) @ side for body, side in zip(bodies, (a, b), strict=True)
+        (from_matrix(poses[body]) if body != WORLD else IDENTITY) @ side
+        for body, side in zip(bodies, (a, b), strict=True)
     )
     return np.array(coordinates_of(X_Wa, X_Wb, law, None).values, dtype=float)
 
 
-def _pose(matrix: Array) -> Pose:
-    rows = [Vector3(*map(float, row[:3])) for row in matrix[:3]]
-    return Pose(Rotation(*rows), Vector3(*map(float, matrix[:3, 3])))
-
-
-def _inside(mech: Mechanism, at: slice, values: Array, rest: Array) -> Array:
-    """Angles turned by whole turns into the limits, nearest to the rest position."""
+def _inside(mech: Mechanism, joint: Joint, values: Array, rest: Array) -> Array:
+    """Angles known up to whole turns, turned into the limits nearest to the rest position."""
     result = values.copy()
-    for k, coordinate in enumerate(mech.coordinates[at]):
-        if coordinate.dimension != "angle":
+    for k, coordinate in enumerate(mech.coordinates[mech.joint_q(joint.name)]):
+        if not joint.info.is_wound(k):
             continue
         turn = 2.0 * math.pi
         nearest = values[k] + turn * round((rest[k] - values[k]) / turn)
