@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.joints.laws import Prismatic, Revolute
+from core.joints import Prismatic, Revolute
 from core.model import Model
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import topology_of

@@ -200,7 +200,8 @@ def _wound(mech: Mechanism, q: Array, guess: Array) -> Array:
     for name in _plain(mech).values():
         at = mech.q_names.index(name)
         coordinate = mech.coordinates[at]
-        if coordinate.dimension != "angle" or mech.model.expanded.joint(coordinate.joint).kind == "screw":
+        k = at - mech.joint_q(coordinate.joint).start
+        if not mech.compiled.coordinates.joints[coordinate.joint].info.is_wound(k):
             continue
         turned = q[at] + 2.0 * np.pi * np.round((guess[at] - q[at]) / (2.0 * np.pi))
         low = -np.inf if coordinate.lower is None else coordinate.lower

@@ -122,7 +122,7 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
         raise ModelError(f"No joint moves '{tip}'.", where="tip", remedy="Choose a frame at the end of a chain.")
     for joint in path:
         where = f"joint '{joint.name}'"
-        if joint.kind not in ("revolute", "continuous", "prismatic"):
+        if not (joint.info.is_hinge() or joint.info.is_slider()):
             raise ModelError(
                 f"A {joint.kind} joint has no row in a DH table.",
                 where=where,
@@ -154,7 +154,7 @@ def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
         X_a = poses[joint.name][0]
         axis = np.array([value_of(c, values) for c in joint.axis], dtype=float)
         direction = X_a[:3, :3] @ (axis / np.linalg.norm(axis)) * (-1.0 if turned[joint.name] else 1.0)
-        lines.append(_Line(X_a[:3, 3], direction, joint.name, joint.kind == "prismatic"))
+        lines.append(_Line(X_a[:3, 3], direction, joint.name, joint.info.is_slider()))
     return lines
 
 

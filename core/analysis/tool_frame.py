@@ -30,7 +30,7 @@ def _depths(model: Model) -> dict[str, tuple[int, int]]:
     """Moving joints, and joints, between the ground and each body or frame, along the first way found."""
     children: dict[str, list[tuple[str, int]]] = {}
     for joint in model.joints:
-        moves = int(joint.kind != "fixed")
+        moves = int(joint.info.nv > 0)
         children.setdefault(joint.parent, []).append((joint.child, moves))
         children.setdefault(joint.child, []).append((joint.parent, moves))
     for frame in model.frames:

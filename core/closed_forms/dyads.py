@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.joints.laws import quaternion_product
+from core.spatial.attitude import quaternion_product
 from core.spatial.rotation import Rotation, from_quaternion
 from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, side, sin, sqrt, times, total
 from core.spatial.vector import Vector3, Z

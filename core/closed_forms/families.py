@@ -57,7 +57,8 @@ class Sample:
         self.clusters = Clusters(edges)
         count = 7 + sum(joint.info.nq for joint in topology.model.joints) + 7 * len(topology.branches)
         q = rng.uniform(0.4, 1.6, count) * rng.choice([-1.0, 1.0], count)
-        cuts = {i: rng.uniform(0.4, 1.6, 7) for i, edge in enumerate(edges) if edge.cut}
+        most = max([7, *(edge.law.nq for edge in edges if edge.law is not None)])
+        cuts = {i: rng.uniform(0.4, 1.6, most) for i, edge in enumerate(edges) if edge.cut}
         own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
         self.values = [known(own[i], list(map(float, cuts.get(i, q)))) for i in range(len(edges))]
 

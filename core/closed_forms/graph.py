@@ -1,7 +1,7 @@
 """The machine as a graph of elementary joints: what recognition and the explicit code walk on.
 
-Joints with several freedoms are taken apart (cylindrical: a revolute and a prismatic on one axis; universal: two
-revolutes; planar: two prismatic and a revolute) with massless nodes between, tree joints and cut joints alike. Clusters
+Joints with several freedoms are taken apart as their kinds say (cylindrical: a revolute and a prismatic on one axis …)
+with massless nodes between, tree joints and cut joints alike. Clusters
 are sets of nodes whose poses among each other are known.
 """
 
@@ -11,21 +11,23 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import Turn
-from core.joints import laws
+from core.joints.kind import Elementary
 from core.model import WORLD, Constraint, Joint
 from core.model.fields import Value
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import in_bodies, offsets, sides_of
 from core.spatial.pose import IDENTITY, Pose
-from core.spatial.rotation import Rotation, about_z, from_quaternion, from_z
+from core.spatial.rotation import Rotation, about_z, from_quaternion
 from core.spatial.scalar import Scalar, plus, times
-from core.spatial.vector import ZERO, Vector3, X, Y
+from core.spatial.vector import ZERO, Vector3
 
 LINK, GEAR = "L", "G"
 FREEDOMS = {"R": 1, "P": 1, "H": 1, "S": 3, "F": 6, "W": 0, LINK: 5, GEAR: 5}
 """Revolute, prismatic, helical, spherical, free, welded; and constraints: a massless rod between two points, a gear
 between two joints of the tree (its nodes a and b stand for the two, beside the bodies)."""
+OWN = "O"
+"""A joint that is not made of elementary ones: it moves as its own law says, and no closed form contains it."""
 BESIDE = (LINK, GEAR)
 """Kinds that are constraints."""
 
@@ -50,6 +52,8 @@ class Edge(NamedTuple):
     """Of a joint that follows another, and of a gear: q = ratio · q_leader + offset."""
     advance: Scalar
     """Of a screw, m/rad; of a rod its length, m."""
+    law: Any = None
+    """Of the joint; None of a constraint."""
 
     @property
     def cut(self) -> bool:
@@ -59,7 +63,7 @@ class Edge(NamedTuple):
     @property
     def nv(self) -> int:
         """Number of its freedoms."""
-        return FREEDOMS[self.kind]
+        return int(self.law.nv) if self.kind == OWN else FREEDOMS[self.kind]
 
 
 def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
@@ -164,46 +168,27 @@ def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[st
 def _parts(
     topology: Topology, joint: Joint, law: Any, a: Pose, b: Pose, q: int, v: int, ratio: Scalar, offset: Scalar
 ) -> list[Edge]:
-    """The elementary joints of a joint."""
+    """The elementary joints of a joint; one of its own kind for a joint that is made of none."""
     nodes = [topology.carriers[joint.parent], topology.carriers[joint.child]]
-    stages = _stages(law)
+    stages = law.elementary() or (Elementary(OWN),)
     count = len(stages)
     between = [f"{joint.name}\0{k}" for k in range(1, count)]
     ends = [nodes[0], *between, nodes[1]]
     result = []
-    for k, (kind, turned, at) in enumerate(stages):
-        A = a @ turned if k == 0 else turned
-        B = b @ turned if k == count - 1 else turned
-        first = (-1, -1) if q < 0 else (q + at, v + at)
-        advance = law.advance if kind == "H" else 0.0
-        result.append(Edge(joint.name, kind, ends[k], ends[k + 1], A, B, *first, k, ratio, offset, advance))
+    for k, (kind, frame, at, advance) in enumerate(stages):
+        A = a @ frame if k == 0 else frame
+        B = b @ frame if k == count - 1 else frame
+        own_q, own_v = (-1, -1) if q < 0 else (q + at, v + at)
+        result.append(Edge(joint.name, kind, ends[k], ends[k + 1], A, B, own_q, own_v, k, ratio, offset, advance, law))
     return result
 
 
-def _stages(law: Any) -> list[tuple[str, Pose, int]]:
-    """(kind, frame whose z is the axis, coordinate) of the elementary joints of a law."""
-    along_x, along_y = (Pose(from_z(axis), ZERO) for axis in (X, Y))
-    simple: dict[Any, str] = {
-        laws.Revolute: "R",
-        laws.Prismatic: "P",
-        laws.Screw: "H",
-        laws.Spherical: "S",
-        laws.Free: "F",
-        laws.Fixed: "W",
-    }
-    if type(law) in simple:
-        return [(simple[type(law)], IDENTITY, 0)]
-    if isinstance(law, laws.Cylindrical):
-        return [("R", IDENTITY, 0), ("P", IDENTITY, 1)]
-    if isinstance(law, laws.Universal):
-        return [("R", IDENTITY, 0), ("R", Pose(from_z(law.second), ZERO), 1)]
-    return [("P", along_x, 0), ("P", along_y, 1), ("R", IDENTITY, 2)]
-
-
 def motion(edge: Edge, value: Any) -> Pose:
-    """The motion between the edge's frames; value: a number, a `Turn`, a rotation, or coordinates of S and F."""
+    """The motion between the edge's frames; value: a number, a `Turn`, a rotation, or coordinates of S, F and OWN."""
     if edge.kind in ("W", *BESIDE):
         return IDENTITY
+    if edge.kind == OWN:
+        return edge.law.pose(value)
     if edge.kind == "R":
         return Pose(value.rotation() if isinstance(value, Turn) else about_z(value), ZERO)
     if edge.kind == "P":
@@ -221,6 +206,8 @@ def known(edge: Edge, q: Any) -> Any:
         return tuple(q[edge.q + k] for k in range(4))
     if edge.kind == "F":
         return tuple(q[edge.q + k] for k in range(7))
+    if edge.kind == OWN:
+        return tuple(plus(times(edge.ratio, q[edge.q + k]), edge.offset) for k in range(edge.law.nq))
     return 0.0 if edge.kind in ("W", *BESIDE) else plus(times(edge.ratio, q[edge.q]), edge.offset)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.closed_forms.families import GEARED, ROD, Form, Sample, form_of, samples_of
-from core.closed_forms.graph import BESIDE, FREEDOMS, GEAR, Chain, Edge, ends, geared
+from core.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared
 from core.multibody.topology import Topology
 
 LONGEST_CHAIN = 6
@@ -212,7 +212,7 @@ def closed_chains(search: Search, longest: int, promising: Callable[[str], bool]
     around: dict[str, list[tuple[int, bool, str]]] = {}
     for i in search.free:
         a, b = root[search.edges[i].a], root[search.edges[i].b]
-        if a != b and search.edges[i].kind not in ("F", GEAR):
+        if a != b and search.edges[i].kind not in ("F", GEAR, OWN):
             around.setdefault(a, []).append((i, True, b))
             around.setdefault(b, []).append((i, False, a))
     seen: set[frozenset[int]] = set()
@@ -278,7 +278,7 @@ def _cost(
     """Freedoms that become independent (a rod between two balls keeps its spin), then how little they recommend
     themselves."""
     each = sorted(rank[i] for i in independent)
-    count = sum(FREEDOMS[search.edges[i].kind] for i in independent) + (_kinds(search, rest) in ("RSS", "PSS"))
+    count = sum(search.edges[i].nv for i in independent) + (_kinds(search, rest) in ("RSS", "PSS"))
     return (float(count), *itertools.chain.from_iterable(each))
 
 

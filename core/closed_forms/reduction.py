@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import GEARED, ROD, Form
-from core.closed_forms.graph import LINK, Clusters, Edge, geared
+from core.closed_forms.graph import LINK, OWN, Edge, geared
+from core.closed_forms.graph import known as coordinates_at
 from core.closed_forms.positions import Positions
 from core.closed_forms.velocities import Axis, Flow, Solver, Speed, at, axis_of, quality, span
 from core.elements.added_inertia import AddedInertia, add_reduced
@@ -64,8 +65,8 @@ def motions(
     edges: list[Edge], steps: Sequence[Form | int], independent: Sequence[Speed], closed: Positions, v: Scalars, nv: int
 ) -> Motions:
     """Speeds, Φ and b at a closed position; v : (nv,) gives the independent speeds."""
-    axes = {i: axis_of(edge, closed.clusters) for i, edge in enumerate(edges)}
-    pass_ = _Pass(edges, steps, independent, axes, closed.clusters, nv)
+    axes = {i: axis_of(edge, closed.clusters, closed.q) for i, edge in enumerate(edges)}
+    pass_ = _Pass(edges, steps, independent, axes, closed, nv)
     own = pass_.own_speeds(v)
     columns, flow = pass_.columns()
     speeds_ = [total(times(columns[i][k], own[i]) for i in range(len(own))) for k in range(nv)]
@@ -81,11 +82,11 @@ class _Pass:
         steps: Sequence[Form | int],
         independent: Sequence[Speed],
         axes: dict[int, Axis],
-        clusters: Clusters,
+        closed: Positions,
         nv: int,
     ) -> None:
         self.edges, self.steps, self.independent, self.axes, self.nv = edges, steps, independent, axes, nv
-        self.nodes = list(clusters.root)
+        self.q, self.nodes = closed.q, list(closed.clusters.root)
         self.solvers = {
             n: Solver(step, "".join(edges[i].kind for i, _ in step.chain), [axes[i] for i, _ in step.chain])
             for n, step in enumerate(steps)
@@ -220,10 +221,13 @@ class _Pass:
         return result
 
     def _turning(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> Motion:
-        """V_b × S v: what an edge's turning columns add."""
+        """V_b × S v: what an edge's turning columns add; and Ṡ v where they change in b's axes."""
         edge = self.edges[i]
         values = [times(edge.ratio, v[edge.v + k]) for k in range(edge.nv)]
-        return absolute[edge.b].cross(span(self.axes[i].columns, values))
+        turning = absolute[edge.b].cross(span(self.axes[i].columns, values))
+        if edge.kind != OWN:
+            return turning
+        return turning + self.axes[i].pose.motion(edge.law.bias(coordinates_at(edge, self.q), values))
 
     def _biased(self, n: int, form: Form, absolute: dict[str, Motion], flow: Flow, result: list[Scalar]) -> None:
         (known,) = flow.around(form, self.edges)

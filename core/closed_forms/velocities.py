@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, Form
-from core.closed_forms.graph import GEAR, LINK, Clusters, Edge, ends
+from core.closed_forms.graph import GEAR, LINK, OWN, Clusters, Edge, ends
+from core.closed_forms.graph import known as coordinates_at
 from core.spatial.motion import ZERO, Motion
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total
@@ -54,11 +55,14 @@ class Axis(NamedTuple):
         return self.pose.position
 
 
-def axis_of(edge: Edge, clusters: Clusters) -> Axis:
-    """In a machine whose nodes are all in the world's cluster."""
+def axis_of(edge: Edge, clusters: Clusters, q: Sequence[Scalar]) -> Axis:
+    """At a position q, in a machine whose nodes are all in the world's cluster."""
     X_WB = clusters.pose[edge.b] @ edge.B
     if edge.kind == LINK:
         return Axis(X_WB, (Motion(ZERO3, along(edge, clusters)),))
+    if edge.kind == OWN:
+        own = () if edge.cut else edge.law.subspace(coordinates_at(edge, q))
+        return Axis(X_WB, tuple(map(X_WB.motion, own)))
     locals_: dict[str, tuple[Motion, ...]] = {
         "R": (Motion(Z, ZERO3),),
         "P": (Motion(ZERO3, Z),),

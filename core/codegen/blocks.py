@@ -9,7 +9,7 @@ is a dozen blocks and a table, translated in a fraction of a second.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -80,9 +80,11 @@ _LEAF = object()
 
 
 def flatten(x: Any, leaves: list[Scalar]) -> Any:
-    """Append the scalars inside nested tuples; returns the structure without them."""
+    """Append the scalars inside nested tuples and dataclasses; returns the structure without them."""
     if isinstance(x, tuple):
         return (type(x), *(flatten(item, leaves) for item in x))
+    if hasattr(type(x), "__dataclass_fields__"):
+        return (type(x), *(flatten(getattr(x, each.name), leaves) for each in fields(x)))
     if x is None:
         return None
     leaves.append(x)

@@ -6,48 +6,58 @@ which goes on growing up to half a turn; its derivative along s is that of s wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.joints import JointKind
 from core.multibody.parameter_values import Values
 from core.numerics.position_solver import Flags, Problem
+from core.spatial.pose import from_matrix
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
-_DIRECTIONS = {
-    "revolute": (3, 5),
-    "continuous": (3, 5),
-    "cylindrical": (2, 4),
-    "screw": (2, 4),
-    "planar": (1, 3),
-    "prismatic": (2, 5),
-    "fixed": (3, 6),
-}
-"""Kind → which rows of its residual are those of directions (`core.joints.residuals`)."""
-_ALIGNED = ("prismatic", "fixed")
+
+class _Closing(NamedTuple):
+    """A cut joint that has a wrong way round."""
+
+    name: str
+    law: JointKind
+    canonical: Array
+    """(4, 4) its canonical frame in frames a and b."""
+    rows: slice
+    """Those of its directions in the constraint equations."""
 
 
-def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
+def _closing(compiled: Compiled) -> list[_Closing]:
+    result = []
+    first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
+    for joint in compiled.cuts:
+        if (rows := joint.info.direction_rows) is not None:
+            law, R_ac = compiled.coordinates.numbers.law(joint)
+            canonical = np.eye(4)
+            canonical[:3, :3] = np.array(R_ac, dtype=float)
+            start = first[joint.name]
+            result.append(_Closing(joint.name, law, canonical, slice(start + rows.start, start + rows.stop)))
+    return result
+
+
+def turned_round(
+    compiled: Compiled, q: Array, p: Values, closing: Sequence[_Closing] | None = None
+) -> Iterator[tuple[str, slice]]:
     """(cut joint, its rows of directions) where the sides are turned by more than a right angle against each other."""
-    cuts = [joint for joint in compiled.cuts if joint.kind in _DIRECTIONS]
-    if not cuts:
+    closing = _closing(compiled) if closing is None else closing
+    if not closing:
         return
     poses = compiled.joint_poses(q, p)
-    first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
-    for joint in cuts:
-        R_Wa, R_Wb = (side[:3, :3] for side in poses[joint.name])
-        if joint.kind in _ALIGNED:
-            cosine = 0.5 * (float(np.trace(R_Wa.T @ R_Wb)) - 1.0)
-        else:
-            axis = np.array(compiled.coordinates.numbers.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float)
-            axis /= max(float(np.abs(axis).max()), 1e-300)  # its sign counts: axes of any length have one
-            cosine = float((R_Wa @ axis) @ (R_Wb @ axis))
-        if cosine < 0.0:
-            start, stop = _DIRECTIONS[joint.kind]
-            yield joint.name, slice(first[joint.name] + start, first[joint.name] + stop)
+    for each in closing:
+        X_Wa, X_Wb = (np.asarray(side) @ each.canonical for side in poses[each.name])
+        cosine = each.law.facing(from_matrix(np.linalg.inv(X_Wa) @ X_Wb))
+        if cosine is not None and cosine < 0.0:
+            yield each.name, each.rows
 
 
 def wrong_orientation(compiled: Compiled, q: Array, p: Values, chosen: Flags | None = None) -> str:
@@ -63,10 +73,11 @@ def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | No
 
     chosen : (rows,) the problem's among those of the constraint equations, default: it begins with those of cut joints
     """
+    closing = _closing(compiled)
     before = None if chosen is None else np.cumsum(~chosen)
 
     def turned(q: Array) -> Iterator[slice]:
-        for _, rows in turned_round(compiled, q, p):
+        for _, rows in turned_round(compiled, q, p, closing):
             if chosen is None or before is None:
                 yield rows
             elif chosen[rows.start]:

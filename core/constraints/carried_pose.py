@@ -19,9 +19,7 @@ from core.constraints.dragging import moved
 from core.joints.measures import coordinates_of
 from core.model import WORLD, Joint
 from core.multibody.tree_of_model import sides_of
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.rotation import Rotation
-from core.spatial.vector import Vector3
+from core.spatial.pose import IDENTITY, from_matrix
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -48,7 +46,7 @@ def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, s
             continue
         measured = _measured(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
-            result[at] = measured if joint.kind == "screw" else _inside(new, at, measured, result[at])
+            result[at] = _inside(new, joint, measured, result[at])
     return moved(new, new.coordinates.clamp(result), {}, None)
 
 
@@ -61,21 +59,17 @@ def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | N
         return None
     law, a, b = sides_of(topology, new.coordinates.numbers)[joint.name]
     X_Wa, X_Wb = (
-        (_pose(poses[body]) if body != WORLD else IDENTITY) @ side for body, side in zip(bodies, (a, b), strict=True)
+        (from_matrix(poses[body]) if body != WORLD else IDENTITY) @ side
+        for body, side in zip(bodies, (a, b), strict=True)
     )
     return np.array(coordinates_of(X_Wa, X_Wb, law, None).values, dtype=float)
 
 
-def _pose(matrix: Array) -> Pose:
-    rows = [Vector3(*map(float, row[:3])) for row in matrix[:3]]
-    return Pose(Rotation(*rows), Vector3(*map(float, matrix[:3, 3])))
-
-
-def _inside(compiled: Compiled, at: slice, values: Array, rest: Array) -> Array:
-    """Angles turned by whole turns into the limits, nearest to the rest position."""
+def _inside(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:
+    """Angles known up to whole turns, turned into the limits nearest to the rest position."""
     result = values.copy()
-    for k, coordinate in enumerate(compiled.coordinates.table[at]):
-        if coordinate.dimension != "angle":
+    for k, coordinate in enumerate(compiled.coordinates.table[compiled.joint_q(joint.name)]):
+        if not joint.info.is_wound(k):
             continue
         turn = 2.0 * math.pi
         nearest = values[k] + turn * round((rest[k] - values[k]) / turn)

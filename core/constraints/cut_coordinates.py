@@ -53,8 +53,8 @@ def steady(compiled: Compiled, joint: str, time: Array, moving: CutMotion) -> Ar
         return q
     where = f"joint '{joint}', rest"
     rest = [compiled.coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
-    for k, dimension in enumerate(cut.info.coordinate_dimensions):
-        if dimension == "angle" and cut.kind != "screw" and len(q):
+    for k in range(cut.info.nq):
+        if cut.info.is_wound(k) and len(q):
             first = 2.0 * np.pi * np.round((rest[k] - q[0, k]) / (2.0 * np.pi))
             q[:, k] = first + unwound(time, q[:, k], moving.v[:, k])
     return q

@@ -75,8 +75,8 @@ def _limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
     rest = compiled.coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
     base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
     dimension = joint.info.coordinate_dimensions[k]
-    turns = dimension == "angle" and joint.kind != "screw"
-    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, turns)
+    wound = joint.info.is_wound(k)
+    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, wound)
 
 
 def widened(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimit, ...]:

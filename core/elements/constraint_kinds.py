@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 from core.elements.force_element import within_half_a_turn
 from core.elements.sensors import Sensor
 from core.joints.measures import MEASURES
-from core.joints.residuals import residual
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model.constraints import meshing
@@ -128,7 +127,7 @@ class CutJoint(_Still):
     def values(self, state: ConstraintState) -> list[Scalar]:
         """What the joint forbids."""
         X_a, X_b = state.frames(self.side)
-        return residual(self.law, X_a.inverse() @ X_b)
+        return self.law.residual(X_a.inverse() @ X_b)
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,9 @@ from core.elements.mode_variables import MODE_NAME, ModeVariables
 from core.elements.sensors import Sensor
 from core.elements.time_argument import Clock
 from core.errors import ModelError
-from core.joints.residuals import residual
 from core.model import WORLD, Constraint, Driver, Joint
 from core.model.constraints import MOTIONS
 from core.model.formula.expression import evaluate, parse
-from core.spatial.pose import IDENTITY
 from core.spatial.scalar import is_zero
 
 
@@ -67,7 +65,7 @@ class ConstraintReader:
     def _cut(self, name: str) -> KinematicConstraint:
         law, a, b = self.machine.laws[name]
         joint = self.machine.member(name)
-        count = len(residual(law, IDENTITY))
+        count = joint.info.constraints
         rows = tuple(Row("joints", name, str(k + 1)) for k in range(count))
         return CutJoint(law, Side(a, b, (joint.parent, joint.child), name), rows)
 
@@ -75,8 +73,8 @@ class ConstraintReader:
         if joint.name not in self.machine.laws:
             return Coordinate(joint.name, k, self.elements.joint_link(joint.name))
         law, a, b = self.machine.laws[joint.name]
-        turns = joint.info.coordinate_dimensions[k] == "angle" and joint.kind != "screw"
-        return Coordinate(joint.name, k, None, Side(a, b, (joint.parent, joint.child), joint.name), law, turns)
+        side = Side(a, b, (joint.parent, joint.child), joint.name)
+        return Coordinate(joint.name, k, None, side, law, joint.info.is_wound(k))
 
     # -------------------------------------------------------------------------------------- constraints
 

@@ -296,9 +296,11 @@ class Elements:
 
     def _in_joint(self, force: Force, law: Law, where: str) -> ForceElement:
         joint = self.machine.member(force.joint)
-        if joint.kind == "free" and force.coordinate in ("x", "y", "z"):
+        if force.coordinate in joint.info.position:
             measure = RelativeMeasure("position", *self.machine.joints[joint.name])
-            return MeasureForce(force.name, (Share(1.0, measure),), 0.0, law, "xyz".index(force.coordinate))
+            return MeasureForce(
+                force.name, (Share(1.0, measure),), 0.0, law, joint.info.position.index(force.coordinate)
+            )
         k = self.coordinate_index(joint, force.coordinate, f"{where}, coordinate")
         return self._at_joint(force.name, joint, k, law)
 

@@ -191,8 +191,7 @@ class JointForce(_Along):
         own, speed = s.kinematics.coordinates[self.link], s.kinematics.speeds[self.link][self.k]
         if link.law.nq == link.law.nv:
             return own[self.k], speed
-        neutral = (0.0,) * (link.law.nq - 1) + (1.0,)
-        return s.run(displacement, link.law, own, neutral)[self.k], speed
+        return s.run(displacement, link.law, own, link.law.neutral)[self.k], speed
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""

@@ -49,7 +49,7 @@ def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
 def _winds(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
     """Whether an angle of a cut joint matters to forces; a screw's advance tells its turns."""
     info = joint.info
-    if info.nq > info.nv or info.coordinate_dimensions[k] != "angle" or joint.kind == "screw":
+    if info.nq > info.nv or not info.is_wound(k):
         return False
     name = component(joint.name, info.coordinates[k])
     within = any(force.kind == "joint" and force.joint == joint.name and _elastic(force) for force in model.forces)

@@ -1,1 +1,45 @@
-"""Kinds of joints: pose, motion, measure and residual of each."""
+"""Kinds of joints, one a file: what documents, recursions, loops, proposals and pictures ask of a joint."""
+
+from core.joints.continuous import Continuous
+from core.joints.cylindrical import Cylindrical
+from core.joints.fixed import Fixed
+from core.joints.free import Free
+from core.joints.kind import JointKind
+from core.joints.planar import Planar
+from core.joints.prismatic import Prismatic
+from core.joints.revolute import Revolute
+from core.joints.screw import Screw
+from core.joints.spherical import Spherical
+from core.joints.universal import Universal
+from core.kinds import Kinds
+
+__all__ = [
+    "JOINT_KINDS",
+    "Continuous",
+    "Cylindrical",
+    "Fixed",
+    "Free",
+    "JointKind",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Screw",
+    "Spherical",
+    "Universal",
+]
+
+JOINT_KINDS: Kinds[JointKind] = Kinds(
+    "joint",
+    JointKind,  # type: ignore[type-abstract]
+    Revolute,
+    Continuous,
+    Prismatic,
+    Screw,
+    Cylindrical,
+    Universal,
+    Planar,
+    Spherical,
+    Free,
+    Fixed,
+)
+"""The family, in the order in which people are offered it."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from core.joints.laws import JointLaw
+from core.joints.kind import JointLaw
 from core.spatial.inertia import Inertia
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, over, plus, times

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.closed_positions import rest
 from core.constraints.minimum_norm import size_of
+from core.joints import Free
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import RANK_TOLERANCE
@@ -130,12 +131,10 @@ class PositionConstraints:
     @cached_property
     def units(self) -> Array:
         """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
-        from core.model import JOINT_KINDS
-
         joints = {joint.name: joint.info for joint in self.compiled.model.expanded.joints}
         units = np.ones(self.compiled.nv)
         for name in dict.fromkeys(coordinate.joint for coordinate in self.compiled.coordinates.table):
-            kind = joints.get(name, JOINT_KINDS["free"])
+            kind = joints.get(name, Free)
             lengths = [dimension == "velocity" for dimension in kind.speed_dimensions]
             units[self.compiled.joint_v(name)] = np.where(lengths, self.size, 1.0)
         return units

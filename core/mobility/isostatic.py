@@ -1,47 +1,32 @@
 """Proposals that take superfluous constraints away and leave the motion as it is.
 
 Releasing constraints C of a machine with k self-stresses S (components, k) makes it isostatic without a new freedom
-exactly if C has k members and S[C] is regular. Joints are exchanged for kinds with fewer constraints: few exchanges
-first, then kinds that workshops have; what no exchange reaches is released direction by direction.
+exactly if C has k members and S[C] is regular. Joints are exchanged for kinds with fewer constraints, as their kinds
+propose: few exchanges first, then kinds that workshops have; what no exchange reaches is released direction by
+direction.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.joints import JOINT_KINDS, JointKind
 from core.mobility.self_stress import Component, Stresses
 
 Array = NDArray[np.float64]
+Kinds = Mapping[str, type[JointKind]]
+"""Joint → its kind."""
 
 REGULAR = 1e-4
 """Smallest singular value (of orthonormal self-stresses) at which a release counts as one."""
 MOST_TRIALS = 4000
 """Combinations of exchanges that are tried before constraints are released one by one."""
-
-_TURNING = (
-    ("spherical", ("rotation", "rotation")),
-    ("cylindrical", ("translation along",)),
-    ("universal", ("rotation",)),
-)
-EXCHANGES: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    "revolute": _TURNING,
-    "continuous": _TURNING,
-    "prismatic": (("cylindrical", ("rotation along",)), ("planar", ("translation", "rotation across"))),
-    "screw": (("cylindrical", ("translation along",)),),
-    "universal": (("spherical", ("rotation",)),),
-    "fixed": (
-        ("spherical", ("rotation", "rotation", "rotation")),
-        ("revolute", ("rotation",)),
-        ("prismatic", ("translation",)),
-    ),
-}
-"""Kind → kinds it can be exchanged for, and what each releases."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +48,12 @@ class Release:
 
 
 def proposal(
-    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: dict[str, str], last: Sequence[int]
+    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: Kinds, last: Sequence[int]
 ) -> tuple[Release, ...]:
     """The simplest changes that leave no self-stress; () if there is none.
 
     circuits : self-stresses (components,) that span all, each with the name of the element whose redundancy it shows
-    kinds : kind of each joint; last : components in the order in which the person would rather change them
+    last : components in the order in which the person would rather change them
     """
     changes = _loop_by_loop(found, circuits, kinds, last)
     if not _regular(found.entries, [i for change in changes for i in change.components], found.count):
@@ -77,7 +62,7 @@ def proposal(
 
 
 def _loop_by_loop(
-    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: dict[str, str], last: Sequence[int]
+    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: Kinds, last: Sequence[int]
 ) -> list[Release]:
     """Each element's redundancy mended where no other one's self-stresses act."""
     groups: dict[str, list[Array]] = defaultdict(list)
@@ -110,9 +95,7 @@ def _blocks(found: Stresses) -> list[Array]:
     return blocks
 
 
-def _changes_of(
-    entries: Array, components: tuple[Component, ...], kinds: dict[str, str], last: Sequence[int]
-) -> list[Release]:
+def _changes_of(entries: Array, components: tuple[Component, ...], kinds: Kinds, last: Sequence[int]) -> list[Release]:
     active = [i for i in last if np.linalg.norm(entries[i]) > REGULAR]
     options = _options(active, components, kinds)
     count = entries.shape[1]
@@ -131,7 +114,7 @@ def _changes_of(
     return _one_by_one(entries, options, active, components)
 
 
-def _options(active: Sequence[int], components: tuple[Component, ...], kinds: dict[str, str]) -> list[Release]:
+def _options(active: Sequence[int], components: tuple[Component, ...], kinds: Kinds) -> list[Release]:
     """Exchanges of single joints, then constraints of other elements; in the order of `active`."""
     by_joint: dict[str, list[int]] = defaultdict(list)
     for i in active:
@@ -140,17 +123,18 @@ def _options(active: Sequence[int], components: tuple[Component, ...], kinds: di
     result = [
         Release(
             joint,
-            kind,
+            exchange.kind,
             chosen,
-            f"make {joint} {kind}",
+            f"make {joint} {exchange.kind}",
             tuple(components[i].direction for i in chosen),
             motions=tuple(components[i].motion for i in chosen),
         )
         for joint, own in by_joint.items()
-        for kind, wanted in EXCHANGES.get(kinds.get(joint, ""), ())
-        for chosen in _matching(own, components, wanted)
+        if joint in kinds
+        for exchange in kinds[joint].releases
+        for chosen in _matching(own, components, exchange.frees)
     ]
-    result.sort(key=lambda change: (-len(change.components), change.kind not in ("spherical", "cylindrical")))
+    result.sort(key=lambda change: (-len(change.components), not JOINT_KINDS[change.kind].ready_made))
     return result + [_removal("", i, components[i]) for i in spare]
 
 

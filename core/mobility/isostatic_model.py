@@ -53,15 +53,12 @@ def _exchanged(compiled: Compiled, q: Array, model: Model, change: Release) -> M
     joint = _own(model, "joints", change.joint)
     X_a, X_b = (np.asarray(X) for X in compiled.joint_poses(q)[joint.name])
     fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "start_speed": ()}
-    pairs = list(zip(change.directions, change.motions, strict=True))
-    turning = [np.array(d) for d, motion in pairs if motion == "rotation"]
-    sliding = [np.array(d) for d, motion in pairs if motion == "translation"]
-    if change.kind == "universal":  # the first axis stays, the second is fixed in b
-        fields["second_axis"] = _axis(X_b, turning[0])
-    elif (joint.kind, change.kind) in (("fixed", "revolute"), ("prismatic", "planar")):
-        fields["axis"] = _axis(X_a, turning[0])
-    elif (joint.kind, change.kind) == ("fixed", "prismatic"):
-        fields["axis"] = _axis(X_a, sliding[0])
+    exchange = next(each for each in joint.info.releases if each.kind == change.kind)
+    freed = dict(zip(reversed(change.motions), reversed(change.directions), strict=True))
+    if exchange.axis:
+        fields["axis"] = _axis(X_a, np.array(freed[exchange.axis]))
+    if exchange.second_axis:  # it is fixed in b
+        fields["second_axis"] = _axis(X_b, np.array(freed[exchange.second_axis]))
     return edits.change(model, "joints", joint.name, **fields)
 
 

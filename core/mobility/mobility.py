@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from core.constraints import assembly, failures
 from core.constraints.closed_positions import rest
 from core.errors import AssemblyError, listed
+from core.joints import JointKind
 from core.mobility import isostatic
 from core.mobility.bifurcation import branch_at, branches_through
 from core.mobility.constraint_rank import PositionConstraints
@@ -221,7 +222,7 @@ def _redundancies(
     constraints: PositionConstraints, q: Array, found: _Generic
 ) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
     through = stresses(constraints, q, found.q, found.multipliers)
-    kinds = {joint.name: joint.kind for joint in constraints.compiled.model.expanded.joints}
+    kinds = {joint.name: joint.info for joint in constraints.compiled.model.expanded.joints}
     order = _order(through, kinds, constraints.compiled.program.cut_rows)
     found_ones = dependences(through, order)
     redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
@@ -229,7 +230,7 @@ def _redundancies(
     return redundant, isostatic.proposal(through, circuits, kinds, order[::-1])
 
 
-def _order(through: Stresses, kinds: dict[str, str], cuts: Collection[str]) -> list[int]:
+def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:
     """Components as a person would impose them: fixed joints that make bodies one first, then joint by joint, other
     elements last; positions before directions."""
 
@@ -237,19 +238,22 @@ def _order(through: Stresses, kinds: dict[str, str], cuts: Collection[str]) -> l
         part = through.components[i]
         if part.collection != "joints":
             return 2, i
-        return (0 if kinds[part.name] == "fixed" and part.name not in cuts else 1), i
+        return (0 if not kinds[part.name].nv and part.name not in cuts else 1), i
 
     return sorted(range(len(through.components)), key=key)
 
 
-def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str, str]) -> Redundant:
+def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str, type[JointKind]]) -> Redundant:
+    def moves(name: str) -> bool:
+        return name not in kinds or kinds[name].nv > 0
+
     part = through.components[index]
     names = dict.fromkeys(through.components[i].name for i in others if through.components[i].name != part.name)
-    moving = [name for name in names if kinds.get(name) != "fixed"] or list(names)
+    moving = [name for name in names if moves(name)] or list(names)
     instead: dict[str, list[str]] = {}
     for i in others:
         component: Component = through.components[i]
-        if kinds.get(component.name) != "fixed":
+        if moves(component.name):
             instead.setdefault(component.name, []).append(component.text)
     alternatives = tuple((name, tuple(texts)) for name, texts in instead.items())
     return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives)

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from core.constraints.reactions import constraint_wrenches
 from core.elements.constraint_kinds import Row
+from core.joints.kind import Forbidden
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
+from core.spatial.pose import from_matrix
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -81,16 +83,17 @@ class Stresses:
 
 class _Basis:
     """Directions in which a joint's constraints are told: named at a pose, then carried along by its frame b, as the
-    second axis of a universal joint is; those of universal joints turn with their axes."""
+    second axis of a universal joint is; those that are normal to two axes turn with them."""
 
-    def __init__(self, compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array) -> None:
+    def __init__(self, compiled: Compiled, joint: Joint, forbidden: Forbidden, X_Wa: Array, X_Wb: Array) -> None:
         self.joint = joint
+        self.of_two_axes = "normal" in forbidden
         self.axis, self.second = (_unit(compiled, joint, field) for field in ("axis", "second_axis"))
         R_Wa = X_Wa[:3, :3]
         axis = R_Wa @ self.axis
         self.frame, R_Wd = "world", np.eye(3)
-        if joint.kind == "universal":
-            self.frame, R_Wd = "axis", _universal(axis, X_Wb[:3, :3] @ self.second)
+        if self.of_two_axes:
+            self.frame, R_Wd = "axis", _normal_and_first(axis, X_Wb[:3, :3] @ self.second)
         elif "axis" in joint.info.uses and not _along_axis(axis):
             self.frame, R_Wd = "own", R_Wa
             if not _along_axis(self.axis):
@@ -98,7 +101,7 @@ class _Basis:
         self.R_bd = X_Wb[:3, :3].T @ R_Wd
         self.directions = R_Wd
         self.alignment = np.abs(R_Wd.T @ axis) if "axis" in joint.info.uses else np.zeros(3)
-        self.kept = list(_kept(joint, R_Wd.T @ axis))
+        self.kept = list(_kept(forbidden, R_Wd.T @ axis))
 
     def components(self) -> list[Component]:
         """The joint's constraints in words."""
@@ -113,22 +116,56 @@ class _Basis:
         return result
 
     def _note(self, k: int) -> str:
-        if self.joint.kind == "universal" and k < 3:
+        if self.of_two_axes and k < 3:
             return "the normal of its two axes"
         return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
         """(components,) of a wrench (6,) [torque; force] in world axes, torques per machine size (m)."""
         R_Wd = X_Wb[:3, :3] @ self.R_bd
-        if self.joint.kind == "universal":
-            R_Wd = _universal(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
+        if self.of_two_axes:
+            R_Wd = _normal_and_first(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
         local = np.concatenate([R_Wd.T @ F[:3] / size, R_Wd.T @ F[3:]])
         return np.asarray(local[self.kept])
 
     def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> float:
         """Torque about, or force along, the joint's axis."""
         axis = X_Wa[:3, :3] @ self.axis
-        return float(F[3:] @ axis if self.joint.kind == "prismatic" else F[:3] @ axis / size)
+        return float(F[3:] @ axis if self.joint.info.is_slider() else F[:3] @ axis / size)
+
+
+class _Numbered:
+    """The constraints of a joint that forbids motions in no directions of their own: numbered, as an orthonormal basis
+    of the wrenches that do no work on its motion (torques per machine size)."""
+
+    def __init__(self, compiled: Compiled, joint: Joint) -> None:
+        self.joint = joint
+        self.law, R_ac = compiled.coordinates.numbers.law(joint)
+        self.canonical = np.eye(4)
+        self.canonical[:3, :3] = np.array(R_ac, dtype=float)
+        self.kept = list(range(6 - self.law.nv))
+
+    def components(self) -> list[Component]:
+        """The joint's constraints, by number."""
+        return [Component("joints", self.joint.name, note=f"constraint {k + 1}") for k in self.kept]
+
+    def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+        """(components,) of a wrench (6,) [torque; force] in world axes, torques per machine size (m)."""
+        S, local = self._columns(F, X_Wa, X_Wb, size)
+        return np.asarray(np.linalg.svd(S)[2][len(S) :] @ local)
+
+    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> float:
+        """What the wrench does along the joint's one coordinate."""
+        S, local = self._columns(F, X_Wa, X_Wb, size)
+        return float(S[0] @ local)
+
+    def _columns(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> tuple[Array, Array]:
+        """(nv, 6) motions and (6,) the wrench in b's canonical axes, with lengths per machine size."""
+        X_Wa, X_Wb = X_Wa @ self.canonical, X_Wb @ self.canonical
+        q = [float(x) for x in self.law.measure(from_matrix(np.linalg.inv(X_Wa) @ X_Wb)).values]
+        S = [[*(size * x for x in angular), *linear] for angular, linear in self.law.subspace(q)]
+        turn = X_Wb[:3, :3]
+        return np.array(S, dtype=float).reshape(-1, 6), np.concatenate([turn.T @ F[:3] / size, turn.T @ F[3:]])
 
 
 def _unit(compiled: Compiled, joint: Joint, field: str) -> Array:
@@ -148,7 +185,7 @@ def _with_z(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def _universal(first: Array, second: Array) -> Array:
+def _normal_and_first(first: Array, second: Array) -> Array:
     """x: normal of both axes; z: the first axis."""
     normal = np.cross(first, second)
     length = float(np.linalg.norm(normal))
@@ -158,28 +195,18 @@ def _universal(first: Array, second: Array) -> Array:
     return np.column_stack([normal, np.cross(first, normal), first])
 
 
-def _kept(joint: Joint, axis: Array) -> Iterable[int]:
-    """Which of rotation x, y, z, translation x, y, z a joint forbids; axis: in the basis."""
+def _kept(forbidden: Forbidden, axis: Array) -> Iterable[int]:
+    """Which of rotation x, y, z, translation x, y, z are forbidden; axis: in the basis."""
     along = int(np.argmax(np.abs(axis)))
     across = [k for k in range(3) if k != along]
-    turns, shifts = [0, 1, 2], [0, 1, 2]
-    match joint.kind:
-        case "revolute" | "continuous" | "screw":
-            turns = across
-        case "prismatic":
-            shifts = across
-        case "cylindrical":
-            turns, shifts = across, across
-        case "planar":
-            turns, shifts = across, [along]
-        case "universal":
-            turns = [0]
-        case "spherical":
-            turns = []
-        case "free":
-            turns, shifts = [], []
-    yield from (3 + k for k in shifts)
-    yield from turns
+    chosen = {"all": [0, 1, 2], "along": [along], "across": across, "normal": [0], "none": []}
+    yield from (3 + k for k in chosen[forbidden.translations])
+    yield from chosen[forbidden.rotations]
+
+
+def _basis(compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array) -> _Basis | _Numbered:
+    forbidden = joint.info.forbidden
+    return _Numbered(compiled, joint) if forbidden is None else _Basis(compiled, joint, forbidden, X_Wa, X_Wb)
 
 
 def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Array) -> Stresses:
@@ -190,7 +217,7 @@ def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipl
     compiled, p = constraints.compiled, constraints.p
     joints = {joint.name: joint for joint in compiled.model.expanded.joints}
     here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic, p)
-    bases = {name: _Basis(compiled, joint, *here[name]) for name, joint in joints.items()}
+    bases = {name: _basis(compiled, joint, *here[name]) for name, joint in joints.items()}
     k = multipliers.shape[1]
     through = [transmitted(constraints, generic, multipliers[:, i]) for i in range(k)]
     components: list[Component] = []

@@ -1,11 +1,12 @@
 """The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
 
+from core.joints import JOINT_KINDS, JointKind
 from core.model.assemblies import Setting, SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
-from core.model.joints import JOINT_KINDS, Joint, JointKind, Limit, Mimic
+from core.model.joints import Joint, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
 from core.model.sensors import SENSOR_KINDS, Sensor, SensorKind

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.joints import Fixed
 from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
 from core.model.formula.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
@@ -70,7 +71,7 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
     p = chain.prefix
     bodies = [Body(name=f"{p}base", shapes=chain.base_shapes)]
     joints = [
-        Joint(name=f"{p}base_joint", kind="fixed", parent=chain.parent or "world", child=f"{p}base", a=chain.base)
+        Joint(name=f"{p}base_joint", kind=Fixed.name, parent=chain.parent or "world", child=f"{p}base", a=chain.base)
     ]
     for i, row in enumerate(chain.rows, 1):
         link = f"{p}link{i}"

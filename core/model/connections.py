@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ModelError
+from core.joints import Free
 from core.model.bodies import WORLD
 from core.model.constraints import Constraint, Driver
 from core.model.edits.edits import add, dependents, remove, unused_name
@@ -245,7 +246,7 @@ def joined(model: Model, joint: Joint) -> Model:
 
 def _only_places(model: Model, joint: Joint) -> bool:
     """Whether a joint of the document itself does no more than give a free body its place."""
-    plain = Joint(name=joint.name, kind="free", parent=WORLD, child=joint.child, rest=joint.rest)
+    plain = Joint(name=joint.name, kind=Free.name, parent=WORLD, child=joint.child, rest=joint.rest)
     return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
 
 

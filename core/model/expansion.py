@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from core.joints import Free
 from core.model.assemblies import BROUGHT
 from core.model.bodies import WORLD
 from core.model.chains import expand
@@ -61,7 +62,7 @@ def _floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
         bodies = [body.name for body in assembly.brought.get("bodies", ())]
         for name in [*(b for b in bodies if b not in children), *bodies]:
             if groups.root(name) != groups.root(WORLD) and name not in taken:
-                joints.append(Joint(name=name, kind="free", parent=assembly.ground, child=name))
+                joints.append(Joint(name=name, kind=Free.name, parent=assembly.ground, child=name))
                 groups.join(WORLD, name)
     return joints
 

@@ -10,7 +10,7 @@ import dataclasses
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -104,12 +104,17 @@ class ReferenceKind(Kind):
 
 @dataclass(frozen=True)
 class ChoiceKind(Kind):
-    """One of a few words."""
+    """One of a few words, or of the names of a family, which may grow."""
 
-    options: tuple[str, ...] = ()
+    among: Collection[str] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The words there are now."""
+        return tuple(self.among)
 
     def coerce(self, value: Any) -> str:
-        if value not in self.options:
+        if value not in self.among:
             raise ModelError(f"'{value}' is not one of {', '.join(self.options)}.", remedy="Choose one of these.")
         return str(value)
 
@@ -222,9 +227,9 @@ def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
     return _declare(ReferenceKind(target, optional), help, "", required=not optional)
 
 
-def choice(options: tuple[str, ...], help: str = "", default: str | None = None) -> Any:
-    """One of a few words."""
-    return _declare(ChoiceKind(options), help, default, required=default is None)
+def choice(among: Collection[str], help: str = "", default: str | None = None) -> Any:
+    """One of a few words, or of the names of a family."""
+    return _declare(ChoiceKind(among), help, default, required=default is None)
 
 
 def text(help: str = "", default: str = "", *, role: str = "text") -> Any:

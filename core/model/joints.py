@@ -1,4 +1,4 @@
-"""Joints as the document says them, and the table of joint kinds.
+"""Joints as the document says them; what a kind of joint is stands in `core.joints`.
 
 A joint connects frame *a* (parent side) with frame *b* (child side). At q = 0 they coincide. Its axis is given in *a*.
 Positive q moves *b* relative to *a* by the right-hand rule.
@@ -7,77 +7,11 @@ Positive q moves *b* relative to *a* by the right-hand rule.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from core.errors import ModelError
+from core.joints import JOINT_KINDS, JointKind, Revolute
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
 from core.model.shapes import IDENTITY, Pose
-
-
-class JointKind(NamedTuple):
-    """Facts of a joint kind that documents, files and editors need (the motion law is in core.mechanics)."""
-
-    name: str
-    title: str
-    coordinates: tuple[str, ...]
-    """Suffixes of the coordinate names; one coordinate: ('',)."""
-    coordinate_dimensions: tuple[str, ...]
-    speeds: tuple[str, ...]
-    speed_dimensions: tuple[str, ...]
-    neutral: tuple[float, ...]
-    constraints: int
-    """How many relative motions it takes away: 6 − nv."""
-    uses: tuple[str, ...]
-    """Which of axis, second_axis, pitch matter."""
-
-    @property
-    def nq(self) -> int:
-        """Number of coordinates."""
-        return len(self.coordinates)
-
-    @property
-    def nv(self) -> int:
-        """Number of speeds."""
-        return len(self.speeds)
-
-
-def _plain(
-    kind: str, title: str, dimensions: tuple[str, ...], names: tuple[str, ...], uses: tuple[str, ...]
-) -> JointKind:
-    rates = tuple("angular_velocity" if d == "angle" else "velocity" for d in dimensions)
-    return JointKind(kind, title, names, dimensions, names, rates, (0.0,) * len(names), 6 - len(names), uses)
-
-
-_W = ("wx", "wy", "wz")
-_V = ("vx", "vy", "vz")
-_QUATERNION = ("qx", "qy", "qz", "qw")
-_ANGULAR = ("angular_velocity",) * 3
-_LINEAR = ("velocity",) * 3
-
-_KINDS = (
-    _plain("revolute", "Revolute", ("angle",), ("",), ("axis",)),
-    _plain("continuous", "Continuous", ("angle",), ("",), ("axis",)),
-    _plain("prismatic", "Prismatic", ("length",), ("",), ("axis",)),
-    _plain("screw", "Screw", ("angle",), ("",), ("axis", "pitch")),
-    _plain("cylindrical", "Cylindrical", ("angle", "length"), ("angle", "displacement"), ("axis",)),
-    _plain("universal", "Universal", ("angle", "angle"), ("1", "2"), ("axis", "second_axis")),
-    _plain("planar", "Planar", ("length", "length", "angle"), ("x", "y", "angle"), ("axis",)),
-    JointKind("spherical", "Spherical", _QUATERNION, ("none",) * 4, _W, _ANGULAR, (0.0, 0.0, 0.0, 1.0), 3, ()),
-    JointKind(
-        "free",
-        "Free",
-        ("x", "y", "z", *_QUATERNION),
-        ("length",) * 3 + ("none",) * 4,
-        _W + _V,
-        _ANGULAR + _LINEAR,
-        (0.0,) * 6 + (1.0,),
-        0,
-        (),
-    ),
-    JointKind("fixed", "Fixed", (), (), (), (), (), 6, ()),
-)
-
-JOINT_KINDS: dict[str, JointKind] = {kind.name: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +38,7 @@ class Joint(Element):
     """A joint between two bodies or frames ("world" is the ground)."""
 
     name: str = name()
-    kind: str = choice(tuple(JOINT_KINDS), "Kind of joint", "revolute")
+    kind: str = choice(JOINT_KINDS, "Kind of joint", Revolute.name)
     parent: str = reference("frame", "Body or frame on the parent side, or world")
     child: str = reference("frame", "Body or frame on the child side")
     a: Pose = part(Pose, "Joint frame a in the parent", IDENTITY)
@@ -131,8 +65,8 @@ class Joint(Element):
     description: str = text("Notes")
 
     @property
-    def info(self) -> JointKind:
-        """The facts of this joint's kind."""
+    def info(self) -> type[JointKind]:
+        """The joint's kind."""
         return JOINT_KINDS[self.kind]
 
     def validate(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.model.joints import JOINT_KINDS
+from core.joints import Free, JointKind
 
 if TYPE_CHECKING:
     from core.model.model import Model
@@ -26,8 +26,8 @@ def signal_names(model: Model) -> frozenset[str]:
     """All names a formula of an expanded model may use, beside parameters and what its element brings."""
     names = set(TIME)
     children = {joint.child for joint in model.joints}
-    kinds = [(joint.name, joint.info) for joint in model.joints]
-    kinds += [(body.name, JOINT_KINDS["free"]) for body in model.bodies if body.name not in children]
+    kinds: list[tuple[str, type[JointKind]]] = [(joint.name, joint.info) for joint in model.joints]
+    kinds += [(body.name, Free) for body in model.bodies if body.name not in children]
     for joint, kind in kinds:
         coordinates = [component(joint, suffix) for suffix in kind.coordinates]
         speeds = [component(joint, suffix) for suffix in kind.speeds]

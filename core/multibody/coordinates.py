@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.mechanics import manifold
+from core.joints import quaternions
 from core.model import Joint
 from core.model.signals import component
 from core.multibody.number_reader import Numbers
@@ -54,6 +54,12 @@ class Coordinates:
             plain_q[self.slice_q(name)] = plain_v[self.slice_v(name)] = False
         self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
         """Where the coordinates whose rates are speeds are in q, and their speeds in v."""
+        self.quaternions = tuple(
+            self.offsets.q[name] + joint.info.quaternion
+            for name, joint in self.joints.items()
+            if joint.info.quaternion is not None
+        )
+        """First entries of quaternions in q."""
 
     def _coordinates(self, joint: Joint) -> list[Coordinate]:
         first = self.offsets.q[joint.name]
@@ -82,7 +88,7 @@ class Coordinates:
 
     def own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
         """Limits of coordinate k as the joint gives them."""
-        if k >= len(joint.limits) or joint.kind == "continuous":
+        if k >= len(joint.limits) or not joint.info.limited:
             return None, None
         limit, where = joint.limits[k], f"joint '{joint.name}', limits"
         lower, upper = (None if v is None else self.numbers.scalar(v, where) for v in (limit.lower, limit.upper))
@@ -133,10 +139,9 @@ class Coordinates:
         """(nq,) q inside the limits, quaternions of length one."""
         lower, upper = self.lower, np.maximum(self.lower, self.upper)
         result = np.clip(q, lower, upper)
-        for name in self._turning:
-            at = self.slice_q(name)
-            part = slice(at.stop - 4, at.stop)
-            result[..., part] = manifold.unit(result[..., part])
+        for quaternion in self.quaternions:
+            part = slice(quaternion, quaternion + 4)
+            result[..., part] = quaternions.unit(result[..., part])
         return result
 
     def integrate(self, q: Array, v: Array, dt: float | Array = 1.0) -> Array:
@@ -148,7 +153,7 @@ class Coordinates:
         result[..., self._plain_q] += steps[..., self._plain_v]
         for name, joint in self._turning.items():
             at, step = self.slice_q(name), steps[..., self.slice_v(name)]
-            result[..., at] = manifold.moved(joint.kind, result[..., at], step)
+            result[..., at] = joint.info.moved(result[..., at], step)
         return result
 
     def integrate_step(self, q: Array, step: Array) -> Array:
@@ -179,7 +184,7 @@ class Coordinates:
         result[..., self._plain_v] = q1[..., self._plain_q] - q0[..., self._plain_q]
         for name, joint in self._turning.items():
             at = self.slice_q(name)
-            result[..., self.slice_v(name)] = manifold.between(joint.kind, q0[..., at], q1[..., at])
+            result[..., self.slice_v(name)] = joint.info.between(q0[..., at], q1[..., at])
         return result
 
     def random(self, rng: np.random.Generator) -> Array:

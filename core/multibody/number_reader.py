@@ -7,7 +7,6 @@ from typing import Any
 
 from core.errors import ModelError
 from core.files.meshes.body_inertia import inertia_of
-from core.joints import laws
 from core.model import Body, Gravity, Joint
 from core.model.formula import evaluation
 from core.spatial.inertia import Inertia
@@ -37,7 +36,7 @@ class Numbers(evaluation.Numbers):
         axis = self.vector(joint.axis, f"{where}, axis")
         second = self.vector(joint.second_axis, f"{where}, second_axis")
         try:
-            return laws.canonical(joint.kind, axis, second, self.scalar(joint.pitch, f"{where}, pitch"))
+            return joint.info.read(axis, second, self.scalar(joint.pitch, f"{where}, pitch"))
         except ZeroDivisionError:
             raise ModelError(
                 "An axis of length zero has no direction.",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.errors import ModelError
+from core.joints import Free
 from core.model import WORLD, Joint, Model
 
 
@@ -148,7 +149,7 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     chosen = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (
-            chosen.get(joint.cut, 0 if joint.kind == "fixed" or joint.name in bound else 1 + (joint.info.nv > 2)),
+            chosen.get(joint.cut, 0 if not joint.info.nv or joint.name in bound else 1 + (joint.info.nv > 2)),
             index,
         )
         for index, joint in enumerate(model.joints)
@@ -195,7 +196,7 @@ def _implicit(body: str, taken: set[str]) -> Joint:
     while name in taken:
         name += "_"
     taken.add(name)
-    return Joint(name=name, kind="free", parent=WORLD, child=body)
+    return Joint(name=name, kind=Free.name, parent=WORLD, child=body)
 
 
 def _check_chosen_cuts(topology: Topology) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError, near_misses
 from core.files.meshes.body_inertia import sum_of
-from core.joints.laws import Reversed
+from core.joints.reversed import Reversed
 from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
 from core.model import WORLD, Joint
 from core.multibody.number_reader import Numbers
@@ -122,12 +122,14 @@ class _Builder:
         inner = self.places[branch.inner]
         placement = _composed(inner.pose, fixed_side)
         body_in_side = _composed(moving_side.inverse())
-        if self.merged and branch.joint.kind == "fixed":
-            place = Place(inner.link, _composed(placement, body_in_side))
+        if branch.reversed:
+            law = Reversed(law)
+        if self.merged and not law.nv:
+            place = Place(inner.link, _composed(placement, law.pose(()), body_in_side))
         else:
             place = Place(len(self.branches), body_in_side)
             self.carried[branch.joint.name] = place.link
-            self.branches.append((branch, Reversed(law) if branch.reversed else law, placement))
+            self.branches.append((branch, law, placement))
             self.bodies[place.link] = []
         self.places[branch.outer] = place
         self.bodies[place.link].append(_moved(self.masses[branch.outer], place.pose))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.spatial.rotation import Rotation
-from core.spatial.scalar import Scalar, apply, cos, minus, over, plus, side, sin, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, side, sin, sqrt, times, total
 from core.spatial.vector import Vector3, X, Y, Z
 
 _TINY = 1e-300
@@ -64,6 +64,24 @@ def quaternion_of(R: Rotation) -> tuple[Scalar, ...]:
         )
     )
     return tuple(over(x, length) for x in sums)
+
+
+def quaternion_rate(q: Sequence[Scalar], w: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """q̇ = ½ q ⊗ (ω, 0) with ω in b's axes; q as x, y, z, w."""
+    half = quaternion_product(q, (*w, 0.0))
+    return tuple(times(0.5, component) for component in half)
+
+
+def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """p ⊗ q, both x, y, z, w."""
+    pv, qv = Vector3(*p[:3]), Vector3(*q[:3])
+    vector = qv.scaled(p[3]) + pv.scaled(q[3]) + pv.cross(qv)
+    return (*vector, minus(times(p[3], q[3]), pv.dot(qv)))
+
+
+def quaternion_difference(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """p⁻¹ ⊗ q: the rotation from p to q in p's axes."""
+    return quaternion_product((*(negated(c) for c in p[:3]), p[3]), q)
 
 
 def inverse_left(phi: Vector3) -> tuple[Vector3, Vector3, Vector3]:

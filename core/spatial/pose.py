@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.spatial.force import Force
 from core.spatial.motion import Motion
@@ -60,3 +60,9 @@ class Pose(NamedTuple):
 
 
 IDENTITY = Pose(NO_ROTATION, ZERO)
+
+
+def from_matrix(matrix: Any) -> Pose:
+    """The pose of a matrix (4, 4) of numbers."""
+    rows = [Vector3(*map(float, row[:3])) for row in matrix[:3]]
+    return Pose(Rotation(*rows), Vector3(*map(float, matrix[:3, 3])))

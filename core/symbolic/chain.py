@@ -350,7 +350,7 @@ def _moving_path(topology: Topology, tip: str) -> list[str]:
     """Joints with coordinates from the world to the tip, those that float left out."""
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [name for name in reversed(topology.path(tip)) if kinds[name].info.nq]
-    while path and kinds[path[0]].kind == "free":
+    while path and not kinds[path[0]].info.constraints:
         path.pop(0)
     for name in path:
         if kinds[name].info.nq != kinds[name].info.nv:

@@ -62,7 +62,7 @@ class Program:
     @property
     def cut_rows(self) -> dict[str, int]:
         """Number of residuals of each cut joint."""
-        return {name: len(self.tracer.constraint_rows(name)) for name in self.tracer.machine.laws}
+        return {name: law.constraints for name, (law, _, _) in self.tracer.machine.laws.items()}
 
     @cached_property
     def constraint_rows(self) -> tuple[Row, ...]:

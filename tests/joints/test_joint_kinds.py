@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 
 from core.errors import ModelError
-from core.joints import laws
-from core.joints.residuals import residual
+from core.joints import JOINT_KINDS, Free, Planar
+from core.joints.reversed import Reversed
 from core.mechanics.kinematics import span
-from core.mechanics.manifold import between, moved
-from core.model import JOINT_KINDS
 
 AXIS, SECOND, PITCH = (0.3, -0.5, 0.8), (0.9, 0.2, 0.4), 0.7
 KINDS = sorted(JOINT_KINDS)
 
 
 def law_of(kind, is_reversed=False):
-    law = laws.canonical(kind, AXIS, SECOND, PITCH)[0]
-    return laws.Reversed(law) if is_reversed else law
+    law = JOINT_KINDS[kind].read(AXIS, SECOND, PITCH)[0]
+    return Reversed(law) if is_reversed else law
 
 
 def state(kind, seed=0):
@@ -51,7 +49,7 @@ def velocity(law, q, v):
 def test_velocity_is_the_derivative_of_the_pose(kind, is_reversed):
     """In b's axes: [ω]× = Rᵀ Ṙ, v = Rᵀ ṗ."""
     law, (q, v), h = law_of(kind, is_reversed), state(kind), 1e-6
-    ahead, behind = matrix(law, moved(kind, q, h * v)), matrix(law, moved(kind, q, -h * v))
+    ahead, behind = matrix(law, JOINT_KINDS[kind].moved(q, h * v)), matrix(law, JOINT_KINDS[kind].moved(q, -h * v))
     rate = np.linalg.inv(matrix(law, q)) @ (ahead - behind) / (2 * h)
     V = velocity(law, q, v) if law.nv else np.zeros(6)
     np.testing.assert_allclose([rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]], V, atol=1e-8)
@@ -61,7 +59,9 @@ def test_velocity_is_the_derivative_of_the_pose(kind, is_reversed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_bias_is_the_rate_of_the_columns(kind, is_reversed):
     law, (q, v), h = law_of(kind, is_reversed), state(kind, 1), 1e-6
-    rate = (velocity(law, moved(kind, q, h * v), v) - velocity(law, moved(kind, q, -h * v), v)) / (2 * h)
+    rate = (
+        velocity(law, JOINT_KINDS[kind].moved(q, h * v), v) - velocity(law, JOINT_KINDS[kind].moved(q, -h * v), v)
+    ) / (2 * h)
     c = law.bias(numbers(q), numbers(v))
     np.testing.assert_allclose(np.array([*c.angular, *c.linear], dtype=float), rate, atol=1e-8)
 
@@ -69,9 +69,9 @@ def test_bias_is_the_rate_of_the_columns(kind, is_reversed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rate_and_difference_fit_integration(kind):
     law, (q, v), h = law_of(kind), state(kind, 2), 1e-6
-    rate = (moved(kind, q, h * v) - moved(kind, q, -h * v)) / (2 * h)
+    rate = (JOINT_KINDS[kind].moved(q, h * v) - JOINT_KINDS[kind].moved(q, -h * v)) / (2 * h)
     np.testing.assert_allclose(np.array(law.rate(numbers(q), numbers(v)), dtype=float), rate, atol=1e-8)
-    np.testing.assert_allclose(between(kind, q, moved(kind, q, v)), v, atol=1e-12)
+    np.testing.assert_allclose(JOINT_KINDS[kind].between(q, JOINT_KINDS[kind].moved(q, v)), v, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,7 +83,7 @@ def test_springs_pull_along_the_displacement(kind):
     def half_square(q):
         return 0.5 * sum(float(x) ** 2 for x in law.displacement(numbers(q), rest))
 
-    slope = (half_square(moved(kind, q, h * v)) - half_square(moved(kind, q, -h * v))) / (2 * h)
+    slope = (half_square(JOINT_KINDS[kind].moved(q, h * v)) - half_square(JOINT_KINDS[kind].moved(q, -h * v))) / (2 * h)
     assert sum(float(x) * y for x, y in zip(law.displacement(numbers(q), rest), v, strict=True)) == pytest.approx(
         slope, abs=1e-8
     )
@@ -92,17 +92,17 @@ def test_springs_pull_along_the_displacement(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_closure_vanishes_on_the_joints_own_motion_and_nowhere_near(kind):
     law, (q, _) = law_of(kind), state(kind, 4)
-    gaps = residual(law, law.pose(numbers(q)))
+    gaps = law.residual(law.pose(numbers(q)))
     assert len(gaps) == JOINT_KINDS[kind].constraints
     np.testing.assert_allclose(np.array(gaps, dtype=float), 0.0, atol=1e-12)
     # a general displacement is felt in as many independent ways as the joint has constraints
-    h, free = 1e-6, laws.Free()
+    h, free = 1e-6, Free()
     columns = []
     for k in range(6):
         step = np.zeros(6)
         step[k] = h
-        off = law.pose(numbers(q)) @ free.pose(numbers(moved("free", np.array([0.0] * 6 + [1.0]), step)))
-        columns.append(np.array(residual(law, off), dtype=float) / h)
+        off = law.pose(numbers(q)) @ free.pose(numbers(Free.moved(np.array([0.0] * 6 + [1.0]), step)))
+        columns.append(np.array(law.residual(off), dtype=float) / h)
     if gaps:
         assert np.linalg.matrix_rank(np.array(columns), tol=1e-3) == len(gaps)
 
@@ -111,14 +111,14 @@ def test_conventions():
     """Screw: pitch per revolution; universal: a's axis, then b's; planar: x, y, angle; free: position first."""
     screw = law_of("screw")
     assert float(screw.pose([2.0 * math.pi]).position.z) == pytest.approx(PITCH)
-    planar = laws.Planar().pose([0.3, -0.2, math.pi / 2])
+    planar = Planar().pose([0.3, -0.2, math.pi / 2])
     np.testing.assert_allclose(np.array(planar.position, dtype=float), [0.3, -0.2, 0.0])
     np.testing.assert_allclose(np.array(planar.rotation.columns()[0], dtype=float), [0.0, 1.0, 0.0], atol=1e-15)
-    free = laws.Free().pose([1.0, 2.0, 3.0, 0.0, 0.0, math.sin(0.5), math.cos(0.5)])
+    free = Free().pose([1.0, 2.0, 3.0, 0.0, 0.0, math.sin(0.5), math.cos(0.5)])
     np.testing.assert_allclose(np.array(free.position, dtype=float), [1.0, 2.0, 3.0])
     assert math.atan2(free.rotation.y.x, free.rotation.x.x) == pytest.approx(1.0)
 
 
 def test_parallel_axes_of_a_universal_joint_are_refused():
     with pytest.raises(ModelError, match="parallel"):
-        laws.canonical("universal", (0.0, 0.0, 2.0), (0.0, 0.0, -1.0), 0.0)
+        JOINT_KINDS["universal"].read((0.0, 0.0, 2.0), (0.0, 0.0, -1.0), 0.0)

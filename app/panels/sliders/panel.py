@@ -28,7 +28,7 @@ from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label
 from core.errors import KinetostatError
-from core.mechanics import manifold
+from core.joints import quaternions
 from core.model import Parameter
 from core.model.parameters import value_of
 
@@ -193,17 +193,17 @@ class SlidersPanel(QWidget):
 
     def _turn(self, stem: str, index: int) -> np.ndarray:
         """The rotation vector; the one a slider left, as long as it is the same rotation."""
-        now = manifold.unit(self._session.q[index : index + 4])
+        now = quaternions.unit(self._session.q[index : index + 4])
         last = self._turns.get(stem)
-        if last is None or np.linalg.norm(manifold.product(manifold.exponential(-last), now)[:3]) > 5e-10:
-            self._turns[stem] = manifold.logarithm(now)
+        if last is None or np.linalg.norm(quaternions.product(quaternions.exponential(-last), now)[:3]) > 5e-10:
+            self._turns[stem] = quaternions.logarithm(now)
         return self._turns[stem]
 
     def _preview_turn(self, stem: str, index: int, i: int, value: float) -> None:
         vector = self._turn(stem, index).copy()
         vector[i] = value
         self._turns[stem] = vector
-        quaternion = manifold.exponential(vector)
+        quaternion = quaternions.exponential(vector)
         names = [stem + suffix for suffix in QUATERNION]
         self._session.preview_coordinates(dict(zip(names, map(float, quaternion), strict=True)))
 

@@ -8,6 +8,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_chain, needs_motion
 from core.functions.options import Choice
 from core.functions.results import Amount, Cell, Column, Matrix, Report, Result, Table, rows_of
+from core.joints import Free
 
 if TYPE_CHECKING:
     from core.model import Body
@@ -94,7 +95,7 @@ def coordinates(context: Context) -> Result:
         rows.append(
             (
                 c.name,
-                context.model.joint(c.joint).kind if _has(context, c.joint) else "free",
+                context.model.joint(c.joint).kind if _has(context, c.joint) else Free.name,
                 Amount(float(value), c.dimension),
                 Amount(c.lower, c.dimension),
                 Amount(c.upper, c.dimension),

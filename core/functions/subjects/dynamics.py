@@ -23,12 +23,12 @@ _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 def speed_dimensions(context: Context) -> tuple[str, ...]:
     """Dimension of each speed of the machine ("angular_velocity" or "velocity")."""
-    from core.model import JOINT_KINDS
+    from core.joints import Free
 
     joints = {joint.name: joint for joint in context.model.expanded.joints}
     found: dict[int, str] = {}
     for name in dict.fromkeys(coordinate.joint for coordinate in context.mech.coordinates):
-        kind = joints[name].info if name in joints else JOINT_KINDS["free"]
+        kind = joints[name].info if name in joints else Free
         at = context.mech.joint_v(name)
         found.update(zip(range(at.start, at.stop), kind.speed_dimensions, strict=False))
     return tuple(found[i] for i in range(context.mech.nv))

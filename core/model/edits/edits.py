@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import ModelError, near_misses
+from core.joints import Free
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
 from core.model.edits.renaming import formulas_with, renaming_of
@@ -231,7 +232,7 @@ def free_body(model: Model, stem: str = "body", place: tuple[float, float, float
     model = add(model, Body(name=new, density=1000.0, shapes=(Box(),)))
     if place is not None:
         name = unused_name(model, "joints", new)
-        model = add(model, Joint(name=name, kind="free", parent=WORLD, child=new, rest=(*place, 0.0, 0.0, 0.0, 1.0)))
+        model = add(model, Joint(name=name, kind=Free.name, parent=WORLD, child=new, rest=(*place, 0.0, 0.0, 0.0, 1.0)))
     return model, new
 
 

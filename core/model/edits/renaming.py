@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import ExpressionError
+from core.joints import Free
 from core.model.chains import expand
 from core.model.edits.prefixing import own_names, renamed
 from core.model.fields import (
@@ -112,7 +113,7 @@ def of_joint(joint: Joint, new: str) -> dict[str, str]:
 
 def of_body(body: str, new: str) -> dict[str, str]:
     """Names of the coordinates and speeds of a body that no joint holds."""
-    return of_joint(Joint(name=body, kind="free", parent="world", child=f"{body}_"), new)
+    return of_joint(Joint(name=body, kind=Free.name, parent="world", child=f"{body}_"), new)
 
 
 def of_sensor(sensor: Sensor, new: str) -> dict[str, str]:

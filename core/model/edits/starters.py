@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import KinetostatError
+from core.joints import JOINT_KINDS, Revolute
 from core.model.bodies import WORLD, Body, Frame
 from core.model.chains import DHChain, DHRow
 from core.model.edits.edits import add, unused_name
@@ -29,7 +30,7 @@ _ALONG = (1.0, 0.0, 0.0)
 _UP = (0.0, 0.0, 1.0)
 
 
-def attached_body(model: Model, parent: str = WORLD, kind: str = "revolute") -> tuple[Model, str]:
+def attached_body(model: Model, parent: str = WORLD, kind: str = Revolute.name) -> tuple[Model, str]:
     """The model with a new link on a body, frame or the ground, hung by a joint of a kind at the parent's far
     end along x; repeated on the link it made, an arm along x grows. Returns the name of the new body."""
     body = unused_name(model, "bodies", "link1")
@@ -38,7 +39,6 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = "revolute") -> 
     length = end[0] if parent != WORLD and end[0] > SMALLEST else LINK_LENGTH
     width = without_noise(length / SLENDERNESS)
     shape = Box(size=(length, width, width), pose=Pose(position=(length / 2, 0.0, 0.0)))
-    along = kind in ("prismatic", "screw", "cylindrical")
     model = add(model, Body(name=body, density=WATER, shapes=(shape,)))
     return add(
         model,
@@ -48,7 +48,7 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = "revolute") -> 
             parent=parent,
             child=body,
             a=Pose(position=end),
-            axis=_ALONG if along else _UP,
+            axis=_ALONG if JOINT_KINDS[kind].slides_along_axis else _UP,
         ),
     ), body
 

@@ -160,7 +160,7 @@ class _Checks:
             return
         group = self.rigid_groups()
         heavy = {group[name] for name, body in bodies.items() if self.has_mass(body)} | {group[WORLD]}
-        joints = [j for j in self.model.joints if j.kind != "fixed"]
+        joints = [j for j in self.model.joints if j.info.nv]
         ends = [(group.get(j.parent, ""), group.get(j.child, ""), j) for j in joints]
         held = {group[end] for end in forces.constrained(self.model) if end in group}
         for name in bodies:
@@ -214,7 +214,7 @@ class _Checks:
             return name
 
         ties = [(frame.parent, frame.name) for frame in self.model.frames]
-        ties += [(joint.parent, joint.child) for joint in self.model.joints if joint.kind == "fixed"]
+        ties += [(joint.parent, joint.child) for joint in self.model.joints if not joint.info.nv]
         for a, b in ties:
             leader[root(a)] = root(b)
         return {name: root(name) for name in leader}

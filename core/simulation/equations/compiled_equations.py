@@ -80,7 +80,7 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
     rows = bool(program.constraint_rows)
     slopes = slopes and not program.tracer.long and mech.nv > 0
     return {
-        "rate": bool(_quaternions(mech)),
+        "rate": bool(mech.compiled.coordinates.quaternions),
         "mass_matrix": matrix or slopes,
         "slopes": slopes,
         "forward_dynamics_regularised": not matrix,
@@ -92,15 +92,6 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
         "constraint_time": program.timed_constraints,
         "settle": bool(program.tracer.elements.junctions),
     }
-
-
-def _quaternions(mech: Mechanism) -> list[int]:
-    """First entries of quaternions in q."""
-    return [
-        mech.joint_q(joint.name).start + (3 if joint.kind == "free" else 0)
-        for joint in mech.compiled.coordinates.joints.values()
-        if joint.kind in ("free", "spherical")
-    ]
 
 
 class CompiledEquations:
@@ -144,7 +135,7 @@ class CompiledEquations:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
         self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
         self._arrange(mech, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
-        self.projected = bool(mech.compiled.rows or _quaternions(mech) or wanted["settle"])
+        self.projected = bool(mech.compiled.rows or mech.compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, mech: Mechanism, p: Array, u: Array, independent: int, kept: list[int]) -> None:
@@ -175,7 +166,7 @@ class CompiledEquations:
                 mech.nv,
                 rows,
                 mech.compiled.by_mass_matrix,
-                np.array(_quaternions(mech), dtype=np.int64),
+                np.array(mech.compiled.coordinates.quaternions, dtype=np.int64),
                 u,
                 entries,
                 memory,

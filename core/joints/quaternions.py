@@ -1,7 +1,7 @@
-"""Motion on the manifold of joint coordinates: arrays of positions along a leading axis.
+"""Motion on the manifold of attitudes: arrays of quaternions x, y, z, w along leading axes.
 
-Plain coordinates add. A quaternion (x, y, z, w) is multiplied by the exponential of half the rotation vector; a free
-body follows the screw of its constant velocity [ω; v] in its own axes (Murray, Li, Sastry 1994, 2.36).
+A quaternion is multiplied by the exponential of half the rotation vector; a body that turns and moves at constant
+velocity in its own axes follows a screw (Murray, Li, Sastry 1994, 2.36).
 """
 
 from __future__ import annotations
@@ -61,31 +61,24 @@ def conjugate(quaternion: Array) -> Array:
     return quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
 
 
-def moved(kind: str, q: Array, step: Array) -> Array:
-    """(…, nq) q of one joint after the displacement `step` (…, nv): speeds times time, rad or m."""
-    if kind == "spherical":
-        return unit(product(q, exponential(step)))
-    if kind == "free":
-        turn, shift = step[..., :3], step[..., 3:]
-        position = q[..., :3] + rotated(unit(q[..., 3:]), _shift(turn, shift))
-        return np.concatenate([position, unit(product(q[..., 3:], exponential(turn)))], axis=-1)
-    return q + step
+def moved(quaternion: Array, turn: Array) -> Array:
+    """(…, 4) after the rotation vector `turn` (…, 3) in b's axes, at length one."""
+    return unit(product(quaternion, exponential(turn)))
 
 
-def between(kind: str, q0: Array, q1: Array) -> Array:
-    """(…, nv) the displacement of one joint that takes q0 to q1."""
-    if kind == "spherical":
-        return logarithm(product(conjugate(unit(q0)), unit(q1)))
-    if kind == "free":
-        start = unit(q0[..., 3:])
-        turn = logarithm(product(conjugate(start), unit(q1[..., 3:])))
-        shift = rotated(conjugate(start), q1[..., :3] - q0[..., :3])
-        return np.concatenate([turn, _unshift(turn, shift)], axis=-1)
-    return q1 - q0
+def between(q0: Array, q1: Array) -> Array:
+    """(…, 3) rotation vector, in b's axes, that takes q0 to q1."""
+    return logarithm(product(conjugate(unit(q0)), unit(q1)))
 
 
-def _shift(turn: Array, shift: Array) -> Array:
-    """V v with V = 1 + (1 − cos φ)/φ² [ω]× + (φ − sin φ)/φ³ [ω]×²."""
+def joined(first: Array, second: Array) -> Array:
+    """Two parts of coordinates one behind the other."""
+    return np.concatenate([first, second], axis=-1)
+
+
+def swept(turn: Array, shift: Array) -> Array:
+    """(…, 3) way of b's origin, in its first axes, on the screw with rotation vector `turn` and velocity times time
+    `shift`: V v with V = 1 + (1 − cos φ)/φ² [ω]× + (φ − sin φ)/φ³ [ω]×²."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
@@ -95,8 +88,9 @@ def _shift(turn: Array, shift: Array) -> Array:
     return shift + first * once + second * np.cross(turn, once)
 
 
-def _unshift(turn: Array, shift: Array) -> Array:
-    """V⁻¹ v with V⁻¹ = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
+def unswept(turn: Array, shift: Array) -> Array:
+    """(…, 3) velocity times time that leads along the way `shift`:
+    V⁻¹ v with V⁻¹ = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)

@@ -1,0 +1,48 @@
+"""Cylindrical joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
+from core.joints.members import angle, on_axis, parallel, sliding, turning
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import about_z
+from core.spatial.scalar import Scalar
+from core.spatial.vector import ZERO, Vector3, Z
+
+
+@dataclass(frozen=True)
+class Cylindrical(SteadyKind):
+    """Rotation about z and translation along z."""
+
+    name, title = "cylindrical", "Cylindrical"
+    help = "Turns about its axis and slides along it."
+    coordinates, coordinate_dimensions = ("angle", "displacement"), ("angle", "length")
+    uses = ("axis",)
+    counts_turns = True
+    turns_about_axis = slides_along_axis = True
+    direction_rows = slice(2, 4)
+    forbidden = Forbidden("across", "across")
+    ready_made = True
+
+    def pose(self, q: Scalars) -> Pose:
+        return Pose(about_z(q[0]), Vector3(0.0, 0.0, q[1]))
+
+    def subspace(self, q: Scalars) -> Columns:
+        return (turning(Z), sliding(Z))
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        return on_axis(X_ab) + parallel(X_ab.rotation)
+
+    def measure(self, X_ab: Pose) -> Measured:
+        value, wrench = angle(X_ab)
+        return Measured((value, X_ab.position.z), (wrench, Force(ZERO, Z)))
+
+    def elementary(self) -> tuple[Elementary, ...]:
+        return (Elementary("R"), Elementary("P", coordinate=1))
+
+    def facing(self, X_ab: Pose) -> Scalar:
+        return X_ab.rotation.z.z

@@ -1,0 +1,74 @@
+"""Free joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.joints import quaternions
+from core.joints.kind import Array, Columns, Elementary, Forbidden, Scalars, SteadyKind
+from core.joints.members import sliding, turning
+from core.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import from_quaternion
+from core.spatial.scalar import Scalar
+from core.spatial.vector import ZERO, Vector3, X, Y, Z
+
+
+@dataclass(frozen=True)
+class Free(SteadyKind):
+    """Any motion: position of b in a, then the quaternion; speeds [ω; v] in b's axes."""
+
+    name, title = "free", "Free"
+    help = "Moves and turns in any way; a body without a joint moves so against the ground."
+    coordinates = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    coordinate_dimensions = ("length",) * 3 + ("none",) * 4
+    speeds = ("wx", "wy", "wz", "vx", "vy", "vz")
+    speed_dimensions = ("angular_velocity",) * 3 + ("velocity",) * 3
+    neutral = (0.0,) * 6 + (1.0,)
+    uses = ()
+    counts_turns = False
+    quaternion = 3
+    position = ("x", "y", "z")
+    forbidden = Forbidden("none", "none")
+
+    def pose(self, q: Scalars) -> Pose:
+        return Pose(from_quaternion(q[3:]), Vector3(*q[:3]))
+
+    def subspace(self, q: Scalars) -> Columns:
+        return (*map(turning, (X, Y, Z)), *map(sliding, (X, Y, Z)))
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        return []
+
+    def measure(self, X_ab: Pose) -> Measured:
+        R = X_ab.rotation
+        turns = tuple(Force(axis, ZERO) for axis in R.columns())
+        slides = tuple(Force(ZERO, axis) for axis in R.columns())
+        return Measured((*X_ab.position, *quaternion_of(R)), (*turns, *slides))
+
+    def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        return (*from_quaternion(q[3:]).act(Vector3(*v[3:])), *quaternion_rate(q[3:], v[:3]))
+
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+        away = Vector3(*q[:3]) - Vector3(*rest[:3])
+        turned = rotation_vector(quaternion_difference(rest[3:], q[3:]))
+        return (*turned, *from_quaternion(q[3:]).act_back(away))
+
+    @classmethod
+    def moved(cls, q: Array, step: Array) -> Array:
+        """The screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
+        turn, shift = step[..., :3], step[..., 3:]
+        position = q[..., :3] + quaternions.rotated(quaternions.unit(q[..., 3:]), quaternions.swept(turn, shift))
+        return quaternions.joined(position, quaternions.moved(q[..., 3:], turn))
+
+    @classmethod
+    def between(cls, q0: Array, q1: Array) -> Array:
+        turn = quaternions.between(q0[..., 3:], q1[..., 3:])
+        back = quaternions.conjugate(quaternions.unit(q0[..., 3:]))
+        shift = quaternions.rotated(back, q1[..., :3] - q0[..., :3])
+        return quaternions.joined(turn, quaternions.unswept(turn, shift))
+
+    def elementary(self) -> tuple[Elementary, ...]:
+        return (Elementary("F"),)

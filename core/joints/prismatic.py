@@ -1,0 +1,50 @@
+"""Prismatic joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
+from core.joints.members import aligned, cosine_of_angle, on_axis, sliding
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import IDENTITY as NO_ROTATION
+from core.spatial.scalar import Scalar
+from core.spatial.vector import ZERO, Vector3, Z
+
+
+@dataclass(frozen=True)
+class Prismatic(SteadyKind):
+    """Translation along z."""
+
+    name, title = "prismatic", "Prismatic"
+    help = "Slides along its axis without turning."
+    coordinates, coordinate_dimensions = ("",), ("length",)
+    uses = ("axis",)
+    counts_turns = False
+    slides_along_axis = True
+    direction_rows = slice(2, 5)
+    forbidden = Forbidden("across", "all")
+    releases = (
+        Exchange("cylindrical", ("rotation along",)),
+        Exchange("planar", ("translation", "rotation across"), axis="rotation"),
+    )
+
+    def pose(self, q: Scalars) -> Pose:
+        return Pose(NO_ROTATION, Vector3(0.0, 0.0, q[0]))
+
+    def subspace(self, q: Scalars) -> Columns:
+        return (sliding(Z),)
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        return on_axis(X_ab) + aligned(X_ab.rotation)
+
+    def measure(self, X_ab: Pose) -> Measured:
+        return Measured((X_ab.position.z,), (Force(ZERO, Z),))
+
+    def elementary(self) -> tuple[Elementary, ...]:
+        return (Elementary("P"),)
+
+    def facing(self, X_ab: Pose) -> Scalar:
+        return cosine_of_angle(X_ab.rotation)

@@ -1,0 +1,62 @@
+"""Spherical joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.joints import quaternions
+from core.joints.kind import Array, Columns, Elementary, Forbidden, Scalars, SteadyKind
+from core.joints.members import coincident, turning
+from core.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import from_quaternion
+from core.spatial.scalar import Scalar
+from core.spatial.vector import ZERO, X, Y, Z
+
+
+@dataclass(frozen=True)
+class Spherical(SteadyKind):
+    """Any rotation: quaternion x, y, z, w; speeds are the angular velocity in b's axes."""
+
+    name, title = "spherical", "Spherical"
+    help = "Turns in any way about its point."
+    coordinates, coordinate_dimensions = ("qx", "qy", "qz", "qw"), ("none",) * 4
+    speeds, speed_dimensions = ("wx", "wy", "wz"), ("angular_velocity",) * 3
+    neutral = (0.0, 0.0, 0.0, 1.0)
+    uses = ()
+    counts_turns = False
+    quaternion = 0
+    forbidden = Forbidden("all", "none")
+    ready_made = True
+
+    def pose(self, q: Scalars) -> Pose:
+        return Pose(from_quaternion(q), ZERO)
+
+    def subspace(self, q: Scalars) -> Columns:
+        return (turning(X), turning(Y), turning(Z))
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        return coincident(X_ab)
+
+    def measure(self, X_ab: Pose) -> Measured:
+        axes = X_ab.rotation.columns()
+        return Measured(quaternion_of(X_ab.rotation), tuple(Force(axis, ZERO) for axis in axes))
+
+    def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        return quaternion_rate(q, v)
+
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+        return rotation_vector(quaternion_difference(rest, q))
+
+    @classmethod
+    def moved(cls, q: Array, step: Array) -> Array:
+        return quaternions.moved(q, step)
+
+    @classmethod
+    def between(cls, q0: Array, q1: Array) -> Array:
+        return quaternions.between(q0, q1)
+
+    def elementary(self) -> tuple[Elementary, ...]:
+        return (Elementary("S"),)

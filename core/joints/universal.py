@@ -1,0 +1,88 @@
+"""Universal joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from core.errors import ModelError
+from core.joints.kind import Columns, Elementary, Exchange, Forbidden, JointKind, Scalars
+from core.joints.members import coincident, turning
+from core.spatial.force import Force
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import TIDY, Rotation, about, about_z, from_axes, from_z, normalised, tidy
+from core.spatial.scalar import Scalar, apply, minus, over, times
+from core.spatial.vector import ZERO, Vector3, Z
+
+
+@dataclass(frozen=True)
+class Universal(JointKind):
+    """Rotation about a's z, then about b's `second` axis."""
+
+    second: Vector3
+    """Unit vector of the second axis in a at q = 0."""
+
+    name, title = "universal", "Universal"
+    help = "Turns about its axis, which is fixed in the first body, then about the second axis, fixed in the second."
+    coordinates, coordinate_dimensions = ("1", "2"), ("angle", "angle")
+    uses = ("axis", "second_axis")
+    counts_turns = True
+    forbidden = Forbidden("all", "normal")
+    releases = (Exchange("spherical", ("rotation",)),)
+
+    @classmethod
+    def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
+        first, second = normalised(axis), normalised(second_axis)
+        along = first.dot(second)
+        if isinstance(along, float) and abs(along) > 1.0 - TIDY:
+            raise ModelError(
+                "The two axes of the universal joint are parallel.",
+                where="second_axis",
+                remedy="Give a second axis that is not parallel to the first.",
+            )
+        R_ac = from_axes(first, second)
+        second = R_ac.act_back(second)
+        return cls(Vector3(*(tidy(c) for c in second))), R_ac
+
+    def pose(self, q: Scalars) -> Pose:
+        return Pose(about_z(q[0]) @ about(self.second, q[1]), ZERO)
+
+    def subspace(self, q: Scalars) -> Columns:
+        return (turning(about(self.second, q[1]).act_back(Z)), turning(self.second))
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        # d/dt (R₂ᵀ z) v₁ = −(e v₂) × (R₂ᵀ z) v₁
+        first = about(self.second, q[1]).act_back(Z)
+        return turning(first.cross(self.second).scaled(times(v[0], v[1])))
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        """The angle between a's axis and b's second axis stays: z · R e = z · e."""
+        second = X_ab.rotation.act(self.second)
+        return [*coincident(X_ab), minus(second.dot(Z), self.second.z)]
+
+    def measure(self, X_ab: Pose) -> Measured:
+        """R = Rz(q₁) R(e, q₂) takes e to Rz(q₁) e, and R(e, q₂) z = Rz(q₁)ᵀ R z. ω = z q̇₁ + e′ q̇₂, e′ = R e."""
+        R = X_ab.rotation
+        second = R.act(self.second)
+        first_angle = _turned_about(Z, self.second, second)
+        second_angle = _turned_about(self.second, Z, about_z(first_angle).act_back(R.act(Z)))
+        across = Z.cross(second)
+        dual = (second.cross(across), across.cross(Z))
+        return Measured(
+            (first_angle, second_angle),
+            (
+                Force(dual[0].scaled(over(1.0, dual[0].dot(Z))), ZERO),
+                Force(dual[1].scaled(over(1.0, dual[1].dot(second))), ZERO),
+            ),
+        )
+
+    def elementary(self) -> tuple[Elementary, ...]:
+        return (Elementary("R"), Elementary("R", Pose(from_z(self.second), ZERO), 1))
+
+
+def _turned_about(e: Vector3, start: Vector3, end: Vector3) -> Scalar:
+    """Angle about the unit vector e from one vector to another."""
+    start, end = (v - e.scaled(e.dot(v)) for v in (start, end))
+    return apply("atan2", e.dot(start.cross(end)), start.dot(end))
