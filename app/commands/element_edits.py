@@ -12,6 +12,7 @@ from app.document.connection_draft import at_rest_here, posed, poses
 from app.document.session import Ref, Session
 from app.widgets.fields.field_dialogs import DraftDialog
 from app.widgets.quantities.quantity_text import Units
+from core.joints import Revolute
 from core.model import WORDS, WORLD, Joint, Model
 from core.model.connections import joined
 from core.model.edits import edits, starters
@@ -46,12 +47,12 @@ def add(session: Session, collection: str, make: Callable[[Model], tuple[Model, 
     return session.apply(f"Add {WORDS[collection]} {name}", lambda _model: new, select=Ref(collection, name))
 
 
-def add_link(session: Session, kind: str = "revolute") -> bool:
+def add_link(session: Session, kind: str = Revolute.name) -> bool:
     """Hang a new body on the selection by a joint of a kind."""
     return add(session, "bodies", lambda model: starters.attached_body(model, holder(session), kind))
 
 
-def ask_joint(session: Session, settings: Units, parent_widget: QWidget, kind: str = "revolute") -> DraftDialog:
+def ask_joint(session: Session, settings: Units, parent_widget: QWidget, kind: str = Revolute.name) -> DraftDialog:
     """Ask for the two sides of a new joint; it is placed so that nothing moves."""
     model = session.model
     bodies = [body.name for body in model.expanded.bodies]

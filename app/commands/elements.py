@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.commands.command import Command
 from app.commands.element_edits import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, holder, is_own
+from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
 from core.model import JOINT_KINDS
 from core.model.edits import edits, starters
@@ -55,7 +56,7 @@ def _link(kind: str) -> Command:
         f"{title} link",
         lambda w: add_link(w.session, kind),
         "Add/Link on joint",
-        icon=kind,
+        icon=joint_icon(kind),
         context=("bodies", "frames", "chains"),
         section="link",
         help=f"Hang a new body on the selected one (or on the ground) by a {kind} joint.",

@@ -202,9 +202,9 @@ def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Join
     X_WP, X_WC = known[joint.parent], known[joint.child]
     point = np.eye(4)
     point[:3, 3] = picks[0].place
-    if joint.kind in ("revolute", "continuous"):
+    if joint.info.is_hinge():
         joint = dataclasses.replace(joint, axis=_axis(session, picks))
-    elif joint.kind in ("prismatic", "cylindrical", "screw"):
+    elif joint.info.slides_along_axis:
         joint = dataclasses.replace(joint, axis=_way(picks))
     return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
 
@@ -215,7 +215,7 @@ def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, floa
     for pick in picks:
         name = joint_of(model, Ref("bodies", pick.name), session.mech.implicit_joints)
         carrier = next((each for each in model.joints if each.name == name), None)
-        if carrier is not None and carrier.kind in ("revolute", "continuous"):
+        if carrier is not None and carrier.info.is_hinge():
             X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
             direction = X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p)))
             return vector_without_noise(direction)

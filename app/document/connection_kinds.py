@@ -9,7 +9,7 @@ from typing import Any
 
 from app.document.connection_draft import Pick, connected, surroundings, turning_axis
 from app.document.session import Ref, Session
-from app.preferences.element_icons import SENSOR_ICONS
+from app.preferences.element_icons import SENSOR_ICONS, joint_icon
 from core.errors import KinetostatError
 from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, WORLD, Model, connections
 from core.model.edits import edits, starters
@@ -240,7 +240,7 @@ _JOINTS = tuple(
     Connection(
         f"joint_{kind}",
         f"{info.title} joint",
-        kind,
+        joint_icon(kind),
         "Add/Joint between two points",
         ("frame", "frame"),
         _joint(kind),

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.preferences.element_icons import joint_icon
 from app.widgets.fields.titles import acted_along
 from app.widgets.quantities.quantity_text import Measure
+from core.joints import Free
 from core.mechanism import Mechanism
-from core.model import JOINT_KINDS, Force, Model
+from core.model import Force, Model
 from core.simulation.run.run import Run
 
 TITLES = {
@@ -126,7 +128,7 @@ def _of_joint(mech: Mechanism, owner: str, what: str, component: str) -> Measure
         "none",
     )
     joints = {joint.name: joint for joint in mech.model.expanded.joints}
-    kind = joints[owner].info if owner in joints else JOINT_KINDS["free"]
+    kind = joints[owner].info if owner in joints else Free
     if component and what != "q":
         dimension = "angle" if component.startswith(("w", "angle")) else "length"
     elif component and dimension == "none" and component in kind.coordinates:
@@ -216,8 +218,8 @@ def _group(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> En
 
 
 def _owner(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
-    kinds = {joint.name: joint.kind for joint in run.model.expanded.joints}
-    return Entry(name, "", kinds.get(name, drawing), tuple(_leaf(run, channel) for channel in channels))
+    drawings = {joint.name: joint_icon(joint.kind) for joint in run.model.expanded.joints}
+    return Entry(name, "", drawings.get(name, drawing), tuple(_leaf(run, channel) for channel in channels))
 
 
 def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
@@ -298,5 +300,5 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def _jointed(run: Run) -> list[str]:
     """Joints that move, those that close loops, too, whose reactions the run tells."""
-    kinds = {joint.name: joint.kind for joint in run.model.expanded.joints}
-    return [name for name in kinds if kinds[name] != "fixed" and f"{name}.reaction" in run.channels]
+    moving = [joint.name for joint in run.model.expanded.joints if joint.info.nv]
+    return [name for name in moving if f"{name}.reaction" in run.channels]

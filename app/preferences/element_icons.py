@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.preferences.icons import has_icon
 from core.model import JOINT_KINDS, WORDS, Constraint, Driver, Force, Sensor
 
 
@@ -11,7 +12,7 @@ def icon_of(collection: str, element: Any) -> str:
     """Name of the drawing of an element; joints, forces, sensors and constraints show their kind."""
     match collection:
         case "joints":
-            return str(element.kind)
+            return joint_icon(element.kind)
         case "forces":
             return force_icon(element)
         case "sensors":
@@ -63,6 +64,11 @@ def _none(vector: tuple[Any, ...]) -> bool:
     return all(item == 0.0 for item in vector)
 
 
+def joint_icon(kind: str) -> str:
+    """The drawing of a kind of joint; the one of joints for a kind without its own."""
+    return kind if has_icon(kind) else "joint"
+
+
 def driver_icon(driver: Driver) -> str:
     """The drawing of a driver: by formula, table or recorded signal."""
     return "driver" if not (driver.times or driver.file) else "driver_table"
@@ -82,4 +88,4 @@ def option_icon(owner: type, option: str) -> str:
             "joint": "torsion_spring",
             "sensor": "sensor",
         }.get(option, "")
-    return option if option in JOINT_KINDS else ""
+    return joint_icon(option) if option in JOINT_KINDS else ""

@@ -61,12 +61,16 @@ def _color(mode: QIcon.Mode) -> str:
     return palette.color(group, role).name()
 
 
+def has_icon(name: str) -> bool:
+    """True if there is a drawing of this name."""
+    return bool(name) and (ICONS / f"{name}.svg").is_file()
+
+
 @cache
 def icon(name: str) -> QIcon:
     """The icon of a name, e.g. "undo" or "revolute"; an empty one if there is no such drawing. It follows the theme."""
-    path = ICONS / f"{name}.svg"
-    if not name or not path.is_file():
+    if not has_icon(name):
         return QIcon()
-    engine = _Engine(path.read_text(encoding="utf-8"))
+    engine = _Engine((ICONS / f"{name}.svg").read_text(encoding="utf-8"))
     _kept.append(engine)
     return QIcon(engine)

@@ -17,7 +17,7 @@ from core.errors import ModelError
 if TYPE_CHECKING:
     from app.viewport.pointer import Pointer
     from app.viewport.viewport import Viewport
-    from viz.drawlist.joint_handles import Part
+    from viz.drawlist.joint_look import Part
 
 REST = 180
 """Milliseconds the pointer must rest on a part until its handle appears."""

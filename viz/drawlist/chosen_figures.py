@@ -21,7 +21,6 @@ from viz.drawlist.item import Item, Span
 from viz.drawlist.skeleton import Port, Skeleton
 from viz.placement import Array, along, inverse, numbers, placement, shifted, unit
 
-TURNS = ("revolute", "continuous")
 LINE = 0.12
 """Radius of a plain line, of a joint's."""
 THICKNESS = 0.14
@@ -33,7 +32,7 @@ SHORT = 1e-6
 def figure_of(skeleton: Skeleton, joint: Joint) -> str:
     """The file or word that says how a joint is drawn; "" for the program's own way."""
     figures = skeleton.model.world.figures
-    return figures.revolute if joint.kind in TURNS else figures.prismatic if joint.kind == "prismatic" else ""
+    return figures.revolute if joint.info.is_hinge() else figures.prismatic if joint.info.is_slider() else ""
 
 
 def form_of(skeleton: Skeleton, file: str, scale: g.Point = (1.0, 1.0, 1.0)) -> g.Geometry:
@@ -86,7 +85,7 @@ def _stretched(skeleton: Skeleton, frame: Array, port: Port, file: str) -> Itera
 def slide_figure(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
     """The link's shape between the two sides of a prismatic joint, as long as the joint says."""
     file = skeleton.model.world.figures.link
-    if joint.kind != "prismatic" or not file:
+    if not joint.info.is_slider() or not file:
         return
     body, pose = skeleton.side(joint, "a")
     other, end = skeleton.side(joint, "b")

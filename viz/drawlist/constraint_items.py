@@ -83,7 +83,7 @@ def _gear(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
     ratio = abs(number(constraint.ratio, skeleton.values)) or 1.0
     small, large = _radii(skeleton, joint, leader, ratio)
     for each, radius, name in ((joint, small, "follower"), (leader, large, "leader")):
-        frame, pose = skeleton.side(each, "a" if each.kind == "prismatic" else "b")
+        frame, pose = skeleton.side(each, "a" if each.info.is_slider() else "b")
         axis = unit([number(x, skeleton.values) for x in each.axis])
         r = skeleton.glyph
         teeth = max(16, round(2.0 * np.pi * radius / r))

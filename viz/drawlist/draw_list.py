@@ -21,7 +21,8 @@ from viz.drawlist.chosen_figures import LINE, figure_of, joint_figure, link_figu
 from viz.drawlist.constraint_items import constraint_items, driver_items
 from viz.drawlist.force_items import force_items, junction_items
 from viz.drawlist.item import Item, Ref, Span
-from viz.drawlist.joint_glyphs import Facts, depth_below, gripper, pieces, plinth
+from viz.drawlist.joint_look import Facts
+from viz.drawlist.joints import look_of
 from viz.drawlist.mass_items import mass_items
 from viz.drawlist.sensor_items import sensor_items
 from viz.drawlist.skeleton import Port, Skeleton, route
@@ -64,7 +65,7 @@ def _bare(skeleton: Skeleton) -> set[str]:
     if len(empty) == len(skeleton.model.bodies):
         return set(empty)
     drivers = ((name, skeleton.driver.get(name)) for name in empty)
-    return {name for name, driver in drivers if driver is None or driver.kind != "fixed"}
+    return {name for name, driver in drivers if driver is None or driver.info.nv}
 
 
 # ------------------------------------------------------------------------------- shapes
@@ -160,7 +161,7 @@ def _link_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
 
 def _grounded(skeleton: Skeleton, body: Body) -> bool:
     driver = skeleton.driver.get(body.name)
-    return driver is not None and driver.kind == "fixed" and skeleton.anchor(driver.parent)[0] == WORLD
+    return driver is not None and not driver.info.nv and skeleton.anchor(driver.parent)[0] == WORLD
 
 
 def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
@@ -235,9 +236,9 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
     if figure := figure_of(skeleton, joint):
         yield from joint_figure(skeleton, joint, figure)
         return
-    if joint.kind != "fixed":
-        facts = _facts(skeleton, joint)
-        for piece in pieces(facts):
+    look = look_of(joint.info)
+    if joint.info.nv or (shown and not on_ground):
+        for piece in look.pieces(_facts(skeleton, joint)):
             body, pose = sides[piece.side]
             item = Item(
                 f"joint/{joint.name}/{piece.name}",
@@ -253,37 +254,36 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
                 other, end = sides["b" if piece.side == "a" else "a"]
                 item = replace(item, until=Span(other, placement(end)))
             yield item
-    elif shown and not on_ground:
-        body, pose = sides["a"]
-        for piece in pieces(_facts(skeleton, joint)):
-            yield Item(
-                f"joint/{joint.name}/{piece.name}",
-                ref,
-                body,
-                piece.geometry,
-                "joint",
-                piece.colour,
-                placement(pose),
-                shown,
-            )
-    if on_ground and shown and joint.kind not in ("free", "planar"):
+    if on_ground and shown and look.stands_on_ground:
         yield _support(skeleton, joint, sides["a"][1])
 
 
 def _support(skeleton: Skeleton, joint: Joint, pose: Array) -> Item:
     """The plinth under a joint on the ground: down to the floor z = 0, or short where the joint is not above it."""
     r, facts = skeleton.radius, _facts(skeleton, joint)
-    top = depth_below(facts, float(pose[2, :3] @ facts.axis))
+    top = look_of(joint.info).depth_below(facts, float(pose[2, :3] @ facts.axis))
     height = float(pose[2, 3])
     drop = height if height > top + 0.5 * r else top + 2.2 * r
     return Item(
         f"ground/{joint.name}",
         ("joints", joint.name),
         WORLD,
-        plinth(r, top, drop),
+        _plinth(r, top, drop),
         "ground",
         "ground",
         placement(shifted(*pose[:3, 3])),
+    )
+
+
+def _plinth(r: float, top: float, drop: float) -> g.Geometry:
+    """What carries a joint on the ground: from `top` below its origin down to a foot plate `drop` below it (−z)."""
+    foot = 0.3 * r
+    column = max(drop - top - foot, 0.1 * r)
+    return g.Compound(
+        (
+            g.Placed(g.Cone(1.35 * r, column, 0.95 * r), placement(shifted(0, 0, -top - column / 2.0))),
+            g.Placed(g.Cylinder(1.9 * r, foot, 0.08 * r), placement(shifted(0, 0, -drop + foot / 2.0))),
+        )
     )
 
 
@@ -292,10 +292,7 @@ def _facts(skeleton: Skeleton, joint: Joint) -> Facts:
     axis = unit(numbers(joint.axis, values))
     lower, upper = _travel(joint, values)
     pitch = number(joint.pitch, values)
-    if joint.kind == "screw":
-        ends = sorted(x * pitch / (2.0 * np.pi) for x in (lower, upper) if x is not None)
-        lower, upper = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
-    return Facts(joint.kind, skeleton.radius, axis, unit(numbers(joint.second_axis, values)), pitch, lower, upper)
+    return Facts(skeleton.radius, axis, unit(numbers(joint.second_axis, values)), pitch, lower, upper)
 
 
 def _travel(joint: Joint, values: Mapping[str, float]) -> tuple[float | None, float | None]:
@@ -326,7 +323,7 @@ def _frame_items(skeleton: Skeleton, model: Model, bare: Set[str]) -> Iterator[I
         if frame.name in skeleton.tools and (home in bare or home == WORLD):
             yield _tool_item(skeleton, frame.name, home, pose)
     for joint in skeleton.model.joints:
-        if joint.kind != "fixed":
+        if joint.info.nv:
             home, pose = skeleton.side(joint, "a")
             yield _label("joints", joint.name, home, placement(pose))
 
@@ -343,15 +340,28 @@ def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
             f"tool/{frame}",
             ("frames", frame),
             body,
-            gripper(r),
+            _gripper(r),
             "link",
             "joint",
             placement(along(direction, pose[:3, 3])),
         )
     driver = skeleton.driver.get(body)
-    ahead = 2.6 * r if driver is not None and driver.kind == "prismatic" else 4.0 * r  # before what stands there
+    ahead = 2.6 * r if driver is not None and driver.info.is_slider() else 4.0 * r  # before what stands there
     tip = along(direction, pose[:3, 3] + ahead * unit(direction))
-    return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint", placement(tip))
+    return Item(f"tool/{frame}", ("frames", frame), body, _gripper(r), "link", "joint", placement(tip))
+
+
+def _gripper(r: float) -> g.Geometry:
+    """Two fingers reaching along z to the origin (the tool point)."""
+    finger = g.Box((0.28 * r, 0.5 * r, 1.5 * r), 0.05 * r)
+    return g.Compound(
+        (
+            g.Placed(g.Box((2.0 * r, 0.6 * r, 0.4 * r), 0.08 * r), placement(shifted(0, 0, -1.6 * r))),
+            g.Placed(finger, placement(shifted(0.86 * r, 0, -0.75 * r))),
+            g.Placed(finger, placement(shifted(-0.86 * r, 0, -0.75 * r))),
+            g.Placed(g.Cylinder(0.4 * r, 0.7 * r, 0.05 * r, 24), placement(shifted(0, 0, -2.0 * r))),
+        )
+    )
 
 
 def _label(collection: str, name: str, frame: str, place: Placement) -> Item:

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import KinetostatError
 from core.model import WORLD, Force, Joint, Sensor
+from core.multibody.number_reader import Numbers
 from viz.drawlist import geometry as g
 from viz.drawlist.item import Item, Span
 from viz.drawlist.skeleton import Skeleton
@@ -131,7 +132,7 @@ class SlideLine(Line):
     def __init__(self, skeleton: Skeleton, force: Force, joint: Joint, axis: Array) -> None:
         self.skeleton, self.force = skeleton, force
         r, frame = skeleton.glyph, along(axis)
-        limit = joint.limits[0].lower if joint.kind == "prismatic" and joint.limits else None
+        limit = joint.limits[0].lower if joint.info.is_slider() and joint.limits else None
         reach = [0.0 if x is None else abs(number(x, skeleton.values)) for x in (limit, force.rest)]
         self.length = max(1.5 * SHORTEST * r, max(reach) + 0.5 * SHORTEST * r)
         self.coil = min(0.75 * r, 0.16 * self.length)
@@ -142,8 +143,7 @@ class SlideLine(Line):
 
 def _in_joint(skeleton: Skeleton, force: Force, joint: Joint) -> Iterator[Item]:
     """What acts in a joint: a coil or damper along a slide, a spiral or ring about an axis."""
-    slides = joint.kind == "prismatic" or force.coordinate in ("x", "y", "z", "displacement")
-    axis = _axis_of(skeleton, joint, force.coordinate)
+    axis, slides = _along_coordinate(skeleton, joint, force.coordinate)
     if slides and (force.stiffness != 0.0 or force.damping != 0.0):
         yield from SlideLine(skeleton, force, joint, axis).law()
     else:
@@ -193,16 +193,19 @@ def junction_items(skeleton: Skeleton) -> Iterator[Item]:
 # ------------------------------------------------------------------------------- about joints and sensors
 
 
-def _axis_of(skeleton: Skeleton, joint: Joint, coordinate: str) -> Array:
-    values = skeleton.values
-    second = joint.kind == "universal" and coordinate == "2"
-    axis = unit([number(x, values) for x in (joint.second_axis if second else joint.axis)])
-    if joint.kind == "free" and coordinate in ("x", "y", "z"):
-        return np.eye(3)["xyz".index(coordinate)]
-    if joint.kind == "planar" and coordinate in ("x", "y"):
-        frame = along(axis)
-        return np.asarray(frame[:3, 0 if coordinate == "x" else 1])
-    return axis
+def _along_coordinate(skeleton: Skeleton, joint: Joint, coordinate: str) -> tuple[Array, bool]:
+    """(3,) the axis of a joint's coordinate or speed, in frame a at q = 0, and whether it slides along it."""
+    kind = joint.info
+    if coordinate in kind.position:
+        return np.eye(3)[kind.position.index(coordinate)], True
+    names = kind.speeds if coordinate in kind.speeds else kind.coordinates
+    k = names.index(coordinate) if coordinate in names else 0
+    try:
+        law, R_ac = Numbers(skeleton.values, skeleton.model.origin).law(joint)
+    except KinetostatError:  # axes that say nothing
+        return np.eye(3)[2], False
+    angular, linear = (np.array(each, dtype=float) for each in law.subspace(law.neutral)[k])
+    return np.array(R_ac, dtype=float) @ unit(angular if angular.any() else linear), not angular.any()
 
 
 def _around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array, slides: bool = False) -> Item:

@@ -1,58 +1,21 @@
-"""Which rings and arrows a joint of each kind has, and where they are for given poses of its frames. Pure.
+"""Which rings and arrows a joint has, and where they are for given poses of its frames. Pure.
 
 One part moves one coordinate, or turns a spherical or free joint about one axis of frame b.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import atan2
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
+from core.errors import KinetostatError
 from core.model import Joint
-from core.spatial.rotation import from_z
-from core.spatial.vector import Vector3
+from core.multibody.number_reader import Numbers
+from viz.drawlist.joint_look import Handle, MotionHandle, Part, Spot
+from viz.drawlist.joints import look_of
 from viz.drawlist.skeleton import Skeleton
-from viz.placement import Array, number, numbers, perpendicular, unit
-
-
-@dataclass(frozen=True)
-class Part:
-    """A ring ("turn") or an arrow ("slide") of a joint.
-
-    coordinate : index among the joint's coordinates that it moves; None where it turns a quaternion
-    speed      : index among the joint's speeds: moving the part by x is moving along this unit speed by x
-    """
-
-    joint: str
-    kind: Literal["turn", "slide"]
-    coordinate: int | None
-    speed: int
-
-
-@dataclass(frozen=True)
-class Spot:
-    """Where a part is: centre (3,), axis (3,), the direction (3,) of value zero of a ring (the origin of value zero
-    of an arrow is `zero`), and the value shown now (None for quaternions)."""
-
-    centre: Array
-    axis: Array
-    reference: Array
-    zero: Array
-    value: float | None
-
-
-@dataclass(frozen=True)
-class _Design:
-    """A part with the frame that fixes its axis ("a" or "b"), the axis there and the frame it sits on."""
-
-    part: Part
-    fixed_to: str
-    axis: Array
-    reference: Array
-    sits_on: str
+from viz.placement import Array, number
 
 
 class JointHandle:
@@ -61,70 +24,30 @@ class JointHandle:
     def __init__(self, skeleton: Skeleton, joint: Joint) -> None:
         self.joint = joint
         self.sides = {which: skeleton.side(joint, which) for which in "ab"}
-        self._designs = {design.part: design for design in _designs(joint, skeleton)}
-        self.limits = {part: _limit(joint, part, skeleton) for part in self._designs}
+        self._handles = {handle.part: handle for handle in _handles(skeleton, joint)}
+        self.limits = {part: _limit(joint, part, skeleton) for part in self._handles}
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """All rings and arrows."""
-        return tuple(self._designs)
+        return tuple(self._handles)
 
     def spot(self, part: Part, X_WA: Array, X_WB: Array) -> Spot:
         """Where a part is when the joint's frames are there."""
-        design = self._designs[part]
-        fixed = X_WA if design.fixed_to == "a" else X_WB
-        axis = fixed[:3, :3] @ design.axis
-        centre = (X_WA if design.sits_on == "a" else X_WB)[:3, 3]
-        if part.coordinate is None:
-            return Spot(centre, axis, fixed[:3, :3] @ design.reference, centre, None)
-        if part.kind == "slide":
-            value = float((X_WB[:3, 3] - X_WA[:3, 3]) @ axis)
-            return Spot(centre, axis, fixed[:3, :3] @ design.reference, centre - value * axis, value)
-        reference, hand = X_WA[:3, :3] @ design.reference, X_WB[:3, :3] @ design.reference
-        reference = unit(reference - axis * float(axis @ reference))
-        value = atan2(float(hand @ np.cross(axis, reference)), float(hand @ reference))
-        return Spot(centre, axis, reference, centre, value)
+        return self._handles[part].spot(X_WA, X_WB)
+
+    def colour(self, part: Part) -> str:
+        """The colour of a part that is at rest."""
+        return self._handles[part].colour
 
 
-def _designs(joint: Joint, skeleton: Skeleton) -> list[_Design]:
-    axis = unit(numbers(joint.axis, skeleton.values))
-    aside = perpendicular(axis)
-    name, kind = joint.name, joint.kind
-    if kind in ("revolute", "continuous"):
-        return [_Design(Part(name, "turn", 0, 0), "a", axis, aside, "a")]
-    if kind == "screw":
-        return [_Design(Part(name, "turn", 0, 0), "a", axis, aside, "b")]
-    if kind == "prismatic":
-        return [_Design(Part(name, "slide", 0, 0), "a", axis, aside, "b")]
-    if kind == "cylindrical":
-        return [
-            _Design(Part(name, "turn", 0, 0), "a", axis, aside, "b"),
-            _Design(Part(name, "slide", 1, 1), "a", axis, aside, "b"),
-        ]
-    if kind == "universal":
-        second = unit(numbers(joint.second_axis, skeleton.values))
-        return [
-            _Design(Part(name, "turn", 0, 0), "a", axis, second, "a"),
-            _Design(Part(name, "turn", 1, 1), "b", second, axis, "a"),
-        ]
-    if kind == "planar":
-        x, y, _ = np.array(from_z(Vector3(*axis.tolist())).columns(), dtype=float)
-        return [
-            _Design(Part(name, "slide", 0, 0), "a", x, axis, "b"),
-            _Design(Part(name, "slide", 1, 1), "a", y, axis, "b"),
-            _Design(Part(name, "turn", 2, 2), "a", axis, x, "b"),
-        ]
-    if kind == "spherical":
-        return [_turn(name, i, "b") for i in range(3)]
-    if kind == "free":
-        slides = [_Design(Part(name, "slide", i, 3 + i), "a", np.eye(3)[i], np.eye(3)[i - 1], "b") for i in range(3)]
-        return slides + [_turn(name, i, "b") for i in range(3)]
-    return []
-
-
-def _turn(name: str, i: int, side: str) -> _Design:
-    """A ring about an axis of frame b that turns a quaternion."""
-    return _Design(Part(name, "turn", None, i), side, np.eye(3)[i], np.eye(3)[i - 2], "b")
+def _handles(skeleton: Skeleton, joint: Joint) -> Sequence[Handle | MotionHandle]:
+    """Those of the kind's look; none of a joint whose axes say nothing."""
+    try:
+        law, R_ac = Numbers(skeleton.values, skeleton.model.origin).law(joint)
+    except KinetostatError:
+        return ()
+    return look_of(joint.info).handles(joint.name, law, np.array(R_ac, dtype=float))
 
 
 def _limit(joint: Joint, part: Part, skeleton: Skeleton) -> tuple[float | None, float | None]:

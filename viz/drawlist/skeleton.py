@@ -76,7 +76,7 @@ class Skeleton:
             axis = unit(numbers(joint.axis, self.values))
             for which in "ab":
                 body, pose = self.side(joint, which)
-                turns = pose[:3, :3] @ axis if joint.kind not in ("fixed", "free", "spherical") else None
+                turns = pose[:3, :3] @ axis if "axis" in joint.info.uses else None
                 port = Port(joint.name, pose[:3, 3], turns)
                 first = which == "b" and self.driver.get(body) is joint
                 table[body].insert(0 if first else len(table[body]), port)

@@ -13,7 +13,8 @@ from core.model import Joint
 from viz.camera import Ray, View, metres_per_pixel, project
 from viz.drawlist import geometry as g
 from viz.drawlist.drag_geometry import Grip
-from viz.drawlist.joint_handles import JointHandle, Part, Spot
+from viz.drawlist.joint_handles import JointHandle
+from viz.drawlist.joint_look import Part, Spot
 from viz.drawlist.skeleton import Skeleton
 from viz.lettering import as_letters
 from viz.look import Look
@@ -39,7 +40,6 @@ _HELD = {
     "slide": g.Arrow(ARROW + 6.0, 8.0, 11.0, 28.0),
 }
 """What the pointer is tested with: thicker than what is drawn. All sizes in pixels."""
-_KEYS = ("handle", "handle_second", "handle_third")
 
 
 class Handles:
@@ -102,7 +102,7 @@ class Handles:
 
     def _make(self, handle: JointHandle, part: Part) -> dict[str, vtkActor]:
         actors = {"body": _actor(_DRAWN[part.kind])}
-        if part.kind == "slide" and handle.joint.kind in ("prismatic", "cylindrical"):
+        if part.kind == "slide" and handle.joint.info.slides_along_axis:
             actors["back"] = _actor(_DRAWN["slide"])
         low, high = handle.limits[part]
         if part.kind == "turn" and part.coordinate is not None:
@@ -155,10 +155,7 @@ class Handles:
             return "dragged" if self.state == "free" else self.state
         if part == self.hovered and self.dragged is None:
             return "dragged"
-        kind = self._joints[part.joint].joint.kind
-        if kind in ("spherical", "free") or (kind == "planar" and part.kind == "slide"):
-            return "xyz"[part.speed % 3]
-        return _KEYS[1] if kind == "planar" else _KEYS[part.speed % 3]
+        return self._joints[part.joint].colour(part)
 
     # ------------------------------------------------------------------------------- places
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from viz.camera import Ray
 from viz.drawlist.item import Item, Ref
-from viz.drawlist.joint_handles import Part
+from viz.drawlist.joint_look import Part
 from viz.placement import Array
 from viz.scene.figures import IN_FRONT, Figure
 from viz.scene.handles import Handles

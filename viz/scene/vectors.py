@@ -137,7 +137,8 @@ def _in_joint(run: Run, name: str, values: Array, turning: bool) -> list[tuple[A
     """The arrow along the axis of a revolute or prismatic joint: on the child acts −F, against growth."""
     joint = run.model.expanded.find("joints", name)
     dimensions = joint.info.coordinate_dimensions
-    if joint.kind not in ("revolute", "continuous", "prismatic") or (dimensions[0] == "angle") != turning:
+    plain = joint.info.is_hinge() or joint.info.is_slider()
+    if not plain or (dimensions[0] == "angle") != turning:
         return []
     known = {**run.model.expanded.values(), **run.settings.parameters}
     axis = np.array([value_of(x, known) for x in joint.axis], dtype=float)

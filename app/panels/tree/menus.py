@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands import element_edits
 from app.panels.tree.machine_nodes import Node
+from app.preferences.element_icons import joint_icon
 from app.preferences.icons import icon
 from core.model import JOINT_KINDS
 from core.model.edits import edits, starters
@@ -87,7 +88,7 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
     place = element_edits.holder(session)
     links = menu.addMenu(icon("link"), f"Link on {place}")
     for kind, info in JOINT_KINDS.items():
-        links.addAction(icon(kind), info.title, lambda kind=kind: element_edits.add_link(session, kind))
+        links.addAction(icon(joint_icon(kind)), info.title, lambda kind=kind: element_edits.add_link(session, kind))
     menu.addAction(
         icon("frame"),
         f"Frame on {place}",

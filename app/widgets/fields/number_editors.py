@@ -17,7 +17,8 @@ from app.widgets.fields.titles import common_coordinate, measure_of, title_of
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, SIUnits, value_in
-from core.model import JOINT_KINDS, Joint, Parameter
+from core.joints import Revolute
+from core.model import Joint, Parameter
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
 
 AXIS_COLORS = {"x": "#d0453e", "y": "#3f9a4a", "z": "#3f78d0"}
@@ -230,7 +231,7 @@ class CoordinatesEditor(VectorEditor):
 
     def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
         self.settings = context.settings
-        info = owner.info if isinstance(owner, Joint) else JOINT_KINDS["revolute"]
+        info = owner.info if isinstance(owner, Joint) else Revolute
         rates = self.field.name == "start_speed"
         self.neutral = (0.0,) * info.nv if rates else info.neutral
         labels, dimensions = (

@@ -111,4 +111,4 @@ def test_a_joint_given_back_stands_at_the_turn_that_its_limits_allow(lower, uppe
         chain("revolute").joints[0], limits=(Limit(lower=lower, upper=upper),), rest=(rest,), name="pin"
     )
     new = Mechanism(dataclasses.replace(free.model, joints=(limited,)))
-    assert carried_pose(free, q, new, {}) == pytest.approx([angle])
+    assert carried_pose(free.compiled, q, new.compiled, {}) == pytest.approx([angle])

@@ -163,5 +163,5 @@ def test_a_slider_driven_from_the_cranks_dead_point_contradicts_nothing() -> Non
     driver = Driver(name="pull", joint="S", function="-0.05*t^2")
     mech = Mechanism(Model(name="slider-crank", bodies=bodies, joints=joints, drivers=(driver,)))
     q, v = mech.rest(), np.zeros(mech.nv)
-    assert [each.drivers for each in repeated_drivers(mech.constraint_jacobian(q), mech._program.constraint_rows)[1]]
-    assert contradiction(mech, q, v, None, 0.0) is None
+    assert [each.drivers for each in repeated_drivers(mech.constraint_jacobian(q), mech.compiled.rows)[1]]
+    assert contradiction(mech.compiled, q, v, None, 0.0) is None

@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS, Body, Joint, Limit, Model, Pose
-from viz.drawlist.joint_handles import JointHandle, Part
+from viz.drawlist.joint_handles import JointHandle
+from viz.drawlist.joint_look import Part
 from viz.drawlist.skeleton import Skeleton
 
 PARTS = {

@@ -1,0 +1,19 @@
+"""The looks of the joint kinds, one a file: every module of this folder is one, and is found here by its kind."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from core.joints import JointKind
+from viz.drawlist.joint_look import AxialLook, JointLook
+
+for _module in iter_modules(__path__):
+    import_module(f"{__package__}.{_module.name}")
+
+
+def look_of(kind: type[JointKind]) -> JointLook:
+    """The look of a kind: its own, that of the kind whose motion it keeps, or the one for all."""
+    looks = {
+        each.of: each for base in (JointLook, AxialLook) for each in base.__subclasses__() if each is not AxialLook
+    }
+    found = next((looks[base] for base in kind.__mro__ if base in looks and base.pose is kind.pose), JointLook)
+    return found()

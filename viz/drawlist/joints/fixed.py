@@ -1,0 +1,23 @@
+"""The look of fixed joints."""
+
+from __future__ import annotations
+
+from core.joints import Fixed, JointKind
+from viz.drawlist import geometry as g
+from viz.drawlist.joint_look import Facts, Handle, JointLook, Piece
+from viz.placement import Array
+
+
+class FixedLook(JointLook):
+    """A block; nothing to be moved."""
+
+    of = Fixed
+
+    def pieces(self, facts: Facts) -> tuple[Piece, ...]:
+        return (Piece("block", "a", g.Box((1.3 * facts.r,) * 3, 0.15 * facts.r)),)
+
+    def depth_below(self, facts: Facts, upright: float) -> float:
+        return 0.0
+
+    def handles(self, joint: str, law: JointKind, R_ac: Array) -> list[Handle]:
+        return []
