@@ -109,7 +109,7 @@ _KINDS: dict[str, list[tuple[str, str]]] = {
     "joints": [(kind.name, f"{kind.nv} degree{'s' * (kind.nv != 1)} of freedom") for kind in JOINT_KINDS.values()],
     "sensors": [(kind.name, kind.title) for kind in SENSOR_KINDS.values()],
     "forces": [(kind.name, kind.title) for kind in FORCE_KINDS.values()],
-    "constraints": [(name, title) for name, (title, _) in CONSTRAINT_KINDS.items()],
+    "constraints": [(kind.name, kind.title) for kind in CONSTRAINT_KINDS.values()],
 }
 """Collection → its kinds and what they are."""
 

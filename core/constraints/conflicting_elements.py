@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.numerics import position_solver
 
 if TYPE_CHECKING:
-    from core.elements.constraint_kinds import Row
+    from core.elements.constraints.kinematic_constraint import Row
     from core.mechanism.mechanism import Mechanism
     from core.multibody.parameter_values import Values
 

@@ -19,7 +19,7 @@ from core.numerics import position_solver
 from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
-    from core.elements.constraint_kinds import Row
+    from core.elements.constraints.kinematic_constraint import Row
     from core.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -184,7 +184,7 @@ def _amount(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> str:
 def _of_length(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> float:
     """The gap of a rod (its residual is one of squares) in m, any other as it is."""
     element = mech.model.expanded.find(row.collection, row.element)
-    if row.collection != "constraints" or "length" not in element.uses:
+    if row.collection != "constraints" or "length" not in element.info.uses:
         return gap
     poses = dict(zip(mech.frame_names, mech.poses(q, p), strict=True)) | {"world": np.eye(4)}
     signed = next(

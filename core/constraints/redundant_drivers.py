@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.constraint_kinds import ACCELERATION, Row
+from core.elements.constraints.kinematic_constraint import ACCELERATION, Row
 from core.errors import AssemblyError
 
 if TYPE_CHECKING:

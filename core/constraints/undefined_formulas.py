@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from core.elements.forces import FORCES
+from core.elements.forces.force_element import numbers_shown
 from core.model.model import WORDS
 from core.multibody.parameter_values import Values
 
@@ -36,7 +38,7 @@ def _force(mech: Mechanism, q: Array, v: Array, p: Values, t: float, x: Array | 
         return ""
     shown, at = mech._call("forces", p, q, v, t=t, x=x), 0
     for force in mech.model.expanded.forces:
-        count = 7 if force.kind == "wrench" else 5
+        count = numbers_shown(FORCES[force.kind])
         if not np.isfinite(shown[at : at + count]).all():
             return f"force '{force.name}'"
         at += count

@@ -3,7 +3,7 @@
 from core.model.assemblies import Setting, SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
-from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
+from core.model.constraints import CONSTRAINT_KINDS, Constraint, ConstraintKind, Driver
 from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
 from core.model.joints import JOINT_KINDS, Joint, JointKind, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
@@ -46,6 +46,7 @@ __all__ = [
     "Coil",
     "Cone",
     "Constraint",
+    "ConstraintKind",
     "Cylinder",
     "DHChain",
     "DHRow",

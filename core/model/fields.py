@@ -10,7 +10,7 @@ import dataclasses
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -104,9 +104,14 @@ class ReferenceKind(Kind):
 
 @dataclass(frozen=True)
 class ChoiceKind(Kind):
-    """One of a few words."""
+    """One of a few words, or of the names of a family as they are when asked for."""
 
-    options: tuple[str, ...] = ()
+    words: Collection[str] = dataclasses.field(default=(), hash=False)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The words."""
+        return tuple(self.words)
 
     def coerce(self, value: Any) -> str:
         if value not in self.options:
@@ -222,9 +227,9 @@ def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
     return _declare(ReferenceKind(target, optional), help, "", required=not optional)
 
 
-def choice(options: tuple[str, ...], help: str = "", default: str | None = None) -> Any:
-    """One of a few words."""
-    return _declare(ChoiceKind(options), help, default, required=default is None)
+def choice(words: Collection[str], help: str = "", default: str | None = None) -> Any:
+    """One of a few words, or of the names of a family."""
+    return _declare(ChoiceKind(words), help, default, required=default is None)
 
 
 def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
