@@ -8,7 +8,7 @@ from core.elements.constraints import CONSTRAINTS
 from core.elements.constraints.cut_joint import CutJoint
 from core.elements.constraints.kinematic_constraint import KinematicConstraint, Row, Side
 from core.elements.drivers import DRIVERS
-from core.elements.drivers.motions import motion_of
+from core.elements.drivers.driver_functions import motion_of
 from core.elements.element_reader import Elements
 from core.elements.time_argument import Clock
 from core.model import Driver

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from core.elements.constraints.joint_coordinate import Coordinate
 from core.elements.constraints.kinematic_constraint import POSITION, ConstraintState, Row, Side
+from core.elements.drivers.driver_functions import Motion
 from core.elements.drivers.driver_kind import DriverElement, component_of
-from core.elements.drivers.motions import Motion
 from core.elements.resolver import Resolver
 from core.errors import ModelError
 from core.mechanics.tree import Tree

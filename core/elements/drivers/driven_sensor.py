@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from core.elements.constraints.constraint_kind import geometric, sides_of
 from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.elements.constraints.sensor_residuals import plain_sum
+from core.elements.drivers.driver_functions import Motion
 from core.elements.drivers.driver_kind import DriverElement, component_of
-from core.elements.drivers.motions import Motion
 from core.elements.resolver import Resolver
 from core.elements.sensors import Sensor
 from core.model import Driver

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from core.elements.constraints.kinematic_constraint import KinematicConstraint, Target
-from core.elements.drivers.motions import Motion, on_level
+from core.elements.drivers.driver_functions import Motion, on_level
 from core.elements.resolver import Resolver
 from core.errors import ModelError
 from core.model import Driver

@@ -10,10 +10,10 @@ from viz.drawlist.elements import (
     gear,
     hold,
     in_joint,
+    in_series,
     line,
     rod,
     sensor_looks,
-    series,
     universal_rod,
     wrench,
 )
@@ -26,7 +26,7 @@ LOOKS: dict[str, dict[str, Look]] = {
     "forces": {
         "wrench": wrench.LOOK,
         "line": line.LOOK,
-        "series": series.LOOK,
+        "series": in_series.LOOK,
         "sensor": along_sensor.LOOK,
         "joint": in_joint.LOOK,
     },
