@@ -112,7 +112,7 @@ _KINDS: dict[str, list[tuple[str, str]]] = {
     ],
     "sensors": [(kind.name, kind.title) for kind in SENSOR_KINDS.values()],
     "forces": [(kind.name, kind.title) for kind in FORCE_KINDS.values()],
-    "constraints": [(name, title) for name, (title, _) in CONSTRAINT_KINDS.items()],
+    "constraints": [(kind.name, kind.title) for kind in CONSTRAINT_KINDS.values()],
 }
 """Collection → its kinds and what they are."""
 

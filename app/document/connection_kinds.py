@@ -9,11 +9,12 @@ from typing import Any
 
 from app.document.connection_draft import Pick, connected, surroundings, turning_axis
 from app.document.session import Ref, Session
-from app.preferences.element_icons import SENSOR_ICONS, joint_icon
+from app.preferences.element_icons import joint_icon
 from core.errors import KinetostatError
 from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, WORLD, Model, connections
 from core.model.edits import edits, starters
 from core.model.fields import Element
+from viz.drawlist.elements import look_of
 
 Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
 """make(session, model with the picked frames, picks) → the new element, or the model with several."""
@@ -78,7 +79,7 @@ def _junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
 def _sensor(kind: str) -> Make:
     def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Element:
         sensor = connections.sensor(model, kind, [pick.name for pick in picks])
-        return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if kind == "angle" else sensor
+        return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if sensor.info.turns else sensor
 
     return make
 
@@ -227,7 +228,7 @@ def _sensor_connection(kind: str) -> Connection:
     return Connection(
         f"sensor_{kind}",
         info.title,
-        SENSOR_ICONS[kind],
+        look_of("sensors", kind).kind_icon,
         "Add/Sensor",
         wants,
         _sensor(kind),

@@ -7,13 +7,14 @@ are sets of nodes whose poses among each other are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import Turn
+from core.elements.constraints import CONSTRAINTS
+from core.elements.constraints.constraint_kind import Distance, Ratio
 from core.joints.kind import Elementary
-from core.model import WORLD, Constraint, Joint
-from core.model.fields import Value
+from core.model import WORLD, Joint
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import in_bodies, offsets, sides_of
@@ -102,29 +103,15 @@ def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
     return result
 
 
-class Distance(NamedTuple):
-    """A distance that is held between two points: a massless rod, however it is said."""
-
-    name: str
-    a: str
-    b: str
-    length: tuple[tuple[Value, str], ...]
-    """Its parts, and where each stands."""
+def _elementary(topology: Topology) -> Iterator[Distance | Ratio | None]:
+    """What closed forms see in each constraint."""
+    model = topology.model
+    return (CONSTRAINTS[each.kind].elementary(each, model) for each in model.constraints)
 
 
 def rods_of(topology: Topology) -> list[Distance]:
-    """Constraints that are massless rods, and those that hold a distance sensor."""
-    result = []
-    for each in topology.model.constraints:
-        where = f"constraint '{each.name}'"
-        if each.kind in ("rod", "universal_rod"):
-            result.append(Distance(each.name, each.a, each.b, ((each.length, f"{where}, length"),)))
-        elif each.kind == "hold":
-            sensor = topology.model.find("sensors", each.sensor)
-            if sensor.kind == "distance" and not sensor.minus:
-                parts = (each.value, f"{where}, value"), (sensor.offset, f"sensor '{sensor.name}', offset")
-                result.append(Distance(each.name, sensor.a, sensor.b, parts))
-    return result
+    """Constraints that are massless rods, however they are said."""
+    return [each for each in _elementary(topology) if isinstance(each, Distance)]
 
 
 def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
@@ -138,13 +125,13 @@ def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
     return result
 
 
-def gears_of(topology: Topology) -> list[Constraint]:
+def gears_of(topology: Topology) -> list[Ratio]:
     """Gears between two joints that both have a coordinate, none of which follows another."""
     tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
     return [
         each
-        for each in topology.model.constraints
-        if each.kind == "gear" and {each.joint, each.leader} <= tree and each.joint != each.leader
+        for each in _elementary(topology)
+        if isinstance(each, Ratio) and {each.joint, each.leader} <= tree and each.joint != each.leader
     ]
 
 

@@ -145,16 +145,10 @@ class _Words:
     def _held_by(self, constraint: Constraint) -> set[str]:
         """The joints of the tree that a constraint looks at."""
         topology = self.search.topology
-        if constraint.kind == "gear":
-            loops = {loop.cut: loop.joints[:-1] for loop in topology.loops}
-            return {name for joint in (constraint.joint, constraint.leader) for name in loops.get(joint, (joint,))}
-        pairs = [(constraint.a, constraint.b)]
-        if constraint.kind == "hold":
-            sensors, pairs, name = {sensor.name: sensor for sensor in topology.model.sensors}, [], constraint.sensor
-            while name:
-                pairs.append((sensors[name].a, sensors[name].b))
-                name = sensors[name].minus
-        return {name for a, b in pairs for name in {*topology.path(a or WORLD)} ^ {*topology.path(b or WORLD)}}
+        loops = {loop.cut: loop.joints[:-1] for loop in topology.loops}
+        joints = {name for joint in constraint.joints for name in loops.get(joint, (joint,))}
+        pairs = constraint.between(topology.model.sensors)
+        return joints.union(*({*topology.path(a or WORLD)} ^ {*topology.path(b or WORLD)} for a, b in pairs))
 
     def _independent_of(self, joints: Iterable[str]) -> tuple[str, ...]:
         """The independent joints on which others depend, in the order of the document."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.closed_positions import closed_position
-from core.elements.constraint_kinds import Row
+from core.elements.constraints.kinematic_constraint import Row
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.traces.compiled import Compiled

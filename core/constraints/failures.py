@@ -10,7 +10,7 @@ from core.constraints.closed_positions import closed_position
 from core.constraints.conflicting_elements import Conflict, Key, conflicting
 from core.constraints.cut_limits import BEYOND, CutLimit
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error, unit
-from core.elements.constraint_kinds import Row
+from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, listed
 from core.model.model import WORDS
 from core.multibody.parameter_values import Values
@@ -183,7 +183,7 @@ def _amount(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> st
 def _of_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:
     """The gap of a rod (its residual is one of squares) in m, any other as it is."""
     element = compiled.model.expanded.find(row.collection, row.element)
-    if row.collection != "constraints" or "length" not in element.uses:
+    if row.collection != "constraints" or "length" not in element.info.uses:
         return gap
     poses = dict(zip(compiled.frame_names, compiled.call("poses", q, p=p), strict=True)) | {"world": np.eye(4)}
     signed = next(

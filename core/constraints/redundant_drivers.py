@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.constraint_kinds import ACCELERATION, Row
+from core.elements.constraints.kinematic_constraint import ACCELERATION, Row
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.elements.force_element import Loads
+from core.elements.force_state import Loads
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Scalars
 from core.spatial.scalar import Scalar, plus, times, total, vanish

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from core.elements.force_element import Loads
-from core.elements.force_kinds import against_growth
+from core.elements.force_state import Loads
+from core.elements.forces.along_one import against_growth
 from core.elements.sensors import RelativeMeasure, measurement
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from core.elements.force_element import Scalars, added
+from core.elements.force_state import Scalars, added
 from core.joints.measures import MEASURES
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place

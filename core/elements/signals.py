@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.elements.element_reader import Elements
-from core.elements.force_element import next_to
 from core.elements.mode_variables import MODE_NAME
 from core.elements.sensors import measurement, readings_of
 from core.errors import ExpressionError
 from core.mechanics.kinematic_state import KinematicState
 from core.model.signals import TIME
+from core.spatial.attitude import next_to
 from core.spatial.relative_measures import rate
 from core.spatial.scalar import Scalar
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from core.model import Force, Joint, Model
 from core.model.fields import Value, nested_elements
+from core.model.forces import JOINT, SENSOR
 from core.model.formula.expression import names, parse
 from core.model.signals import component
 from core.multibody.tree_of_model import Machine
@@ -38,8 +39,8 @@ def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
         if _winds(model, joint, k, called)
     ]
     for sensor in model.sensors:
-        along = [force for force in model.forces if force.kind == "sensor" and force.sensor == sensor.name]
-        if sensor.kind == "angle" and (sensor.name in called or any(map(_elastic, along))):
+        along = [force for force in model.forces if force.info.along == SENSOR and force.sensor == sensor.name]
+        if sensor.info.turns and (sensor.name in called or any(map(_elastic, along))):
             base = along[0].rest if along else 0.0
             where = f"force '{along[0].name}', rest" if along else f"sensor '{sensor.name}'"
             found.append(TurnCounter(sensor.name, "", 0, sensor.name, base, where))
@@ -52,7 +53,7 @@ def _winds(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
     if info.nq > info.nv or not info.is_wound(k):
         return False
     name = component(joint.name, info.coordinates[k])
-    within = any(force.kind == "joint" and force.joint == joint.name and _elastic(force) for force in model.forces)
+    within = any(force.info.along == JOINT and force.joint == joint.name and _elastic(force) for force in model.forces)
     return joint.stiffness != 0.0 or within or name in called or f"{name}.q" in called
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.reactions import constraint_wrenches
-from core.elements.constraint_kinds import Row
+from core.elements.constraints.kinematic_constraint import Row
 from core.joints.kind import Forbidden
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint

@@ -4,7 +4,7 @@ from core.joints import JOINT_KINDS, JointKind
 from core.model.assemblies import Setting, SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
-from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
+from core.model.constraints import CONSTRAINT_KINDS, Constraint, ConstraintKind, Driver
 from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
@@ -47,6 +47,7 @@ __all__ = [
     "Coil",
     "Cone",
     "Constraint",
+    "ConstraintKind",
     "Cylinder",
     "DHChain",
     "DHRow",

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from core.errors import ModelError
 from core.model.fields import Element, Value, Vector, choice, formula, name, reference, scalar, text, vector
+from core.model.sensors import Sensor
 
-CONSTRAINT_KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "hold": ("Hold a sensor at a value", ("sensor", "value")),
-    "gear": ("Gear between two joints", ("joint", "leader", "ratio", "offset")),
-    "rod": ("Rod, spherical–spherical", ("a", "b", "length")),
-    "universal_rod": ("Rod, universal–spherical", ("a", "b", "length", "axis")),
-}
-"""kind → title, fields that matter. A rod is massless and holds the distance of two origins: one constraint."""
+
+class ConstraintKind(NamedTuple):
+    """What the document says of a kind of constraint; its mechanics are in `core.elements.constraints`."""
+
+    name: str
+    title: str
+    uses: tuple[str, ...]
+    """Which fields matter."""
+    needs: tuple[str, ...]
+    """References that must be given."""
+
+
+_KINDS = (
+    ConstraintKind("hold", "Hold a sensor at a value", ("sensor", "value"), ("sensor",)),
+    ConstraintKind("gear", "Gear between two joints", ("joint", "leader", "ratio", "offset"), ("joint", "leader")),
+    ConstraintKind("rod", "Rod, spherical–spherical", ("a", "b", "length"), ("b",)),
+    ConstraintKind("universal_rod", "Rod, universal–spherical", ("a", "b", "length", "axis"), ("b",)),
+)
+
+CONSTRAINT_KINDS: dict[str, ConstraintKind] = {kind.name: kind for kind in _KINDS}
+"""A rod is massless and holds the distance of two origins: one constraint."""
 
 MOTIONS = ("position", "velocity", "acceleration")
 
@@ -40,7 +57,7 @@ class Constraint(Element):
     """
 
     name: str = name()
-    kind: str = choice(tuple(CONSTRAINT_KINDS), "Kind of constraint", "hold")
+    kind: str = choice(CONSTRAINT_KINDS, "Kind of constraint", "hold")
     sensor: str = reference("sensor", "Sensor that is held", optional=True)
     value: Value = scalar("none", 0.0, "Value at which it is held (SI)")
     joint: str = reference("joint", "Joint that is coupled", optional=True)
@@ -54,17 +71,33 @@ class Constraint(Element):
     description: str = text("Notes")
 
     @property
-    def uses(self) -> tuple[str, ...]:
-        """Fields that matter for this kind."""
-        return CONSTRAINT_KINDS[self.kind][1]
+    def info(self) -> ConstraintKind:
+        """The facts of this kind."""
+        return CONSTRAINT_KINDS[self.kind]
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints that it couples."""
+        return tuple(getattr(self, field) for field in ("joint", "leader") if field in self.info.uses)
+
+    def between(self, sensors: Iterable[Sensor]) -> list[tuple[str, str]]:
+        """The pairs of frames between which it holds: its own ends, or those that its sensor measures."""
+        if "b" in self.info.uses:
+            return [(self.a, self.b)]
+        known, pairs = {sensor.name: sensor for sensor in sensors}, []
+        name = self.sensor if "sensor" in self.info.uses else ""
+        while name:
+            pairs.append((known[name].a, known[name].b))
+            name = known[name].minus
+        return pairs
 
     def validate(self) -> None:
         """What the kind needs is there."""
-        if "length" in self.uses and isinstance(self.length, float) and not self.length > 0.0:
+        if "length" in self.info.uses and isinstance(self.length, float) and not self.length > 0.0:
             raise ModelError(
                 "A rod needs a length.", where=f"constraint '{self.name}', length", remedy="Give a positive length."
             )
-        for field in {"hold": ("sensor",), "gear": ("joint", "leader")}.get(self.kind, ("b",)):
+        for field in self.info.needs:
             if not getattr(self, field):
                 raise ModelError(
                     f"The {field} is missing.", where=f"constraint '{self.name}', {field}", remedy="Name one."

@@ -8,7 +8,7 @@ from core.model.assemblies import Setting, SubAssembly
 from core.model.chains import DHRow
 from core.model.constraints import Constraint, Driver
 from core.model.fields import Element, Field
-from core.model.forces import Force, LineMass
+from core.model.forces import LINE, SENSOR, Force, LineMass
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import Model
 from core.model.parameters import Parameter
@@ -81,9 +81,9 @@ class Meant:
         return {"velocity": _RATES[own][1], "effort": _EFFORTS[own]}.get(field, own)
 
     def _along(self, force: Force) -> str | None:
-        if force.kind in ("line", "series"):
+        if force.info.along == LINE:
             return "length"
-        if force.kind == "sensor":
+        if force.info.along == SENSOR:
             sensor = self.sensors.get(force.sensor)
             return None if sensor is None else sensor.info.dimension
         return self._coordinate(force.joint, force.coordinate)

@@ -106,7 +106,7 @@ class ReferenceKind(Kind):
 class ChoiceKind(Kind):
     """One of a few words, or of the names of a family, which may grow."""
 
-    among: Collection[str] = ()
+    among: Collection[str] = dataclasses.field(default=(), hash=False)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -8,23 +8,41 @@ from typing import NamedTuple
 from core.errors import ModelError
 from core.model.fields import Element, Value, Vector, choice, formula, name, parts, reference, scalar, text, vector
 
+LINE, SENSOR, JOINT = "line", "sensor", "joint"
+"""What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint."""
+
 
 class ForceKind(NamedTuple):
-    """Facts of a kind of force element."""
+    """What the document says of a kind of force element; its mechanics are in `core.elements.forces`."""
 
     name: str
     title: str
     uses: tuple[str, ...]
     """Which fields matter."""
+    along: str = ""
+    """LINE, SENSOR or JOINT; empty: it has a direction of its own, at b."""
+    nonzero: tuple[str, ...] = ()
+    """Numbers without which it carries no force."""
+
+    @property
+    def needs(self) -> str:
+        """The field that says where it acts."""
+        return self.along if self.along in (SENSOR, JOINT) else "b"
 
 
 _LAW = ("stiffness", "rest", "damping", "law")
 _KINDS = (
     ForceKind("wrench", "Force and torque", ("a", "b", "resolve", "force", "torque")),
-    ForceKind("line", "Spring, damper or any law on a line", ("a", "b", *_LAW, "masses")),
-    ForceKind("series", "Spring and damper in series on a line", ("a", "b", "stiffness", "rest", "damping")),
-    ForceKind("sensor", "Force along a sensor", ("sensor", *_LAW)),
-    ForceKind("joint", "Force in a joint", ("joint", "coordinate", *_LAW)),
+    ForceKind("line", "Spring, damper or any law on a line", ("a", "b", *_LAW, "masses"), LINE),
+    ForceKind(
+        "series",
+        "Spring and damper in series on a line",
+        ("a", "b", "stiffness", "rest", "damping"),
+        LINE,
+        ("stiffness", "damping"),
+    ),
+    ForceKind("sensor", "Force along a sensor", ("sensor", *_LAW), SENSOR),
+    ForceKind("joint", "Force in a joint", ("joint", "coordinate", *_LAW), JOINT),
 )
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
@@ -53,7 +71,7 @@ class Force(Element):
     """
 
     name: str = name()
-    kind: str = choice(tuple(FORCE_KINDS), "Kind of force", "line")
+    kind: str = choice(FORCE_KINDS, "Kind of force", "line")
     a: str = reference("point", "Body, frame or junction on one side; empty: world", optional=True)
     b: str = reference("point", "Body, frame or junction on the other side", optional=True)
     resolve: str = reference("frame", "Frame in whose axes force and torque are given; empty: world", optional=True)
@@ -76,14 +94,14 @@ class Force(Element):
 
     def validate(self) -> None:
         """What the kind needs is there."""
-        needed = {"wrench": "b", "line": "b", "series": "b", "sensor": "sensor", "joint": "joint"}[self.kind]
+        needed = self.info.needs
         if not getattr(self, needed):
             raise ModelError(
                 "It is not said where the force acts.",
                 where=f"force '{self.name}', {needed}",
                 remedy=f"Name the {needed if needed != 'b' else 'body or frame'}.",
             )
-        if self.kind in ("line", "series") and (self.a or "world") == self.b:
+        if self.info.along == LINE and (self.a or "world") == self.b:
             raise ModelError(
                 "Both ends are the same.", where=f"force '{self.name}', b", remedy="Connect two different points."
             )

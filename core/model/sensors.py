@@ -24,6 +24,8 @@ class SensorKind(NamedTuple):
     """True if it is a function of the two poses alone: it may carry constraints, drivers and forces."""
     uses: tuple[str, ...]
     """Which of a, axis, b, axis_b, resolve, joint, force, minus, offset matter."""
+    turns: bool = False
+    """True if it is known up to whole turns."""
 
 
 _XYZ = ("x", "y", "z")
@@ -37,7 +39,7 @@ _KINDS = (
     SensorKind(
         "plane_plane", "Cosine of the angle between two planes", ("",), "none", True, (*_PLACES, "axis", "axis_b")
     ),
-    SensorKind("angle", "Angle of b about an axis of a", ("",), "angle", True, (*_PLACES, "axis")),
+    SensorKind("angle", "Angle of b about an axis of a", ("",), "angle", True, (*_PLACES, "axis"), turns=True),
     SensorKind("position", "Position of b in a", _XYZ, "length", True, _PLACES),
     SensorKind("orientation", "Orientation of b in a", _XYZ, "angle", True, _PLACES),
     SensorKind("pose", "Pose of b in a", ("rx", "ry", "rz", "x", "y", "z"), "none", True, _PLACES),
@@ -79,7 +81,7 @@ class Sensor(Element):
     """
 
     name: str = name()
-    kind: str = choice(tuple(SENSOR_KINDS), "What is measured", "distance")
+    kind: str = choice(SENSOR_KINDS, "What is measured", "distance")
     a: str = reference("frame", "Frame from which is measured; empty: world", optional=True)
     b: str = reference("frame", "Frame to which is measured", optional=True)
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a")

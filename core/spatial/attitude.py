@@ -12,6 +12,17 @@ _TINY = 1e-300
 """Keeps the direction of a vanishing rotation from being 0/0."""
 
 
+def next_to(x: Scalar, angle: Scalar) -> Scalar:
+    """An angle known up to whole turns, turned by whole turns to within half a turn of x."""
+    return plus(x, within_half_a_turn(minus(angle, x)))
+
+
+def within_half_a_turn(angle: Scalar) -> Scalar:
+    """The angle less whole turns, −π … π."""
+    turn = 6.283185307179586
+    return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
+
+
 def axial(R: Rotation) -> Vector3:
     """2 sin φ n of a rotation by φ about n."""
     return Vector3(minus(R.z.y, R.y.z), minus(R.x.z, R.z.x), minus(R.y.x, R.x.y))

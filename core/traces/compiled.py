@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from core.codegen.evaluator import Array, Evaluator
 from core.codegen.signature import Signature
-from core.elements.constraint_kinds import Row
 from core.elements.constraint_reader import ConstraintReader
+from core.elements.constraints.kinematic_constraint import Row
 from core.elements.element_reader import Elements
 from core.elements.time_argument import Splines, at_times
 from core.errors import ModelError, near_misses

@@ -8,11 +8,11 @@ from typing import Any
 import casadi as ca
 
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
-from core.elements.constraint_kinds import ACCELERATION, POSITION, ConstraintState, KinematicConstraint, Target
-from core.elements.force_element import within_half_a_turn
+from core.elements.constraints.kinematic_constraint import ACCELERATION, POSITION, ConstraintState, Target
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import rate
 from core.mechanics.runner import Runner, inline
+from core.spatial.attitude import within_half_a_turn
 from core.spatial.scalar import Scalar, minus, negated
 from core.traces.kinematics import rates
 from core.traces.trace_context import TraceContext
@@ -20,24 +20,10 @@ from core.traces.trace_context import TraceContext
 Inputs = Mapping[str, list[Any]]
 
 
-def _speed_row(context: TraceContext, constraint: KinematicConstraint, v: Sequence[Scalar]) -> Scalar:
-    """The speed itself, where no coordinate has it as its rate."""
-    coordinate = constraint.coordinate  # type: ignore[attr-defined]
-    return v[context.tree.links[coordinate.link].first_v + coordinate.k]
-
-
-def _of_speed(constraint: KinematicConstraint) -> bool:
-    return bool(getattr(constraint, "speed", False))
-
-
 def constraint_values(context: TraceContext, q: Sequence[Scalar]) -> list[Scalar]:
     """s(q) of every row; zero for rows of speeds."""
     state = ConstraintState(KinematicState(context.tree, q))
-    return [
-        x
-        for constraint in context.constraints.table
-        for x in ([0.0] if _of_speed(constraint) else constraint.values(state))
-    ]
+    return [x for constraint in context.constraints.table for x in constraint.values(state)]
 
 
 def targets(context: TraceContext, x: Inputs) -> list[Target]:
@@ -64,9 +50,11 @@ def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
     G = ca.densify(ca.jacobian(column(constraint_values(context, q)), column(list(q))) @ N)
     row = 0
     for constraint in context.constraints.table:
-        if _of_speed(constraint):
-            G[row, :] = ca.jacobian(as_symbol(_speed_row(context, constraint, v)), column(list(v)))
-        row += len(constraint.rows)
+        following = row + len(constraint.rows)
+        speeds = constraint.speeds(context.tree, v)
+        if speeds is not None:
+            G[row:following, :] = ca.jacobian(column(list(map(as_symbol, speeds))), column(list(v)))
+        row = following
     return G
 
 

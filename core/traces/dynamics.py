@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from core.elements.added_inertia import add_inertia
 from core.elements.element_reader import Elements
-from core.elements.force_element import ForceState, Loads, Observed, loads_of
+from core.elements.force_state import ForceState, Loads
+from core.elements.forces.force_element import loads_of
 from core.elements.formulas import formula_of
 from core.elements.line_masses import momentum_of as line_momentum
 from core.elements.mode_variables import OF_FORCE
@@ -167,13 +168,13 @@ def observed(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> 
 
 def event_indicators(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Arguments of the comparisons in the formulas of forces and drivers: where one changes its sign, an event is."""
-    seen, forces = force_state(context, x), {force.name: force for force in context.elements.named_forces}
+    seen, forces = force_state(context, x), {force.element: force for force in context.elements.named_forces}
 
     def value(name: str) -> Scalar:
         if not name.startswith(OF_FORCE):
             return seen.signal(name)
         which, force = name.removeprefix(OF_FORCE).split(" ", 1)
-        return cast(Observed, forces[force].observed(seen))._asdict()[which]
+        return forces[force].channel(which, seen)
 
     formulas = map(formula_of, context.elements.mode_variables.indicators)
     return [formula(tuple(map(value, formula.names))) for formula in formulas]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.elements.force_element import Exchanged
+from core.elements.force_state import Exchanged
 from core.mechanics import kinematics
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.rnea import rnea

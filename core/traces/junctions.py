@@ -14,12 +14,12 @@ from typing import Any
 import casadi as ca
 
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
-from core.elements.force_element import ForceState, next_to
-from core.elements.force_kinds import LineForce, SeriesForce, WrenchForce
+from core.elements.force_state import ForceState
 from core.elements.signals import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
-from core.spatial.scalar import Scalar, minus
+from core.spatial.attitude import next_to
+from core.spatial.scalar import Scalar
 from core.traces.dynamics import force_state
 from core.traces.kinematics import rates
 from core.traces.trace_context import TraceContext
@@ -38,11 +38,13 @@ def _sums(context: TraceContext, s: ForceState) -> ca.SX:
     """f: the force on every junction, world axes."""
     totals: list[Scalar] = [0.0] * (3 * len(context.elements.junctions))
     for element in context.elements.named_forces:
-        if isinstance(element, LineForce | WrenchForce):
-            for end, force in element.at_ends(s):
-                if isinstance(end, int):
-                    for k in range(3):
-                        totals[end + k] = totals[end + k] + force[k]
+        ends = element.ends()
+        if not any(isinstance(end, int) for end in ends):
+            continue
+        for end, force in zip(ends, element.at_ends(s), strict=True):
+            if isinstance(end, int):
+                for k in range(3):
+                    totals[end + k] = totals[end + k] + force[k]
     return column([as_symbol(total) for total in totals])
 
 
@@ -62,20 +64,21 @@ class Balance:
         self.count = 3 * len(context.elements.junctions)
         self.w = symbols("w", self.count)
         self.r = column(list(x["x"][: self.count]))
-        self.series = [e for e in context.elements.named_forces if isinstance(e, SeriesForce)]
+        self.states = range(self.count, context.nx - len(context.elements.turn_counters))
+        """Where those of force elements are in x."""
         nothing = [0.0] * (context.nx - self.count)
         self.s = force_state(context, {**x, "x": [*x["x"][: context.nx], *self.w, *nothing]})
         self.f = _sums(context, self.s)
-        self.stretching = column([element.state_rate(self.s) for element in self.series])
+        self.state_rates = column(_state_rates(context, self.s))
         self.of_w = column(self.w)
 
     def change(self) -> ca.SX:
         """D(w): the rate of f, its dependence on w and on the bodies' accelerations left out."""
         x, f = self.x, self.f
-        states = column([x["x"][element.state] for element in self.series])
+        states = column([x["x"][k] for k in self.states])
         D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.context, x))
-        if self.series:
-            D += along(f, states, self.stretching)
+        if self.states:
+            D += along(f, states, self.state_rates)
         if x.get("t"):
             D += along(f, column(list(x["t"])), _time_rates(x["t"], self.context.clock.modes))
         return ca.densify(D)
@@ -121,12 +124,16 @@ def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     balance = Balance(context, x) if context.elements.junctions else None
     if balance is None:
         s = force_state(context, x)
-        series = [as_symbol(e.state_rate(s)) for e in context.elements.named_forces if isinstance(e, SeriesForce)]
-        return [*series, *_turning(context, x)]
-    w = balance.speeds()
-    stretching = ca.substitute(balance.stretching, balance.of_w, w) if balance.series else ca.SX(0, 1)
-    series = ca.vertsplit(ca.densify(stretching)) if balance.series else []
-    return [*ca.vertsplit(ca.densify(w)), *series, *_turning(context, x)]
+        return [*map(as_symbol, _state_rates(context, s)), *_turning(context, x)]
+    w, own = balance.speeds(), []
+    if balance.states:
+        own = ca.vertsplit(ca.densify(ca.substitute(balance.state_rates, balance.of_w, w)))
+    return [*ca.vertsplit(ca.densify(w)), *own, *_turning(context, x)]
+
+
+def _state_rates(context: TraceContext, s: ForceState) -> list[Scalar]:
+    """Rates of the states that force elements have of their own."""
+    return [rate for element in context.elements.named_forces for rate in element.state_rate(s)]
 
 
 def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
@@ -138,15 +145,15 @@ def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
 
 
 def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """The step of x toward P f = 0; springs in series stretch with their ends, since dampers do not jump."""
+    """The step of x toward P f = 0; states go with the points they depend on (dampers in series do not jump)."""
     balance = Balance(context, x)
     J, P = balance.equations()[1:]
     w = balance.speeds()
     f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
     step = -ca.solve(_supported(J), P @ f)
     result = ca.vertsplit(ca.densify(step))
-    if balance.series:
-        along = ca.jacobian(balance.stretching, balance.of_w)
+    if balance.states:
+        along = ca.jacobian(balance.state_rates, balance.of_w)
         result += ca.vertsplit(ca.densify(ca.substitute(along, balance.of_w, w) @ step))
     return [*result, *[ca.SX(0.0)] * len(context.elements.turn_counters)]
 
@@ -159,12 +166,12 @@ def balance_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inl
 
 
 def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """x as given, but springs in series with all of the stretch: L − rest, and angles next to their bases."""
+    """x as given, but states of force elements as they start, and angles next to their bases."""
     s = force_state(context, x)
     result: list[Scalar] = list(s.x)
     for element in context.elements.named_forces:
-        if isinstance(element, SeriesForce):
-            result[element.state] = minus(element.line(s).length, element.law.rest)
+        own = element.rest_state(s)
+        result[element.state : element.state + len(own)] = own
     signals = Signals(context.elements, context.numbers.values, s.kinematics)
     for name, (state, each) in context.elements.turn_counters.items():
         base = context.numbers.scalar(each.base, each.where)
@@ -173,7 +180,7 @@ def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) ->
 
 
 def at_rest(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """f, then ∂f/∂r row by row, of junctions that do not move, springs in series stretched whole."""
+    """f, then ∂f/∂r row by row, of junctions that do not move, states of force elements as they start."""
     count = 3 * len(context.elements.junctions)
     states = stretched(context, x, "")
     f = _sums(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))

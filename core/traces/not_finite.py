@@ -7,7 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.elements.constraint_kinds import Row
+from core.elements.constraints.kinematic_constraint import Row
+from core.elements.forces import FORCES
+from core.elements.forces.force_element import numbers_shown
 from core.errors import KinetostatError, SimulationError
 from core.model import Joint, Model
 from core.model.model import WORDS
@@ -53,7 +55,7 @@ def _force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array |
         return ""
     shown, at = machine.call("forces", q, v, p=p, t=t, x=x), 0
     for force in machine.model.expanded.forces:
-        count = 7 if force.kind == "wrench" else 5
+        count = numbers_shown(FORCES[force.kind])
         if not np.isfinite(shown[at : at + count]).all():
             return f"force '{force.name}'"
         at += count

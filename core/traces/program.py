@@ -22,7 +22,7 @@ from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library, MachineCode
 from core.codegen.signature import Signature
-from core.elements.constraint_kinds import Row
+from core.elements.constraints.kinematic_constraint import Row
 from core.model import Body, Joint, Model
 from core.multibody.topology import Topology, topology_of
 from core.traces.long_machines import Freedoms, freedoms

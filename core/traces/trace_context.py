@@ -7,6 +7,8 @@ from functools import cached_property
 from core.codegen.graph_symbols import symbols
 from core.elements.constraint_reader import ConstraintReader
 from core.elements.element_reader import Elements
+from core.elements.forces import FORCES
+from core.elements.forces.force_element import numbers_shown
 from core.elements.time_argument import Clock, clock_of
 from core.elements.turn_counters import called_by_forces
 from core.mechanics.tree import Tree
@@ -113,4 +115,4 @@ class TraceContext:
     @property
     def observed(self) -> int:
         """Numbers that force elements show."""
-        return sum(7 if force.kind == "wrench" else 5 for force in self.topology.model.forces)
+        return sum(numbers_shown(FORCES[force.kind]) for force in self.topology.model.forces)

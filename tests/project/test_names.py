@@ -31,6 +31,7 @@ def test_no_packages_under_tests():
 
 
 ONE_MEANING = {
+    "along_sensor": "a force along a sensor",
     "assemblies": "sub-assemblies: other files as parts of a machine",
     "channels": "the quantities of a run by name",
     "command": "what a person can ask for, declared once",
@@ -45,8 +46,13 @@ ONE_MEANING = {
     "findings": "what is wrong or doubtful, said to a person",
     "forces": "force elements of the document",
     "formulas": "formulas of time and state, as people type them",
+    "gear": "two joints coupled by a ratio",
+    "hold": "a sensor held at a value",
+    "in_joint": "a force in a coordinate of a joint",
+    "in_series": "a spring and a damper one behind the other",
     "isostatic": "proposals that take superfluous constraints away",
     "kinematics": "positions and velocities",
+    "line": "a force on the line between two points",
     "menus": "menus of the window",
     "meshes": "triangles of bodies",
     "mobility": "freedoms and redundant constraints",
@@ -57,6 +63,7 @@ ONE_MEANING = {
     "reader": "a format is read",
     "registry": "the table of what there is of a kind",
     "response": "a robot under torques given as formulas",
+    "rod": "a massless rod",
     "run": "a simulation",
     "sensors": "measurements between frames",
     "shapes": "shapes of bodies",
@@ -64,7 +71,9 @@ ONE_MEANING = {
     "sources": "the files that a foreign reader gets to see, within bounds",
     "text": "values as text",
     "units": "units of numbers",
+    "universal_rod": "a massless rod that does not turn about itself",
     "vectors": "arrows at a machine that moves",
+    "wrench": "a force and a torque",
     "writer": "a format is written",
 }
 """Names that files in several rooms bear, and the one thing they mean there."""

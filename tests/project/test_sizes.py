@@ -17,9 +17,9 @@ LONGEST_FUNCTION, LONGEST_OF_NUMERICS = 50, 80
 """Lines of a function's body; loops of numerics in machine code cost a call for each cut."""
 NUMERICS = ("core/numerics/", "core/closed_forms/", "core/simulation/equations/", "core/simulation/methods/",
             "core/simulation/stepping/")  # fmt: skip
-KINDS = ("app/cli/", "app/commands/", "core/joints/", "core/mechanics/", "core/simulation/methods/",
-         "viz/drawlist/joints/")  # fmt: skip
-"""Rooms in which each file is one of a kind: a command's verb, a menu, a joint, a recursion, a method."""
+KINDS = ("app/cli/", "app/commands/", "core/elements/forces/", "core/elements/constraints/", "core/joints/",
+         "core/mechanics/", "core/simulation/methods/", "viz/drawlist/elements/", "viz/drawlist/joints/")  # fmt: skip
+"""Rooms in which each file is one of a kind: a command's verb, an element, a joint, a recursion, a method, a look."""
 
 EXCEPTIONS: dict[str, str] = {
     "core/traces/jacobians.py": "the derivative of the other traces, which stand below it",

@@ -18,13 +18,12 @@ from core.model import shapes as s
 from core.model.bodies import PLAIN_LINE
 from viz.drawlist import geometry as g
 from viz.drawlist.chosen_figures import LINE, figure_of, joint_figure, link_figures, slide_figure
-from viz.drawlist.constraint_items import constraint_items, driver_items
-from viz.drawlist.force_items import force_items, junction_items
+from viz.drawlist.elements import element_items
 from viz.drawlist.item import Item, Ref, Span
 from viz.drawlist.joint_look import Facts
 from viz.drawlist.joints import look_of
+from viz.drawlist.junction_items import junction_items
 from viz.drawlist.mass_items import mass_items
-from viz.drawlist.sensor_items import sensor_items
 from viz.drawlist.skeleton import Port, Skeleton, route
 from viz.look import BODY_HUES, Colour
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
@@ -47,7 +46,7 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
     found += _frame_items(skeleton, model, bare)
     for body in skeleton.model.bodies:
         found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
-    for make in (junction_items, force_items, sensor_items, constraint_items, driver_items):
+    for make in (junction_items, element_items):
         found += make(skeleton)
     return tuple(found)
 

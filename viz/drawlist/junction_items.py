@@ -1,8 +1,8 @@
-"""Where massless junctions stand: at their guess, or where the forces that meet there are in balance."""
+"""Massless junctions: a small ball at each, at its guess or where the forces that meet there are in balance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.model import Model
+from viz.drawlist import geometry as g
+from viz.drawlist.item import Item
+from viz.drawlist.skeleton import Skeleton
 from viz.placement import Array, numbers, shifted
 
 
@@ -43,3 +46,26 @@ def where(mech: Mechanism, x: Mapping[str, float]) -> dict[str, Array]:
     names = [junction.name for junction in mech.model.expanded.junctions]
     found = {name: [x.get(f"{name}.{axis}", np.nan) for axis in "xyz"] for name in names}
     return {name: shifted(*place) for name, place in found.items() if np.isfinite(place).all()}
+
+
+def junction_items(skeleton: Skeleton) -> Iterator[Item]:
+    """A small ball at every junction."""
+    for junction in skeleton.model.junctions:
+        yield Item(
+            f"junction/{junction.name}",
+            ("junctions", junction.name),
+            junction.name,
+            g.Sphere(0.42 * skeleton.glyph),
+            "force",
+            "spring",
+        )
+        yield Item(
+            f"label/junctions/{junction.name}",
+            ("junctions", junction.name),
+            junction.name,
+            g.Sphere(1e-3),
+            "label",
+            "text",
+            shown=False,
+            text=junction.name,
+        )

@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.model import WORLD, Model, Sensor
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import RELATIVE_MEASURES
+from core.spatial.rotation import Rotation
+from core.spatial.vector import Vector3
 from viz.drawlist.item import Item
-from viz.placement import Array, number, numbers, unit
+from viz.placement import number, numbers, unit
 
 Words = Callable[[float, str], str]
 """A number in SI and its dimension → words, as the person prefers units."""
@@ -34,44 +38,20 @@ class Readings:
         sensor = self.sensors.get(item.ref[1]) if item.ref else None
         if sensor is None or not sensor.info.geometric:
             return item.text
-        value = self.value(sensor, poses)
-        dimension = sensor.info.dimension
-        if sensor.kind in ("position", "orientation", "pose"):
+        if len(sensor.info.components) > 1:
             return sensor.name
-        return f"{sensor.name} {self.words(value, dimension)}"
+        return f"{sensor.name} {self.words(self.value(sensor, poses), sensor.info.dimension)}"
 
     def value(self, sensor: Sensor, poses: Mapping[str, ArrayLike], depth: int = 8) -> float:
-        """What a geometric sensor with one component measures, SI; NaN where it has several."""
-        a, b = (np.asarray(poses.get(name or WORLD, np.eye(4)), dtype=float) for name in (sensor.a, sensor.b))
-        value = self._measured(sensor, a, b) - number(sensor.offset, self.values)
+        """What a geometric sensor with one component measures, SI."""
+        X_WA, X_WB = (_pose(poses.get(name or WORLD, np.eye(4))) for name in (sensor.a, sensor.b))
+        axes = (Vector3(*unit(numbers(axis, self.values)).tolist()) for axis in (sensor.axis, sensor.axis_b))
+        value = float(RELATIVE_MEASURES[sensor.kind](X_WA, X_WB, *axes).values[0]) - number(sensor.offset, self.values)
         other = self.sensors.get(sensor.minus)
         return value - self.value(other, poses, depth - 1) if other is not None and depth else value
 
-    def _measured(self, sensor: Sensor, X_WA: Array, X_WB: Array) -> float:
-        path = X_WB[:3, 3] - X_WA[:3, 3]
-        n_a = X_WA[:3, :3] @ unit(numbers(sensor.axis, self.values))
-        n_b = X_WB[:3, :3] @ unit(numbers(sensor.axis_b, self.values))
-        match sensor.kind:
-            case "distance":
-                return float(np.linalg.norm(path))
-            case "square_distance":
-                return float(path @ path)
-            case "point_plane":
-                return float(n_a @ path)
-            case "plane_point":
-                return float(-n_b @ path)
-            case "plane_plane":
-                return float(n_a @ n_b)
-            case "angle":
-                return _turned(X_WA[:3, :3].T @ X_WB[:3, :3], unit(numbers(sensor.axis, self.values)))
-            case _:
-                return float("nan")
 
-
-def _turned(R_AB: Array, axis: Array) -> float:
-    """The angle about an axis of a by which b is turned: twice the angle of the twist quaternion, rad in (−π, π]."""
-    from scipy.spatial.transform import Rotation
-
-    x, y, z, w = Rotation.from_matrix(R_AB).as_quat()
-    angle = 2.0 * float(np.arctan2(np.dot((x, y, z), axis), w))
-    return float((angle + np.pi) % (2.0 * np.pi) - np.pi) if abs(angle) > np.pi else angle
+def _pose(X: ArrayLike) -> Pose:
+    """A 4 × 4 matrix as the kernel takes it."""
+    rows = np.asarray(X, dtype=float)[:3].tolist()
+    return Pose(Rotation(*(Vector3(*row[:3]) for row in rows)), Vector3(*(row[3] for row in rows)))

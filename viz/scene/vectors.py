@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import KinetostatError
 from core.model import WORLD, Model
+from core.model.forces import JOINT, LINE
 from core.model.parameters import value_of
 from viz.scene.arrows import VectorGlyph
 
@@ -115,9 +116,9 @@ def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]
     """Arrows of a force element: at both ends of a line; of a wrench on b; in a joint on the child's side."""
     force = run.model.expanded.find("forces", wanted.name)
     values = run[f"{wanted.name}.force"]
-    if force.kind == "joint":
+    if force.info.along == JOINT:
         return _in_joint(run, force.joint, values, KINDS[wanted.kind].turning)
-    if force.kind in ("line", "series"):
+    if force.info.along == LINE:
         if KINDS[wanted.kind].turning:
             return []
         a, b = (_point(run, name) for name in (force.a, force.b))

@@ -10,7 +10,8 @@ from app.document.session import Ref
 from app.panels.tree.machine_nodes import Machine, Node, walk
 from app.preferences.element_icons import icon_of
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, value_in
-from core.model import CONSTRAINT_KINDS, WORLD, Constraint, Driver, Force, Model, Parameter, Sensor
+from core.model import WORLD, Constraint, Driver, Force, Model, Parameter, Sensor
+from core.model.forces import JOINT, SENSOR
 
 
 def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
@@ -81,8 +82,10 @@ def _channels(collection: str, element: Any) -> tuple[str, ...]:
 
 
 def _force(force: Force) -> str:
-    if force.kind in ("sensor", "joint"):
-        return f"along {force.sensor or force.joint}" if force.kind == "sensor" else f"in {force.joint}"
+    if force.info.along == SENSOR:
+        return f"along {force.sensor}"
+    if force.info.along == JOINT:
+        return f"in {force.joint}"
     return f"{force.a or WORLD} – {force.b}"
 
 
@@ -94,11 +97,10 @@ def _sensor(sensor: Sensor) -> str:
 
 
 def _constraint(constraint: Constraint) -> str:
-    if constraint.kind == "hold":
+    if "sensor" in constraint.info.uses:
         return f"holds {constraint.sensor}"
-    if constraint.kind == "gear":
-        return f"{constraint.joint} follows {constraint.leader}"
-    assert constraint.kind in CONSTRAINT_KINDS
+    if constraint.joints:
+        return " follows ".join(constraint.joints)
     return f"{constraint.a or WORLD} – {constraint.b}"
 
 

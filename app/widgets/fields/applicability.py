@@ -16,10 +16,8 @@ ADVANCED: dict[type, tuple[str, ...]] = {
 
 def applies(element: Element, field: Field, model: Model | None = None) -> bool:
     """Whether a field of an element has a meaning at its present kind."""
-    if isinstance(element, Force | Sensor):
+    if isinstance(element, Force | Sensor | Constraint):
         return _applies_to_kind(element, field.name, element.info.uses, model)
-    if isinstance(element, Constraint):
-        return _applies_to_kind(element, field.name, element.uses, model)
     if isinstance(element, Driver):
         return _applies_to_driver(element, field.name, model)
     if isinstance(element, Joint):

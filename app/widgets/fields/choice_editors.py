@@ -81,7 +81,7 @@ def kind_title(owner: type, option: str) -> str:
         return SENSOR_KINDS[option].title
     if owner is Force:
         return FORCE_KINDS[option].title
-    return CONSTRAINT_KINDS[option][0] if owner is Constraint else ""
+    return CONSTRAINT_KINDS[option].title if owner is Constraint else ""
 
 
 def names_for(model: Model, target: str) -> list[str]:

@@ -25,6 +25,7 @@ from core.model import (
     Setting,
 )
 from core.model.fields import Element, Field, ScalarKind, VectorKind
+from core.model.forces import LINE
 
 TITLES = {
     "center_of_mass": "Centre of mass",
@@ -110,14 +111,14 @@ def acted_along(element: Force | Constraint | Driver | Sensor, model: Model | No
     """Dimension of the length, angle or value along which an element acts, or which it measures."""
     if isinstance(element, Sensor):
         return element.info.dimension
-    if isinstance(element, Force) and element.kind in ("line", "series"):
+    if isinstance(element, Force) and element.info.along == LINE:
         return "length"
-    if isinstance(element, Constraint) and element.kind != "hold" and element.kind != "gear":
+    if isinstance(element, Constraint) and "b" in element.info.uses:
         return "length"
     if model is None:
         return "none"
     expanded = model.expanded
-    uses_joint = isinstance(element, Driver) or element.kind in ("joint", "gear")
+    uses_joint = isinstance(element, Driver) or "joint" in element.info.uses
     joint = next((j for j in expanded.joints if j.name == element.joint), None) if uses_joint else None
     if joint is not None:
         return coordinate_dimension(joint, getattr(element, "coordinate", ""))

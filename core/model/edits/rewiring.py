@@ -8,11 +8,11 @@ from typing import Any
 
 from core.errors import ModelError
 from core.model.bodies import WORLD
-from core.model.constraints import Constraint, Driver
+from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.fields import Element
-from core.model.forces import Force
+from core.model.forces import FORCE_KINDS, JOINT, SENSOR, Force
 from core.model.model import Model
-from core.model.sensors import Sensor
+from core.model.sensors import SENSOR_KINDS, Sensor
 
 
 def together(model: Model, element: Element, field: str, value: Any) -> dict[str, Any]:
@@ -37,18 +37,21 @@ def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dic
     expanded = model.expanded
     joints = [joint.name for joint in expanded.joints if joint.info.nv]
     if isinstance(element, Force):
-        if kind == "sensor" and not element.sensor:
-            return {"sensor": _first(scalar_sensors(model), "sensor that measures one length or angle")}
-        if kind == "joint" and not element.joint:
-            return {"joint": _first(joints, "joint")}
-        return {} if element.b else {"b": _point(model, element.a)}
+        needed = FORCE_KINDS[kind].needs
+        if getattr(element, needed):
+            return {}
+        if needed == SENSOR:
+            return {needed: _first(scalar_sensors(model), "sensor that measures one length or angle")}
+        return {needed: _first(joints, "joint") if needed == JOINT else _point(model, element.a)}
     if isinstance(element, Sensor):
-        if kind in ("cut_force", "cut_torque", "power") and not (element.joint or (kind == "power" and element.force)):
+        uses = SENSOR_KINDS[kind].uses
+        if "joint" in uses and not (element.joint or ("force" in uses and element.force)):
             return {"joint": _first((joint.name for joint in expanded.joints), "joint")}
-        return {} if element.b or kind in ("cut_force", "cut_torque", "power") else {"b": _point(model, element.a)}
-    if kind == "hold":
+        return {} if element.b or "b" not in uses else {"b": _point(model, element.a)}
+    needs = CONSTRAINT_KINDS[kind].needs
+    if "sensor" in needs:
         return {} if element.sensor else {"sensor": _first(geometric_sensors(model), "sensor to be held")}
-    if kind == "gear":
+    if "leader" in needs:
         joint = element.joint or _first((n for n in joints if n != element.leader), "joint")
         return {"joint": joint, "leader": element.leader or _first((n for n in joints if n != joint), "second joint")}
     return {} if element.b else {"b": _point(model, element.a)}

@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import KinetostatError
 from core.model.bodies import WORLD
 from core.model.constraints import Constraint, Driver, meshing
-from core.model.forces import Force, LineMass
+from core.model.forces import JOINT, LINE, SENSOR, Force, LineMass
 from core.model.formula.expression import evaluate, names, parse
 from core.model.model import COLLECTIONS, Model
 from core.model.parameters import value_of
@@ -62,10 +62,7 @@ def assemblies(model: Model) -> Iterator[Finding]:
 
 def constrained(model: Model) -> Iterator[str]:
     """Bodies and frames on which constraints act."""
-    sensors = {sensor.name: sensor for sensor in model.sensors}
-    for each in model.constraints:
-        ends = sensors[each.sensor] if each.kind == "hold" else each
-        yield from (ends.a, ends.b)
+    return (end for each in model.constraints for pair in each.between(model.sensors) for end in pair)
 
 
 class _Checks:
@@ -135,35 +132,36 @@ class _Checks:
                 yield of(
                     force, "warning", f"Its {field} is negative: it would feed energy in.", "Give 0 or more.", field
                 )
-        if force.kind in ("line", "series"):
+        if force.info.along == LINE:
             yield from self.line(force)
-        if force.kind == "series":
-            for field in ("stiffness", "damping"):
-                if self.number(getattr(force, field)) == 0.0:
-                    yield of(
-                        force,
-                        "error",
-                        f"With {field} 0 a spring and damper in series carry no force.",
-                        f"Give a {field}, or use a line force.",
-                        field,
-                    )
-        elif self.does_nothing(force):
+        for field in force.info.nonzero:
+            if self.number(getattr(force, field)) == 0.0:
+                yield of(
+                    force,
+                    "error",
+                    f"With {field} 0 a spring and damper in series carry no force.",
+                    f"Give a {field}, or use a line force.",
+                    field,
+                )
+        if not force.info.nonzero and self.does_nothing(force):
             yield of(
                 force,
                 "hint",
                 "It exerts no force.",
                 "Give a spring rate, a damper rate or a law.",
-                "force" if force.kind == "wrench" else "law",
+                "law" if "law" in uses else "force",
             )
-        if force.kind == "joint":
+        if force.info.along == JOINT:
             yield from self.coordinate(force, force.joint, force.coordinate)
-        if force.kind == "sensor":
+        if force.info.along == SENSOR:
             yield from self.scalar(force, force.sensor)
 
     def does_nothing(self, force: Force) -> bool:
-        if force.kind == "wrench":
-            return all(value == 0.0 for value in (*force.force, *force.torque))
-        return force.law is None and force.stiffness == 0.0 and force.damping == 0.0 and not force.masses
+        uses = force.info.uses
+        vectors = (getattr(force, field) for field in ("force", "torque") if field in uses)
+        numbers = (getattr(force, field) for field in ("stiffness", "damping") if field in uses)
+        nothing = all(value == 0.0 for value in (*numbers, *(x for vector in vectors for x in vector)))
+        return nothing and not ("law" in uses and force.law is not None) and not ("masses" in uses and force.masses)
 
     def line(self, force: Force) -> Iterator[Finding]:
         """Rest length, ends, masses on the line."""
@@ -212,25 +210,24 @@ class _Checks:
 
     def constraint(self, constraint: Constraint) -> Iterator[Finding]:
         """What cannot be held or coupled."""
-        if constraint.kind == "hold":
-            sensor = self.sensors[constraint.sensor]
-            if not sensor.info.geometric:
-                yield of(
-                    constraint,
-                    "error",
-                    f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it cannot be held.",
-                    "Hold a distance, angle, position …",
-                    "sensor",
-                )
-        elif constraint.kind == "gear":
+        uses = constraint.info.uses
+        if "sensor" in uses and not (sensor := self.sensors[constraint.sensor]).info.geometric:
+            yield of(
+                constraint,
+                "error",
+                f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it cannot be held.",
+                "Hold a distance, angle, position …",
+                "sensor",
+            )
+        if "leader" in uses:
             for field in ("joint", "leader"):
                 yield from self.coordinate(constraint, getattr(constraint, field), "", field)
             if constraint.joint == constraint.leader:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
             yield from self.uncounted(constraint)
-        elif self.place(constraint.a)[0] == self.place(constraint.b)[0]:
+        if "b" in uses and self.place(constraint.a)[0] == self.place(constraint.b)[0]:
             yield of(constraint, "error", "Both ends of the rod are on one body.", "Connect two bodies.", "b")
-        if "length" in constraint.uses and self.number(constraint.length) <= 0.0:
+        if "length" in constraint.info.uses and self.number(constraint.length) <= 0.0:
             yield of(constraint, "error", "A rod needs a positive length.", "Give its length.", "length")
 
     def uncounted(self, gear: Constraint) -> Iterator[Finding]:

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_coordinates import unwound
+from core.elements.forces import FORCES
 from core.mechanism import Mechanism
-from core.model import Force, Sensor
+from core.model import Sensor
 
 Array = NDArray[np.float64]
-
-_ALONG = ("length", "rate", "force", "power")
-"""What elements with one coordinate show, in the order of the trace (their potential follows)."""
 
 
 class Channel(NamedTuple):
@@ -110,31 +108,25 @@ class ElementChannels:
 
     def _of_forces(self) -> Iterator[tuple[str, Channel]]:
         at = 0
-        for force in self.model.forces:
-            if force.kind == "wrench":
-                yield f"{force.name}.force", Channel(self._shown(slice(at, at + 3)), ("x", "y", "z"))
-                yield f"{force.name}.torque", Channel(self._shown(slice(at + 3, at + 6)), ("x", "y", "z"))
-                yield f"{force.name}.power", Channel(self._shown(at + 6))
-                at += 7
-                continue
-            for k, word in enumerate(_ALONG):
-                turns = word == "length" and self._turns(force)
-                yield f"{force.name}.{word}", Channel(self._turning(at) if turns else self._shown(at + k))
-            at += len(_ALONG) + 1
+        for number, force in enumerate(self.model.forces):
+            for channel in FORCES[force.kind].channels(""):
+                count, single = len(channel.components), channel.components == ("",)
+                compute = self._shown(at if single else slice(at, at + count))
+                if channel.name == "length":
+                    compute = self._length(number, at)
+                if channel.of_runs:
+                    yield f"{force.name}.{channel.name}", Channel(compute, () if single else channel.components)
+                at += count
 
-    def _turns(self, force: Force) -> bool:
-        """Whether it acts along an angle that is measured, up to whole turns."""
-        if force.kind == "sensor":
-            return self.model.find("sensors", force.sensor).kind == "angle"
-        elements = self.mech.compiled.elements
-        joint = self.model.find("joints", force.joint) if force.kind == "joint" else None
-        if joint is None or joint.name not in elements.machine.laws or joint.info.nq > joint.info.nv:
-            return False
-        k = elements.coordinate_index(joint, force.coordinate, f"force '{force.name}'")
-        return joint.info.coordinate_dimensions[k] == "angle"
+    def _length(self, number: int, at: int) -> Callable[[], Array]:
+        """What a force acts along; an angle that is measured goes on over whole turns. Its rate is the next channel."""
 
-    def _turning(self, at: int) -> Callable[[], Array]:
-        return lambda: unwound(self.samples.time, self._shown(at)(), self._shown(at + 1)())
+        def compute() -> Array:
+            element = self.mech.compiled.elements.named_forces[number]
+            value = self._shown(at)()
+            return unwound(self.samples.time, value, self._shown(at + 1)()) if element.turns else value
+
+        return compute
 
     def _shown(self, columns: int | slice) -> Callable[[], Array]:
         s = self.samples

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.constraints.redundant_drivers import Repeated, contradiction, disagreement, repeated_drivers
-from core.elements.constraint_kinds import Row
+from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, SimulationError
 from core.mechanism import Mechanism
 from core.mobility.mobility import mobility

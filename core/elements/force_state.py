@@ -1,22 +1,16 @@
-"""Force elements: what they exert on links and speeds, their power and their potential.
-
-Every kind has the vocabulary of `ForceElement`. A line force F pulls its ends together; the same law along a relative
-measure or in a joint acts against the growth of the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
-"""
+"""What force elements see of a machine, and where what they exert adds up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.loads import sign
 from core.mechanics.tree import Coupling, Place
 from core.spatial.force import ZERO as NOTHING
 from core.spatial.force import Force
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, times
+from core.spatial.scalar import Scalar, plus, times
 from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
@@ -37,16 +31,6 @@ class Formula(Protocol):
 
 Term = Any
 """A scalar, or a `Formula`."""
-
-
-class Law(NamedTuple):
-    """F = stiffness (s − rest) + damping ṡ + friction sign(ṡ) + formula."""
-
-    stiffness: Scalar = 0.0
-    rest: Scalar = 0.0
-    damping: Scalar = 0.0
-    formula: Term = 0.0
-    friction: Scalar = 0.0
 
 
 class ForceState:
@@ -138,87 +122,3 @@ def carried_to(X_WL: Pose, p: Vector3, wrench: Force) -> Force:
     """A wrench about the world point p in world axes, at the link's origin in its axes."""
     moment = wrench.moment + (p - X_WL.position).cross(wrench.force)
     return Force(X_WL.rotation.act_back(moment), X_WL.rotation.act_back(wrench.force))
-
-
-class Observed(NamedTuple):
-    """Of an element with one coordinate: coordinate, rate, force F, power to the machine, potential."""
-
-    length: Scalar
-    rate: Scalar
-    force: Scalar
-    power: Scalar
-    potential: Scalar
-
-
-class ForceElement(Protocol):
-    """What recursions and channels ask of a force element."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    def act(self, s: ForceState, loads: Loads) -> None:
-        """Add what it exerts."""
-        ...
-
-    def observed(self, s: ForceState) -> Sequence[Scalar]:
-        """Its channels."""
-        ...
-
-    def potential(self, s: ForceState) -> Scalar:
-        """Of its springs, J."""
-        ...
-
-
-def loads_of(elements: Sequence[ForceElement], s: ForceState) -> Loads:
-    """What all elements exert."""
-    loads = Loads(s.kinematics)
-    for element in elements:
-        element.act(s, loads)
-    return loads
-
-
-# ------------------------------------------------------------------------------------- along one coordinate
-
-
-def resistance(
-    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip_speed: float, s: Scalar, v: Scalar
-) -> tuple[Scalar, Scalar]:
-    """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
-    stretch = minus(s, rest)
-    force = plus(times(stiffness, stretch), times(damping, v))
-    if not is_zero(friction):
-        force = plus(force, times(friction, sign(v, slip_speed)))
-    return force, times(0.5, times(stiffness, times(stretch, stretch)))
-
-
-def next_to(x: Scalar, angle: Scalar) -> Scalar:
-    """An angle known up to whole turns, turned by whole turns to within half a turn of x."""
-    return plus(x, within_half_a_turn(minus(angle, x)))
-
-
-def within_half_a_turn(angle: Scalar) -> Scalar:
-    """The angle less whole turns, −π … π."""
-    turn = 6.283185307179586
-    return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
-
-
-def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-    """(F, potential) of a law."""
-    force, potential = s.run(_Resistance(s.slip_speed), law[:3], law.friction, length, speed)
-    further = s.value(law.formula, {"length": length, "rate": speed})
-    return s.run(plus, force, further), potential
-
-
-@dataclass(frozen=True)
-class _Resistance:
-    slip_speed: float
-
-    def __call__(self, law: Scalars, friction: Scalar, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        return resistance(law[0], law[1], law[2], friction, self.slip_speed, length, speed)
-
-
-def power_of(force: Scalar, speed: Scalar) -> Scalar:
-    """−F ṡ."""
-    return negated(times(force, speed))

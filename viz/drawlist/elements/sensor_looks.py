@@ -9,28 +9,14 @@ import numpy as np
 
 from core.model import WORLD, Sensor
 from viz.drawlist import geometry as g
-from viz.drawlist.force_items import stretched_between
+from viz.drawlist.elements.element_look import Look
+from viz.drawlist.elements.on_line import stretched_between
 from viz.drawlist.item import Item, Span
 from viz.drawlist.skeleton import Skeleton
 from viz.placement import Array, Placement, along, number, placement, shifted, unit
 
 THIN = 0.07
 """Radius of a dimension line, in joint radii."""
-
-
-def sensor_items(skeleton: Skeleton) -> Iterator[Item]:
-    """The items of all sensors."""
-    for sensor in skeleton.model.sensors:
-        if sensor.kind == "angle":
-            yield from _dial(skeleton, sensor)
-        elif sensor.kind in ("point_plane", "plane_point"):
-            yield from _height(skeleton, sensor)
-        elif sensor.kind == "plane_plane":
-            yield from _planes(skeleton, sensor)
-        elif sensor.info.geometric:
-            yield from _dimension(skeleton, sensor)
-        else:
-            yield from _gauge(skeleton, sensor)
 
 
 def _item(sensor: Sensor, part: str, frame: str, form: g.Geometry, place: Placement, until: Span | None = None) -> Item:
@@ -70,10 +56,14 @@ def _dimension(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     frame, pose, until = stretched_between(skeleton, sensor.a, sensor.b)
     place = placement(pose)
     yield from _line(sensor, skeleton.glyph, frame, place, until)
-    if sensor.kind in ("orientation", "pose"):
-        other, end = skeleton.anchor(sensor.b)
-        yield _item(sensor, "triad", other, g.Triad(1.8 * skeleton.glyph), placement(end))
     yield _words(sensor, frame, place, replace(until, at=(0.5, 0.0)))
+
+
+def _turned(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+    """A dimension line with a triad at b."""
+    yield from _dimension(skeleton, sensor)
+    other, end = skeleton.anchor(sensor.b)
+    yield _item(sensor, "triad", other, g.Triad(1.8 * skeleton.glyph), placement(end))
 
 
 def _plane(skeleton: Skeleton, sensor: Sensor, part: str, name: str, axis: tuple[float | str, ...]) -> Item:
@@ -87,7 +77,7 @@ def _plane(skeleton: Skeleton, sensor: Sensor, part: str, name: str, axis: tuple
 
 def _height(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     """The plane, and the perpendicular from the point onto it."""
-    on_a = sensor.kind == "point_plane"
+    on_a = "axis" in sensor.info.uses
     base, tip = (sensor.a, sensor.b) if on_a else (sensor.b, sensor.a)
     sheet = _plane(skeleton, sensor, "plane", base, sensor.axis if on_a else sensor.axis_b)
     yield sheet
@@ -162,3 +152,15 @@ def _gauge(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
         return
     yield _item(sensor, "gauge", body, form, placement(place))
     yield _words(sensor, body, placement(place @ shifted(0.0, 0.0, 1.2 * r)))
+
+
+DISTANCE = Look(_dimension, "sensor")
+HEIGHT = Look(_height, "sensor_plane")
+PLANES = Look(_planes, "sensor_plane")
+ANGLE = Look(_dial, "sensor_angle")
+POSITION = Look(_dimension, "sensor_position")
+ORIENTATION = Look(_turned, "sensor_angle")
+POSE = Look(_turned, "sensor_position")
+MOTION = Look(_gauge, "sensor_velocity")
+FORCE = Look(_gauge, "sensor_force")
+POWER = Look(_gauge, "energy")

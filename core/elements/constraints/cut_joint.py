@@ -1,0 +1,37 @@
+"""A joint that closes a loop: what it forbids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Row, Side
+from core.elements.resolver import Resolver
+from core.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class CutJoint(KinematicConstraint):
+    """A joint that has no coordinates, since the tree is cut at it."""
+
+    law: Any
+    side: Side
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def read(cls, name: str, machine: Resolver) -> CutJoint:
+        """The joint of a name."""
+        law, a, b = machine.machine.laws[name]
+        joint = machine.machine.member(name)
+        rows = tuple(Row("joints", name, str(k + 1)) for k in range(joint.info.constraints))
+        return cls(law, Side(a, b, (joint.parent, joint.child), name), rows)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Its own frames."""
+        return (self.side,)
+
+    def values(self, state: ConstraintState) -> list[Scalar]:
+        """What the joint forbids."""
+        X_a, X_b = state.frames(self.side)
+        return self.law.residual(X_a.inverse() @ X_b)

@@ -1,0 +1,68 @@
+"""Two joints coupled by a ratio, with a force of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.elements.constraints.constraint_kind import ConstraintElement, Ratio
+from core.elements.constraints.joint_coordinate import Coordinate
+from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
+from core.elements.resolver import Resolver
+from core.errors import ModelError
+from core.model import Constraint, Model
+from core.model.constraints import meshing
+from core.spatial.attitude import within_half_a_turn
+from core.spatial.scalar import Scalar, is_zero, minus, over, plus, times
+
+
+@dataclass(frozen=True)
+class Gear(ConstraintElement):
+    """q_joint − ratio · q_leader − offset."""
+
+    name = "gear"
+    joint: Coordinate
+    leader: Coordinate
+    ratio: Scalar
+    offset: Scalar
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def read(cls, constraint: Constraint, machine: Resolver) -> Gear:
+        """See `ConstraintElement`."""
+        where, joints = f"constraint '{constraint.name}'", []
+        for field in ("joint", "leader"):
+            joint = machine.machine.member(getattr(constraint, field))
+            if joint.info.nq != 1:
+                raise ModelError(
+                    f"'{joint.name}' has {joint.info.nq} coordinates, not one.",
+                    where=f"{where}, {field}",
+                    remedy="Couple joints with one coordinate.",
+                )
+            joints.append(Coordinate.read(joint, 0, machine))
+        ratio, offset = (
+            machine.numbers.scalar(getattr(constraint, field), f"{where}, {field}") for field in ("ratio", "offset")
+        )
+        return cls(joints[0], joints[1], ratio, offset, (Row("constraints", constraint.name, ""),))
+
+    @classmethod
+    def elementary(cls, constraint: Constraint, model: Model) -> Ratio:
+        """A gear as it is."""
+        return Ratio(constraint.name, constraint.joint, constraint.leader, constraint.ratio, constraint.offset)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Of those of the two joints that close a loop."""
+        return (*self.joint.sides, *self.leader.sides)
+
+    def values(self, state: ConstraintState) -> list[Scalar]:
+        """The gap; an angle that is measured is known up to whole turns, the gap of its gear up to what they make."""
+        led = plus(times(self.ratio, self.leader.value(state)), self.offset)
+        gap = minus(self.joint.value(state), led)
+        if self.joint.turns and self.leader.turns and isinstance(self.ratio, int | float):
+            places = meshing(self.ratio) or 1  # turns of either change the gap by multiples of 2π/places
+            return [over(within_half_a_turn(times(float(places), gap)), float(places))]
+        if self.joint.turns:
+            return [within_half_a_turn(gap)]
+        if self.leader.turns and not is_zero(self.ratio):
+            return [times(self.ratio, within_half_a_turn(over(gap, self.ratio)))]
+        return [gap]

@@ -1,0 +1,64 @@
+"""All components of a sensor held at one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.elements.constraints.constraint_kind import ConstraintElement, Distance, geometric, sides_of
+from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
+from core.elements.constraints.sensor_residuals import sensor_residual
+from core.elements.resolver import Resolver
+from core.elements.sensors import Sensor
+from core.errors import ModelError
+from core.model import Constraint, Model
+from core.spatial.scalar import Scalar, is_zero
+
+
+@dataclass(frozen=True)
+class Hold(ConstraintElement):
+    """Orientations are compared as rotations, so that the rows stay minimal and regular up to half a turn."""
+
+    name = "hold"
+    sensor: Sensor
+    value: Scalar
+    measured: tuple[Side, ...]
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def read(cls, constraint: Constraint, machine: Resolver) -> Hold:
+        """See `ConstraintElement`."""
+        where = f"constraint '{constraint.name}'"
+        sensor = geometric(machine, constraint.sensor, f"{where}, sensor")
+        value = machine.numbers.scalar(constraint.value, f"{where}, value")
+        if (
+            sensor.kind in ("distance", "square_distance")
+            and len(sensor.shares) == 1
+            and (is_zero(value) and is_zero(sensor.offset))
+        ):
+            raise ModelError(
+                "A distance of zero has no direction in which to hold it.",
+                where=f"{where}, value",
+                remedy="Hold a position sensor instead.",
+            )
+        components = machine.model.find("sensors", constraint.sensor).info.components
+        rows = tuple(Row("constraints", constraint.name, suffix) for suffix in components)
+        return cls(sensor, value, sides_of(machine, constraint.sensor), rows)
+
+    @classmethod
+    def elementary(cls, constraint: Constraint, model: Model) -> Distance | None:
+        """A distance that is held is a rod."""
+        sensor = model.find("sensors", constraint.sensor)
+        if sensor.kind != "distance" or sensor.minus:
+            return None
+        value = constraint.value, f"constraint '{constraint.name}', value"
+        offset = sensor.offset, f"sensor '{sensor.name}', offset"
+        return Distance(constraint.name, sensor.a, sensor.b, (value, offset))
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Those of the sensor and of what is subtracted from it."""
+        return self.measured
+
+    def values(self, state: ConstraintState) -> list[Scalar]:
+        """Sensor − value."""
+        return sensor_residual(self.sensor, self.sides, self.value, state)

@@ -1,0 +1,45 @@
+"""A massless rod: it keeps the distance of two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.elements.constraints.constraint_kind import ConstraintElement, Distance, side_of
+from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
+from core.elements.resolver import Resolver
+from core.model import Constraint, Model
+from core.spatial.scalar import Scalar, minus, over, times
+
+
+@dataclass(frozen=True)
+class Rod(ConstraintElement):
+    """(|p|² − L²)/(2 L): smooth everywhere, and to first order the gap in m."""
+
+    name = "rod"
+    side: Side
+    length: Scalar
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def read(cls, constraint: Constraint, machine: Resolver) -> Rod:
+        """See `ConstraintElement`."""
+        length = machine.numbers.scalar(constraint.length, f"constraint '{constraint.name}', length")
+        side = side_of(machine, constraint.a, constraint.b)
+        return cls(side, length, (Row("constraints", constraint.name, ""),))
+
+    @classmethod
+    def elementary(cls, constraint: Constraint, model: Model) -> Distance:
+        """A rod as it is."""
+        length = constraint.length, f"constraint '{constraint.name}', length"
+        return Distance(constraint.name, constraint.a, constraint.b, (length,))
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Its ends."""
+        return (self.side,)
+
+    def values(self, state: ConstraintState) -> list[Scalar]:
+        """The gap."""
+        X_a, X_b = state.frames(self.side)
+        p = X_b.position - X_a.position
+        return [over(minus(p.dot(p), times(self.length, self.length)), times(2.0, self.length))]

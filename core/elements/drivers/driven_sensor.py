@@ -1,0 +1,48 @@
+"""A component of a sensor moved by time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.elements.constraints.constraint_kind import geometric, sides_of
+from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
+from core.elements.constraints.sensor_residuals import plain_sum
+from core.elements.drivers.driver_functions import Motion
+from core.elements.drivers.driver_kind import DriverElement, component_of
+from core.elements.resolver import Resolver
+from core.elements.sensors import Sensor
+from core.model import Driver
+from core.model.constraints import MOTIONS
+from core.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class DrivenSensor(DriverElement):
+    """Component k of a sensor."""
+
+    name = "sensor"
+    sensor: Sensor
+    k: int
+    motion: Motion
+    measured: tuple[Side, ...]
+    rows: tuple[Row, ...]
+    turns: bool
+
+    @classmethod
+    def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
+        """See `DriverElement`."""
+        where = f"driver '{driver.name}'"
+        sensor = geometric(machine, driver.sensor, f"{where}, sensor")
+        info = machine.model.find("sensors", driver.sensor).info
+        k = component_of(info.components, driver.coordinate, driver.sensor, where)
+        row = Row("drivers", driver.name, info.components[k], MOTIONS.index(driver.motion))
+        return cls(sensor, k, motion, sides_of(machine, driver.sensor), (row,), info.turns)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Those of the sensor and of what is subtracted from it."""
+        return self.measured
+
+    def values(self, state: ConstraintState) -> list[Scalar]:
+        """The component."""
+        return [plain_sum(self.sensor, self.sides, 0.0, state)[self.k]]

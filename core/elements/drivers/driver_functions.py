@@ -1,0 +1,85 @@
+"""The functions of time by which drivers move something: a number, a recorded signal, a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import casadi as ca
+
+from core.codegen.graph_symbols import as_symbol
+from core.elements.constraints.kinematic_constraint import Target
+from core.elements.mode_variables import MODE_NAME, ModeVariables
+from core.elements.resolver import Resolver
+from core.elements.time_argument import Clock
+from core.errors import ModelError
+from core.model import Driver
+from core.model.formula.expression import evaluate, parse
+from core.spatial.scalar import Scalar
+
+
+class Motion(Protocol):
+    """A function of time."""
+
+    def __call__(self, t: Sequence[Scalar]) -> Target: ...
+
+
+def motion_of(driver: Driver, machine: Resolver, clock: Clock) -> Motion:
+    """The function of a driver."""
+    if driver.function is None:
+        return Recorded(clock.index(driver.name))
+    if not isinstance(driver.function, str):
+        return Constant(float(driver.function))
+    where = f"driver '{driver.name}', function"
+    return Formula(driver.function, dict(machine.numbers.values), where, machine.mode_variables)
+
+
+def on_level(function: Target, level: int) -> Target:
+    """f of a row whose function gives position, speed or acceleration."""
+    shifted = (
+        (function.value, function.rate, function.second),
+        (0.0, function.value, function.rate),
+        (0.0, 0.0, function.value),
+    )
+    return Target(*shifted[level])
+
+
+class Constant:
+    """A number."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __call__(self, t: Sequence[Any]) -> Target:
+        return Target(self.value)
+
+
+class Recorded:
+    """A table or file, evaluated outside the trace: its value and rates are entries of the time argument."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __call__(self, t: Sequence[Any]) -> Target:
+        return Target(*t[self.index : self.index + 3])
+
+
+class Formula:
+    """Differentiated exactly, by the graph."""
+
+    def __init__(self, text: str, values: dict[str, Any], where: str, mode_variables: ModeVariables) -> None:
+        self.node, self.values, self.where = mode_variables.with_modes(parse(text)), values, where
+        self.modes = len(mode_variables.numbers)
+
+    def __call__(self, t: Sequence[Any]) -> Target:
+        time = as_symbol(t[0])
+        last = t[-self.modes :] if len(t) > self.modes > 0 else [0.0] * self.modes
+        held = {f"{MODE_NAME}{k}": each for k, each in enumerate(last)}
+        try:
+            value = as_symbol(evaluate(self.node, {**self.values, **held, "t": time, "time": time}))
+        except Exception as error:
+            if isinstance(error, ModelError) or not hasattr(error, "at"):
+                raise
+            raise error.at(where=self.where) from None
+        rate = ca.jacobian(value, time)
+        return Target(value, ca.densify(rate), ca.densify(ca.jacobian(rate, time)))

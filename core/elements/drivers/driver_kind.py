@@ -1,0 +1,43 @@
+"""What the program asks of every driver: a constraint whose value is a function of time."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from core.elements.constraints.kinematic_constraint import KinematicConstraint, Target
+from core.elements.drivers.driver_functions import Motion, on_level
+from core.elements.resolver import Resolver
+from core.errors import ModelError
+from core.model import Driver
+from core.spatial.scalar import Scalar
+
+
+class DriverElement(KinematicConstraint):
+    """A driver of the document. A kind is one class, found by the field of the document that says what is moved."""
+
+    name: ClassVar[str]
+    motion: Motion
+
+    @classmethod
+    @abstractmethod
+    def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
+        """A driver of the document on a machine. Raises ModelError."""
+
+    def targets(self, t: Sequence[Scalar]) -> list[Target]:
+        """The function."""
+        return [on_level(self.motion(t), self.rows[0].level)]
+
+
+def component_of(words: Sequence[str], wanted: str, owner: str, where: str) -> int:
+    """Which of an owner's components a `coordinate` field means. Raises ModelError."""
+    if len(words) == 1 and wanted in ("", words[0]):
+        return 0
+    if wanted in words:
+        return list(words).index(wanted)
+    raise ModelError(
+        f"It is not said which coordinate of '{owner}' is moved.",
+        where=f"{where}, coordinate",
+        remedy=f"Name one of {', '.join(words)}.",
+    )

@@ -1,0 +1,122 @@
+"""What force elements have in common that act along one quantity: a length, a relative measure, a coordinate.
+
+A line force F pulls its ends together; the same law along a relative measure or in a joint acts against the growth of
+the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.elements.force_state import ForceState, Scalars, Term
+from core.elements.forces.force_element import ForceChannel, ForceElement
+from core.elements.resolver import Resolver
+from core.mechanics.loads import sign
+from core.model import Force as DocumentForce
+from core.spatial.force import Force
+from core.spatial.scalar import Scalar, is_zero, minus, negated, plus, times
+
+
+class Law(NamedTuple):
+    """F = stiffness (s − rest) + damping ṡ + friction sign(ṡ) + formula."""
+
+    stiffness: Scalar = 0.0
+    rest: Scalar = 0.0
+    damping: Scalar = 0.0
+    formula: Term = 0.0
+    friction: Scalar = 0.0
+
+
+def law_of(force: DocumentForce, machine: Resolver) -> Law:
+    """The law that the fields of an element give."""
+    where = f"force '{force.name}'"
+    stiffness, rest, damping = (
+        machine.numbers.scalar(getattr(force, field), f"{where}, {field}") for field in ("stiffness", "rest", "damping")
+    )
+    further = 0.0 if force.law is None else machine.term(force.law, f"{where}, law", force.name)
+    return Law(stiffness, rest, damping, further)
+
+
+class Observed(NamedTuple):
+    """Coordinate, rate, force F, power to the machine, potential."""
+
+    length: Scalar
+    rate: Scalar
+    force: Scalar
+    power: Scalar
+    potential: Scalar
+
+
+_RATE_AND_FORCE = {"length": ("velocity", "force"), "angle": ("angular_velocity", "torque")}
+
+
+class AlongOne(ForceElement):
+    """A law along one quantity."""
+
+    law: Law
+
+    @classmethod
+    def channels(cls, along: str) -> tuple[ForceChannel, ...]:
+        """The numbers of `Observed`."""
+        rate, force = _RATE_AND_FORCE.get(along, ("none", "none"))
+        dimensions = (along, rate, force, "power", "energy")
+        return tuple(
+            ForceChannel(name, dimension, of_runs=name != "potential")
+            for name, dimension in zip(Observed._fields, dimensions, strict=True)
+        )
+
+    @abstractmethod
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """(value, rate), m or rad, per s."""
+
+    def force(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+        """(F, potential), N or N·m, J."""
+        return along(self.law, s, value, speed)
+
+    def observed(self, s: ForceState) -> Observed:
+        """See `ForceElement`."""
+        value, speed = self.quantity(s)
+        force, potential = self.force(s, value, speed)
+        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
+
+    def potential(self, s: ForceState) -> Scalar:
+        """See `ForceElement`."""
+        return self.force(s, *self.quantity(s))[1]
+
+
+def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+    """(F, potential) of a law."""
+    force, potential = s.run(_Resistance(s.slip_speed), law[:3], law.friction, length, speed)
+    further = s.value(law.formula, {"length": length, "rate": speed})
+    return s.run(plus, force, further), potential
+
+
+@dataclass(frozen=True)
+class _Resistance:
+    slip_speed: float
+
+    def __call__(self, law: Scalars, friction: Scalar, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+        return resistance(law[0], law[1], law[2], friction, self.slip_speed, length, speed)
+
+
+def resistance(
+    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip_speed: float, s: Scalar, v: Scalar
+) -> tuple[Scalar, Scalar]:
+    """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
+    stretch = minus(s, rest)
+    force = plus(times(stiffness, stretch), times(damping, v))
+    if not is_zero(friction):
+        force = plus(force, times(friction, sign(v, slip_speed)))
+    return force, times(0.5, times(stiffness, times(stretch, stretch)))
+
+
+def power_of(force: Scalar, speed: Scalar) -> Scalar:
+    """−F ṡ."""
+    return negated(times(force, speed))
+
+
+def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
+    """−F along a relative measure."""
+    return wrench.scaled(negated(times(share, force)))

@@ -1,0 +1,156 @@
+"""A law in a coordinate of a joint, of one that closes a loop or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.elements.force_state import End, ForceState, Loads, Scalars
+from core.elements.forces.along_one import AlongOne, Law, against_growth, law_of
+from core.elements.forces.along_sensor import MeasureForce
+from core.elements.forces.force_element import ForceElement
+from core.elements.resolver import Resolver
+from core.elements.sensors import RelativeMeasure, Share, measurement
+from core.model import Force as DocumentForce
+from core.model import Joint
+from core.model.signals import component
+from core.spatial.force import Force
+from core.spatial.relative_measures import rate
+from core.spatial.scalar import Scalar, is_zero, negated
+from core.spatial.vector import Vector3
+
+
+@dataclass(frozen=True)
+class JointForce(AlongOne):
+    """A law in a coordinate of a joint of the tree: coordinate k of the link's own, or the k-th displacement of a
+    joint with a quaternion."""
+
+    name = "joint"
+    element: str
+    link: int
+    k: int
+    law: Law
+    joint: str = ""
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """See `ForceElement`; where the joint closes a loop the force acts along what is measured there."""
+        law, joint = law_of(force, machine), machine.machine.member(force.joint)
+        if force.coordinate in joint.info.position:
+            measure = RelativeMeasure("position", *machine.machine.joints[joint.name])
+            k = joint.info.position.index(force.coordinate)
+            return MeasureForce(force.name, (Share(1.0, measure),), 0.0, law, k, joint=joint.name)
+        k = machine.coordinate_index(joint, force.coordinate, f"force '{force.name}', coordinate")
+        return at_joint(force.name, joint, k, law, machine)
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """(coordinate or displacement, speed)."""
+        link = s.kinematics.tree.links[self.link]
+        own, speed = s.kinematics.coordinates[self.link], s.kinematics.speeds[self.link][self.k]
+        if link.law.nq == link.law.nv:
+            return own[self.k], speed
+        return s.run(displacement, link.law, own, link.law.neutral)[self.k], speed
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """See `ForceElement`."""
+        force, _ = self.force(s, *self.quantity(s))
+        link = s.kinematics.tree.links[self.link]
+        loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
+
+    def ends(self) -> tuple[End, ...]:
+        """None: it acts on a speed."""
+        return ()
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True)
+class CutJointForce(AlongOne):
+    """A law in the k-th displacement (from `rest`) of a joint with a quaternion that closes a loop."""
+
+    name = "joint"
+    element: str
+    measure: RelativeMeasure
+    """The joint's measure; its `axis` is the joint's law."""
+    k: int
+    law: Law
+    rest: tuple[Scalar, ...]
+    joint: str = ""
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """See `JointForce`."""
+        return JointForce.read(force, machine)
+
+    def _coordinate(self, s: ForceState) -> tuple[Force, Scalar, Scalar]:
+        measured, motion = measurement(self.measure, s.kinematics)
+        wrench = measured.wrenches[self.k]
+        value = s.run(displacement, self.measure.axis, measured.values, self.rest)[self.k]
+        return wrench, value, s.run(rate, wrench, motion)
+
+    def _on_b(self, s: ForceState) -> Force:
+        wrench, value, speed = self._coordinate(s)
+        force, _ = self.force(s, value, speed)
+        return s.run(against_growth, wrench, 1.0, force)
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """See `ForceElement`."""
+        a, b = self.measure.a, self.measure.b
+        loads.between(a, b, s.kinematics.frame(b).position, self._on_b(s))
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """(displacement, speed)."""
+        return self._coordinate(s)[1:]
+
+    def ends(self) -> tuple[End, ...]:
+        """The joint's frames."""
+        return self.measure.a, self.measure.b
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
+        """Opposite forces."""
+        on_b = self._on_b(s).force
+        return -on_b, on_b
+
+
+def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
+    """Displacement from a position, one number per speed."""
+    return law.displacement(q, neutral)
+
+
+def at_joint(element: str, joint: Joint, k: int, law: Law, machine: Resolver) -> ForceElement:
+    """A law in coordinate k of a joint, or in its k-th displacement from the neutral position."""
+    if joint.name not in machine.machine.laws:
+        link = machine.joint_link(joint.name)
+        assert link is not None
+        return JointForce(element, link, k, law, joint.name)
+    measure = machine.measure_of_joint(joint.name)
+    if joint.info.nq > joint.info.nv:
+        return CutJointForce(element, measure, k, law, tuple(map(float, joint.info.neutral)), joint.name)
+    turns = joint.info.coordinate_dimensions[k] == "angle"
+    counted = machine.counted(component(joint.name, joint.info.coordinates[k]))
+    return MeasureForce(element, (Share(1.0, measure),), 0.0, law, k, counted, turns, joint.name)
+
+
+def passive(machine: Resolver) -> list[ForceElement]:
+    """Damping, friction and springs of joints that close a loop."""
+    result: list[ForceElement] = []
+    for name in machine.machine.laws:
+        joint = machine.machine.member(name)
+        where = f"joint '{name}'"
+        stiffness, damping, friction = (
+            machine.numbers.scalar(getattr(joint, field), f"{where}, {field}")
+            for field in ("stiffness", "damping", "friction")
+        )
+        if all(is_zero(x) for x in (stiffness, damping, friction)):
+            continue
+        rest = tuple(machine.numbers.scalar(x, f"{where}, rest") for x in joint.rest or joint.info.neutral)
+        for k in range(joint.info.nv):
+            if joint.info.nq == joint.info.nv:
+                law = Law(stiffness, rest[k], damping, 0.0, friction)
+                result.append(at_joint(name, joint, k, law, machine))
+            else:
+                law = Law(stiffness, 0.0, damping, 0.0, friction)
+                result.append(CutJointForce(name, machine.measure_of_joint(name), k, law, rest, name))
+    return result

@@ -1,0 +1,59 @@
+"""A spring and a damper one behind the other on the line between two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.elements.force_state import End, ForceState, Scalars
+from core.elements.forces.along_one import Law, law_of
+from core.elements.forces.force_element import ForceElement
+from core.elements.forces.line import OnLine
+from core.elements.resolver import Resolver
+from core.errors import ModelError
+from core.model import Force
+from core.spatial.scalar import Scalar, is_zero, minus, over, times
+
+
+@dataclass(frozen=True)
+class SeriesForce(OnLine):
+    """Its state is the elongation of the spring: F = k x, ẋ = L̇ − F/c."""
+
+    name = "series"
+    state_names = ("stretch",)
+    element: str
+    a: End
+    b: End
+    law: Law
+    state: int
+
+    @classmethod
+    def read(cls, force: Force, machine: Resolver) -> ForceElement:
+        """See `ForceElement`."""
+        law = law_of(force, machine)
+        for field in force.info.nonzero:
+            if is_zero(getattr(law, field)):
+                raise ModelError(
+                    "A spring and a damper in series need both.",
+                    where=f"force '{force.name}', {field}",
+                    remedy="Give a positive rate, or use a line force.",
+                )
+        return cls(force.name, machine.end(force.a), machine.end(force.b), law, machine.states[force.name])
+
+    def force(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+        """(k x, ½ k x²)."""
+        return s.run(resistance_of, self.law.stiffness, s.x[self.state])
+
+    def state_rate(self, s: ForceState) -> Scalars:
+        """ẋ."""
+        length, speed = self.quantity(s)
+        force, _ = self.force(s, length, speed)
+        return (s.run(minus, speed, s.run(over, force, self.law.damping)),)
+
+    def rest_state(self, s: ForceState) -> Scalars:
+        """The spring has all of the stretch."""
+        return (minus(self.line(s).length, self.law.rest),)
+
+
+def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
+    """(k x, ½ k x²)."""
+    return times(stiffness, stretch), times(0.5, times(stiffness, times(stretch, stretch)))

@@ -1,0 +1,109 @@
+"""A law on the line between two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.elements.force_state import End, ForceState, Loads
+from core.elements.forces.along_one import AlongOne, Law, law_of
+from core.elements.forces.force_element import ForceElement
+from core.elements.line_masses import LineMass
+from core.elements.resolver import Resolver
+from core.errors import ModelError
+from core.model import Force as DocumentForce
+from core.spatial.force import Force
+from core.spatial.relative_measures import TINY
+from core.spatial.scalar import Scalar, negated, over, plus, sqrt
+from core.spatial.vector import ZERO, Vector3
+
+
+class Line(NamedTuple):
+    """Length, its rate, and the unit vector from a to b."""
+
+    length: Scalar
+    rate: Scalar
+    direction: Vector3
+
+
+def line_of(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
+    """The line between two moving points; without direction where its length is zero."""
+    p = p_b - p_a
+    length = sqrt(plus(p.dot(p), TINY))
+    direction = Vector3(*(over(component, length) for component in p))
+    return Line(length, direction.dot(v_b - v_a), direction)
+
+
+def pull_on_b(direction: Vector3, force: Scalar) -> Force:
+    """F pulls b toward a."""
+    return Force(ZERO, direction.scaled(negated(force)))
+
+
+class OnLine(AlongOne):
+    """What acts on the line between two points, by any law."""
+
+    a: End
+    b: End
+
+    def line(self, s: ForceState) -> Line:
+        """The line now."""
+        return s.run(line_of, *s.point(self.a), *s.point(self.b))
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """(length, rate), m, m/s."""
+        line = self.line(s)
+        return line.length, line.rate
+
+    def on_b(self, s: ForceState) -> Force:
+        """The wrench on b, at b."""
+        line = self.line(s)
+        return s.run(pull_on_b, line.direction, self.force(s, line.length, line.rate)[0])
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """See `ForceElement`."""
+        wrench = self.on_b(s)
+        loads.between(self.a, self.b, s.point(self.b)[0], wrench)
+
+    def ends(self) -> tuple[End, ...]:
+        """Both ends of the line."""
+        return self.a, self.b
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
+        """Opposite forces along the line."""
+        on_b = self.on_b(s).force
+        return -on_b, on_b
+
+
+@dataclass(frozen=True)
+class LineForce(OnLine):
+    """A spring, damper or any law, and point masses on the line."""
+
+    name = "line"
+    element: str
+    a: End
+    b: End
+    law: Law
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """See `ForceElement`."""
+        law = law_of(force, machine)
+        return cls(force.name, machine.end(force.a), machine.end(force.b), law)
+
+    @classmethod
+    def masses(cls, force: DocumentForce, machine: Resolver) -> tuple[LineMass, ...]:
+        """Of the document's element, in its order."""
+        return tuple(_mass(force, k, machine) for k in range(len(force.masses)))
+
+
+def _mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
+    part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
+    a, b = machine.end(force.a), machine.end(force.b)
+    if isinstance(a, int) or isinstance(b, int):
+        raise ModelError(
+            "A line with a mass cannot end at a junction, which has none.",
+            where=where,
+            remedy="Put a body with a mass in place of the junction.",
+        )
+    mass, place = (machine.numbers.scalar(value, where) for value in (part.mass, part.place))
+    return LineMass(force.name, a, b, mass, part.at, place)

@@ -1,0 +1,211 @@
+"""What names and values of the document mean on a machine: places, sensors, coordinates, formulas, states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from core.elements.force_state import End
+from core.elements.formulas import LocatedFormula, formula_of
+from core.elements.mode_variables import ModeVariables
+from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
+from core.elements.turn_counters import TurnCounter, formulas_of_forces
+from core.errors import ModelError, near_misses
+from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.tree import Place
+from core.model import WORLD, Joint, Model
+from core.model import Sensor as DocumentSensor
+from core.model.formula.expression import names, parse
+from core.model.signals import component
+from core.multibody.number_reader import Numbers
+from core.multibody.tree_of_model import Machine
+from core.spatial.rotation import normalised
+from core.spatial.vector import Vector3
+
+Value = Any
+Reader = Callable[[KinematicState], Any]
+"""Takes a coordinate or speed from an instant."""
+
+
+class Resolver:
+    """A model on one of its machines (links merged, or every body a link of its own).
+
+    states, turn_counters : where in x the states of force elements begin, and angles that count turns are, by name
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        machine: Machine,
+        numbers: Numbers,
+        states: Mapping[str, int],
+        turn_counters: Mapping[str, tuple[int, TurnCounter]],
+    ) -> None:
+        self.model, self.machine, self.numbers = model, machine, numbers
+        self.states, self.turn_counters = states, turn_counters
+        self.junctions = {junction.name: 3 * k for k, junction in enumerate(model.junctions)}
+
+    # ----------------------------------------------------------------------------------------------- places
+
+    def place(self, name: str) -> Place:
+        """Where a body or frame is; empty: world."""
+        return self.machine.frames[name or WORLD]
+
+    def end(self, name: str) -> End:
+        """A frame, or a junction."""
+        return self.junctions[name] if name in self.junctions else self.place(name)
+
+    def joint_link(self, name: str) -> int | None:
+        """The link behind a joint of the tree."""
+        return self.machine.carried.get(name)
+
+    # ---------------------------------------------------------------------------------------------- sensors
+
+    @cached_property
+    def sensors(self) -> dict[str, Sensor]:
+        """All sensors that measure motion."""
+        return {s.name: self._sensor(s) for s in self.model.sensors if "b" in s.info.uses}
+
+    def _sensor(self, sensor: DocumentSensor) -> Sensor:
+        where, count = f"sensor '{sensor.name}'", len(sensor.info.components)
+        if not sensor.info.geometric:
+            return Sensor(
+                sensor.name,
+                sensor.kind,
+                (),
+                0.0,
+                self.place(sensor.a),
+                self.place(sensor.b),
+                self.place(sensor.resolve),
+                count,
+            )
+        shares, offset, sign, seen = [], 0.0, 1.0, [sensor.name]
+        current: DocumentSensor | None = sensor
+        table = {s.name: s for s in self.model.sensors}
+        while current is not None:
+            shares.append(Share(sign, self._measure(current)))
+            offset = offset + sign * self.numbers.scalar(current.offset, f"{where}, offset")
+            sign, previous = -sign, current
+            current = table.get(current.minus) if current.minus else None
+            if current is not None and current.kind != previous.kind:
+                raise ModelError(
+                    f"'{previous.name}' and '{current.name}' measure different things.",
+                    where=f"sensor '{previous.name}', minus",
+                    remedy="Subtract one of the same kind.",
+                )
+            if current is not None and current.name in seen:
+                raise ModelError(
+                    "The sensors are subtracted from each other in a circle.",
+                    where=f"{where}, minus",
+                    remedy="Let one of them stand alone.",
+                )
+            seen += [current.name] if current is not None else []
+        return Sensor(sensor.name, sensor.kind, tuple(shares), offset, count=count)
+
+    def _measure(self, sensor: DocumentSensor) -> RelativeMeasure:
+        where = f"sensor '{sensor.name}'"
+        axes = [
+            normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
+            if field in sensor.info.uses
+            else Vector3(0.0, 0.0, 1.0)
+            for field in ("axis", "axis_b")
+        ]
+        return RelativeMeasure(sensor.kind, self.place(sensor.a), self.place(sensor.b), *axes)
+
+    def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
+        """(sensor, component, whether its rate) that a signal's name means; sensor None if it means none."""
+        return self._sensor_signals.get(name, (None, 0, False))
+
+    @cached_property
+    def _sensor_signals(self) -> dict[str, tuple[str | None, int, bool]]:
+        found: dict[str, tuple[str | None, int, bool]] = {}
+        for sensor in self.model.sensors:
+            for k, suffix in enumerate(sensor.info.components):
+                value = component(sensor.name, suffix)
+                found[value] = sensor.name, k, False
+                found[f"{value}.rate"] = sensor.name, k, True
+        return found
+
+    # ------------------------------------------------------------------------------------------ coordinates
+
+    @cached_property
+    def coordinates(self) -> dict[str, Reader]:
+        """Coordinates and speeds of all joints by name, those that close a loop measured."""
+        found: dict[str, Reader] = {}
+        for joint in self.machine.members:
+            link, law = self.joint_link(joint.name), self.machine.laws.get(joint.name)
+            for k, suffix in enumerate(joint.info.coordinates):
+                reader = _measured_value(self.measure_of_joint(joint.name), k) if law else _own_coordinate(link, k)
+                name = component(joint.name, suffix)
+                found[name] = found[f"{name}.q"] = reader
+            for k, suffix in enumerate(joint.info.speeds):
+                reader = _measured_rate(self.measure_of_joint(joint.name), k) if law else _own_speed(link, k)
+                found[f"{component(joint.name, suffix)}.v"] = reader
+        return found
+
+    def measure_of_joint(self, name: str) -> RelativeMeasure:
+        """The measure of a joint that closes a loop."""
+        law, a, b = self.machine.laws[name]
+        return RelativeMeasure("joint", a, b, law)
+
+    def coordinate_index(self, joint: Joint, coordinate: str, where: str) -> int:
+        """Which speed of a joint a `coordinate` field means. Raises ModelError."""
+        words = [word for word in joint.info.speeds if word] or [""]
+        names = dict.fromkeys(joint.info.coordinates)
+        if joint.info.nv == 0:
+            raise ModelError(f"'{joint.name}' is fixed.", where=where, remedy="Name a joint that moves.")
+        if joint.info.nv == 1 and coordinate in ("", *names, joint.name):
+            return 0
+        if coordinate in joint.info.speeds:
+            return joint.info.speeds.index(coordinate)
+        if joint.info.nq == joint.info.nv and coordinate in names:
+            return list(names).index(coordinate)
+        remedy = f"Name one of {', '.join(words)}." if not coordinate else near_misses(coordinate, words)
+        raise ModelError(f"It is not said which coordinate of '{joint.name}' is meant.", where=where, remedy=remedy)
+
+    # --------------------------------------------------------------------------------- formulas and states
+
+    def counted(self, angle: str) -> int | None:
+        """Where the state of an angle that counts turns is in x."""
+        return self.turn_counters[angle][0] if angle in self.turn_counters else None
+
+    def term(self, value: Value, where: str, force: str = "") -> Any:
+        """A number, or a formula of signals; force : whose law it is."""
+        if not isinstance(value, str):
+            return float(value)
+        node = parse(value)
+        if names(node) <= set(self.numbers.values):
+            return self.numbers.scalar(value, where)
+        return LocatedFormula(formula_of(self.mode_variables.with_modes(node, force)), where)
+
+    @cached_property
+    def mode_variables(self) -> ModeVariables:
+        """Of the formulas of forces and drivers."""
+        texts = [driver.function for driver in self.model.drivers if isinstance(driver.function, str)]
+        laws = {force.name: parse(force.law) for force in self.model.forces if isinstance(force.law, str)}
+        return ModeVariables(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
+
+
+def _own_coordinate(link: int | None, k: int) -> Reader:
+    return lambda kinematics: kinematics.coordinates[link][k]  # type: ignore[index]
+
+
+def _own_speed(link: int | None, k: int) -> Reader:
+    return lambda kinematics: kinematics.speeds[link][k]  # type: ignore[index]
+
+
+def _measured_value(measure: RelativeMeasure, k: int) -> Reader:
+    return lambda kinematics: measurement(measure, kinematics)[0].values[k]
+
+
+def _measured_rate(measure: RelativeMeasure, k: int) -> Reader:
+    def read(kinematics: KinematicState) -> Any:
+        measured, motion = measurement(measure, kinematics)
+        return kinematics.run(_power, measured.wrenches[k], motion)
+
+    return read
+
+
+def _power(wrench: Any, motion: Any) -> Any:
+    return motion.dot(wrench)

@@ -1,0 +1,273 @@
+"""Every kind of force element, and one made up here: power and energy, action and reaction, balance at junctions, what
+is shown, seen and saved."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.elements.force_state import End, ForceState, Scalars
+from core.elements.forces import FORCES
+from core.elements.forces.along_one import Law, law_of
+from core.elements.forces.force_element import numbers_shown
+from core.elements.forces.line import OnLine
+from core.elements.resolver import Resolver
+from core.errors import ModelError
+from core.files import dumps, loads
+from core.mechanism import Mechanism
+from core.model import FORCE_KINDS, Force, ForceKind, Junction, Model
+from core.model.forces import LINE
+from core.simulation.run.element_channels import ElementChannels
+from core.spatial.scalar import minus, over, plus, times
+from core.traces import program
+from core.traces.dynamics import force_state
+from tests.mechanism.elements import kind_machines as machines
+from viz.drawlist.draw_list import items
+from viz.drawlist.elements import LOOKS
+
+STIFFNESS, REST, DAMPING = 8.0, 0.2, 1.5
+
+
+@dataclass(frozen=True)
+class Kelvin(OnLine):
+    """A spring beside a spring and a damper one behind the other (standard linear solid), all of one stiffness."""
+
+    name = "kelvin"
+    state_names = ("stretch",)
+    element: str
+    a: End
+    b: End
+    law: Law
+    state: int
+
+    @classmethod
+    def read(cls, force: Force, machine: Resolver) -> Kelvin:
+        law = law_of(force, machine)
+        return cls(force.name, machine.end(force.a), machine.end(force.b), law, machine.states[force.name])
+
+    def force(self, s: ForceState, value, speed):
+        k, beside, behind = self.law.stiffness, minus(value, self.law.rest), s.x[self.state]
+        stored = times(0.5, times(k, plus(times(beside, beside), times(behind, behind))))
+        return times(k, plus(beside, behind)), stored
+
+    def state_rate(self, s: ForceState) -> Scalars:
+        _, speed = self.quantity(s)
+        return (minus(speed, over(times(self.law.stiffness, s.x[self.state]), self.law.damping)),)
+
+    def rest_state(self, s: ForceState) -> Scalars:
+        return (0.0,)
+
+
+@pytest.fixture(autouse=True)
+def kelvin(monkeypatch: pytest.MonkeyPatch):
+    """A kind that comes from outside: a class, and a row of the document."""
+    row = ForceKind("kelvin", "Standard linear solid", ("a", "b", "stiffness", "rest", "damping"), LINE)
+    monkeypatch.setitem(FORCE_KINDS, "kelvin", row)
+    monkeypatch.setattr(FORCES, "_kinds", {**FORCES._kinds, "kelvin": Kelvin})
+    yield
+    program.forget()
+
+
+ALL = (*FORCES, "kelvin")
+every = pytest.mark.parametrize("kind", ALL)
+everywhere = pytest.mark.parametrize("shape", machines.SHAPES)
+
+
+def element(kind: str, joint: str = "j1", coordinate: str = "2", **more: object) -> Force:
+    """An element of a kind between b0 and tip, along `distance`, or in a joint."""
+    given = {
+        "a": "b0",
+        "b": "tip",
+        "sensor": "distance",
+        "joint": joint,
+        "coordinate": coordinate,
+        "stiffness": STIFFNESS,
+        "rest": REST,
+        "damping": DAMPING,
+        "force": (1.0, "2*sin(t)", -0.5),
+        "torque": (0.3, 0.0, "distance"),
+        **more,
+    }
+    return Force(name="f", kind=kind, **{name: given[name] for name in FORCE_KINDS[kind].uses if name in given})
+
+
+def with_force(model: Model, *forces: Force) -> Mechanism:
+    return Mechanism(dataclasses.replace(model, forces=forces))
+
+
+def at(kind: str, shape: str, seed: int):
+    """(machine with the element, without it, q, v, x near its rest)"""
+    model = machines.machine(shape, seed)
+    in_joint = {"joint": "guide", "coordinate": "displacement"} if shape == "loop" else {}
+    mech, bare = with_force(model, element(kind, **in_joint)), Mechanism(model)
+    q, v = machines.state(bare, seed)
+    x = mech.x_rest(q) + 0.1 * np.random.default_rng(seed).normal(size=mech.nx)
+    return mech, bare, q, v, x
+
+
+def shown(mech: Mechanism, q, v, x, t: float = 0.4) -> dict[str, np.ndarray]:
+    """The channels of the first element by name."""
+    numbers, found = mech.compiled.call("forces", q, v, t=t, x=x), {}
+    for channel in FORCES[mech.model.forces[0].kind].channels(""):
+        count = len(channel.components)
+        found[channel.name], numbers = np.squeeze(numbers[:count]), numbers[count:]
+    return found
+
+
+@every
+@everywhere
+@pytest.mark.parametrize("seed", range(2))
+def test_what_it_exerts_has_the_power_that_it_shows(kind: str, shape: str, seed: int) -> None:
+    """The force on the speeds of the machine, found by leaving the element out."""
+    mech, bare, q, v, x = at(kind, shape, seed)
+    Q = bare.bias(q, v, t=0.4) - mech.bias(q, v, t=0.4, x=x)
+    assert np.max(np.abs(Q)) > 1e-3
+    assert Q @ v == pytest.approx(float(shown(mech, q, v, x)["power"]), rel=1e-9, abs=1e-9)
+
+
+DISSIPATED = {
+    "line": lambda f: DAMPING * f["rate"] ** 2,
+    "sensor": lambda f: DAMPING * f["rate"] ** 2,
+    "joint": lambda f: DAMPING * f["rate"] ** 2,
+    "series": lambda f: f["force"] ** 2 / DAMPING,
+    "kelvin": lambda f: (f["force"] - STIFFNESS * (f["length"] - REST)) ** 2 / DAMPING,
+    "wrench": lambda f: -f["power"],
+}
+"""Power that a kind turns into heat, from its law; a wrench stores nothing."""
+
+
+@every
+@everywhere
+def test_power_is_what_it_no_longer_stores_less_what_it_dissipates(kind: str, shape: str) -> None:
+    mech, bare, q, v, x = at(kind, shape, 3)
+    rate = mech.x_rate(q, v, x, t=0.4) if mech.nx else x
+
+    def stored(h: float) -> float:
+        there = bare.integrate(q, v, h)
+        whole = mech.energy(there, v, t=0.4, x=x + h * rate).potential
+        return float(whole - bare.energy(there, v).potential)
+
+    h = 1e-5
+    change = (stored(h) - stored(-h)) / (2.0 * h)
+    found = shown(mech, q, v, x)
+    assert found["power"] == pytest.approx(-change - DISSIPATED[kind](found), rel=1e-7, abs=1e-7)
+
+
+@every
+def test_action_is_reaction(kind: str) -> None:
+    """Nothing that acts between bodies changes the momentum and the moment of momentum of a machine that floats."""
+    model = machines.floating(5)
+    mech = with_force(model, element(kind))
+    q, v = machines.state(mech, 5)
+    x = mech.x_rest(q) + 0.1
+    a = mech.forward_dynamics(q, v, np.zeros(mech.nv), t=0.4, x=x)
+    assert np.max(np.abs(a - Mechanism(model).forward_dynamics(q, v, np.zeros(mech.nv)))) > 1e-3
+    h = 1e-6
+    after, before = (mech.compiled.call("momentum", mech.integrate(q, v + 0.5 * s * a, s), v + s * a) for s in (h, -h))
+    assert (after - before) / (2.0 * h) == pytest.approx(np.zeros(6), abs=1e-6 * np.max(np.abs(a)))
+
+
+@every
+@everywhere
+def test_the_forces_at_its_ends_are_opposite(kind: str, shape: str) -> None:
+    mech, _, q, v, x = at(kind, shape, 7)
+    context = mech.compiled.program.tracer
+    s = force_state(context, {"q": list(q), "v": list(v), "x": [*x, *np.zeros(len(x))], "t": [0.4]})
+    (found,) = context.elements.named_forces
+    assert len(found.ends()) == len(found.at_ends(s))
+    assert len(found.ends()) or found.joint
+    total = sum((np.array([float(c) for c in force]) for force in found.at_ends(s)), np.zeros(3))
+    assert total == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [*(kind for kind in FORCES if FORCE_KINDS[kind].needs == "b"), "kelvin"])
+@everywhere
+def test_a_junction_is_where_they_are_in_balance(kind: str, shape: str) -> None:
+    """Three springs with dampers and the element meet at a point without mass: it moves so that their forces cancel (to
+    what `core.traces.junctions` calls negligible damping)."""
+    model = dataclasses.replace(machines.machine(shape, 2), junctions=(Junction(name="knot", guess=(0.1, 0.2, 0.3)),))
+    holders = [
+        Force(name=f"h{k}", kind="line", a=a, b="knot", stiffness=20.0, damping=2.0, rest=0.05)
+        for k, a in enumerate(("", "b0", "b4"))
+    ]
+    mech = with_force(model, *holders, element(kind, b="knot", torque=(0.0, 0.0, 0.0)))
+    q, v = machines.state(mech, 2)
+    x = mech.x_rest(q, t=0.4)
+    x[:3] = (0.6, -0.5, 0.4)
+    rate = mech.x_rate(q, v, x, t=0.4)
+    context = mech.compiled.program.tracer
+    s = force_state(context, {"q": list(q), "v": list(v), "x": [*x, *rate], "t": [0.4]})
+    on_knot = [
+        np.array([float(c) for c in force])
+        for each in context.elements.named_forces
+        for end, force in zip(each.ends(), each.at_ends(s), strict=True)
+        if end == context.elements.junctions["knot"]
+    ]
+    assert len(on_knot) == 4
+    assert np.max(np.abs(on_knot)) > 0.1
+    assert sum(on_knot) == pytest.approx(np.zeros(3), abs=1e-4 * np.max(np.abs(on_knot)))
+
+
+@every
+@everywhere
+def test_its_channels_are_whole_and_finite(kind: str, shape: str) -> None:
+    mech, _, q, v, x = at(kind, shape, 1)
+    samples = SimpleNamespace(
+        time=np.array([0.0, 1e-3]), q=np.array([q, bare_step(mech, q, v)]), v=np.array([v, v]), x=np.array([x, x])
+    )
+    samples.tau = np.zeros_like(samples.v)
+    table = ElementChannels(mech, None, samples).table
+    for channel in FORCES[kind].channels("length"):
+        assert (f"f.{channel.name}" in table) == channel.of_runs
+        if channel.of_runs:
+            values = table[f"f.{channel.name}"].compute()
+            assert values.shape == ((2,) if channel.components == ("",) else (2, len(channel.components)))
+            assert np.isfinite(values).all()
+    assert mech.compiled.call("forces", q, v, t=0.0, x=x).shape == (numbers_shown(FORCES[kind]),)
+    assert [name for name in mech.x_names if name.startswith("f.")] == [f"f.{w}" for w in FORCES[kind].state_names]
+
+
+def bare_step(mech: Mechanism, q, v) -> np.ndarray:
+    return np.asarray(mech.integrate(q, v, 1e-3))
+
+
+@every
+def test_it_is_seen_saved_and_read_back(kind: str) -> None:
+    model = dataclasses.replace(machines.machine("tree", 0), forces=(element(kind),))
+    seen = [item for item in items(model) if item.ref == ("forces", "f")]
+    assert seen
+    assert len({item.id for item in seen}) == len(seen)
+    assert loads(dumps(model)).forces == model.forces
+    assert FORCE_KINDS[kind].title
+    assert FORCES[kind].__doc__
+    assert not {"a", "b", "sensor", "joint"} & {FORCE_KINDS[kind].needs} - set(FORCE_KINDS[kind].uses)
+
+
+@every
+def test_what_it_needs_must_be_given(kind: str) -> None:
+    with pytest.raises(ModelError, match="where the force acts"):
+        Force(name="f", kind=kind)
+
+
+def test_the_document_and_the_kernel_have_the_same_kinds() -> None:
+    assert set(FORCE_KINDS) == set(FORCES)
+    assert set(LOOKS["forces"]) == set(FORCES) - {"kelvin"}
+
+
+def test_a_kind_that_there_is_not_is_refused_by_the_document_and_by_the_family() -> None:
+    with pytest.raises(ModelError, match="'magnet' is not one of"):
+        Force(name="f", kind="magnet", b="tip")
+    with pytest.raises(ModelError, match="magnet"):
+        FORCES["magnet"]
+
+
+def test_an_incomplete_kind_cannot_enter_the_family() -> None:
+    class Half(OnLine):
+        name = "half"
+
+    with pytest.raises(TypeError, match="read"):
+        FORCES.add(Half)

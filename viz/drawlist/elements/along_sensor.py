@@ -1,0 +1,32 @@
+"""What acts along a sensor: on its line, or about its axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.model import Force, Sensor
+from viz.drawlist.elements.about_axis import around
+from viz.drawlist.elements.element_look import Look
+from viz.drawlist.elements.on_line import Line, law_icon
+from viz.drawlist.item import Item
+from viz.drawlist.skeleton import Skeleton
+from viz.placement import number, unit
+
+
+def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
+    """A spring or damper between the frames of the sensor."""
+    sensor: Sensor | None = next((s for s in skeleton.model.sensors if s.name == force.sensor), None)
+    if sensor is None:
+        return
+    if sensor.info.turns:
+        axis = unit([number(x, skeleton.values) for x in sensor.axis])
+        yield around(skeleton, force, *skeleton.anchor(sensor.b), axis)
+    else:
+        yield from Line(skeleton, force, sensor.a, sensor.b).law()
+
+
+def _icon(force: Force) -> str:
+    return "spring" if force.stiffness != 0.0 else law_icon(force)
+
+
+LOOK = Look(items, "sensor", _icon)

@@ -1,0 +1,58 @@
+"""Gearwheels at two joints that are coupled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.model import Constraint, Joint
+from viz.drawlist import geometry as g
+from viz.drawlist.elements.element_look import Look
+from viz.drawlist.item import Item
+from viz.drawlist.skeleton import Skeleton
+from viz.placement import Array, along, number, placement, shifted, unit
+
+
+def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
+    """A gearwheel at each of the two joints, as large as the ratio says where both fit between them."""
+    joint, leader = skeleton.joint(constraint.joint), skeleton.joint(constraint.leader)
+    if joint is None or leader is None:
+        return
+    ratio = abs(number(constraint.ratio, skeleton.values)) or 1.0
+    small, large = _radii(skeleton, joint, leader, ratio)
+    for each, radius, name in ((joint, small, "follower"), (leader, large, "leader")):
+        frame, pose = skeleton.side(each, "a" if each.info.is_slider() else "b")
+        axis = unit([number(x, skeleton.values) for x in each.axis])
+        r = skeleton.glyph
+        teeth = max(16, round(2.0 * np.pi * radius / r))
+        wheel = g.Gearwheel(radius, 0.7 * r, teeth, 0.5 * r)
+        place = pose @ along(axis) @ shifted(0.0, 0.0, -1.7 * r)
+        yield Item(
+            f"mark/constraints/{constraint.name}/{name}",
+            ("constraints", constraint.name),
+            frame,
+            wheel,
+            "mark",
+            "constraint",
+            placement(place),
+        )
+
+
+def _radii(skeleton: Skeleton, joint: Joint, leader: Joint, ratio: float) -> tuple[float, float]:
+    """Pitch radii of follower and leader: q_joint = ratio · q_leader, so r_leader = ratio · r_joint."""
+    r = skeleton.glyph
+    apart = float(np.linalg.norm(_origin(skeleton, joint) - _origin(skeleton, leader)))
+    follower = apart / (1.0 + ratio)
+    if 1.2 * r < follower < 12.0 * r and 1.2 * r < ratio * follower < 12.0 * r:
+        return follower, ratio * follower
+    base = 2.2 * r
+    return base / max(ratio, 1.0) if ratio > 1.0 else base, base if ratio > 1.0 else max(base * ratio, 1.2 * r)
+
+
+def _origin(skeleton: Skeleton, joint: Joint) -> Array:
+    body, pose = skeleton.side(joint, "a")
+    return np.asarray((skeleton.drawn.get(body, np.eye(4)) @ pose)[:3, 3])
+
+
+LOOK = Look(items, "gear")

@@ -1,0 +1,51 @@
+"""What acts in a joint: a coil or damper along a slide, a spiral or ring about an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.model import Force, Joint
+from core.multibody.number_reader import Numbers
+from viz.drawlist.elements.about_axis import around
+from viz.drawlist.elements.element_look import Look
+from viz.drawlist.elements.on_line import SlideLine, law_icon
+from viz.drawlist.item import Item
+from viz.drawlist.skeleton import Skeleton
+from viz.placement import Array, unit
+
+
+def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
+    """Beside a slide, or about the axis of the coordinate."""
+    joint = skeleton.joint(force.joint)
+    if joint is None:
+        return
+    axis, slides = _along_coordinate(skeleton, joint, force.coordinate)
+    if slides and (force.stiffness != 0.0 or force.damping != 0.0):
+        yield from SlideLine(skeleton, force, joint, axis).law()
+    else:
+        yield around(skeleton, force, *skeleton.side(joint, "a"), axis, slides)
+
+
+def _along_coordinate(skeleton: Skeleton, joint: Joint, coordinate: str) -> tuple[Array, bool]:
+    """(3,) the axis of a joint's coordinate or speed, in frame a at q = 0, and whether it slides along it."""
+    kind = joint.info
+    if coordinate in kind.position:
+        return np.eye(3)[kind.position.index(coordinate)], True
+    names = kind.speeds if coordinate in kind.speeds else kind.coordinates
+    k = names.index(coordinate) if coordinate in names else 0
+    try:
+        law, R_ac = Numbers(skeleton.values, skeleton.model.origin).law(joint)
+    except KinetostatError:  # axes that say nothing
+        return np.eye(3)[2], False
+    angular, linear = (np.array(each, dtype=float) for each in law.subspace(law.neutral)[k])
+    return np.array(R_ac, dtype=float) @ unit(angular if angular.any() else linear), not angular.any()
+
+
+def _icon(force: Force) -> str:
+    return "torsion_spring" if force.stiffness != 0.0 else law_icon(force)
+
+
+LOOK = Look(items, "torsion_spring", _icon)

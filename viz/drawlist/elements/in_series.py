@@ -1,0 +1,21 @@
+"""A spring and a damper one behind the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.model import Force
+from viz.drawlist.elements.element_look import Look
+from viz.drawlist.elements.on_line import Line
+from viz.drawlist.item import Item
+from viz.drawlist.skeleton import Skeleton
+
+
+def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
+    """Each on its half of the line."""
+    line = Line(skeleton, force, force.a, force.b)
+    yield line.spring(0.0, 0.5)
+    yield from line.damper(0.5, 1.0)
+
+
+LOOK = Look(items, "series")
