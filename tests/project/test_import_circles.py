@@ -25,8 +25,6 @@ KNOTS = {
     "core.simulation.run.run": (3, "a run saves and loads itself"),
     "app.widgets.fields.element_form": (4, "an element's form has forms of its parts"),
     "core.mechanism.mechanism": (22, "what a mechanism does is in functions that take the whole of it"),
-    "app.viewport.viewport": (13, "what acts in the viewport takes the whole of it"),
-    "app.window.window": (37, "commands, dialogs and panels take the whole window"),
 }
 """A file of each circle that there is with imports for types included: how many files it has, and why it is."""
 

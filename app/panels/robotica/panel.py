@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 from app.background.jobs import Job, Jobs
 from app.document.file_filters import open_filter
 from app.document.session import Session
+from app.panels import BOTTOM, Panel
 from app.panels.console.panel import Popup
 from app.panels.robotica.host import Done, RoboticaLine, functions
 from app.plain_text import as_tip
@@ -33,6 +35,9 @@ from core.functions.results import Message
 from core.mathematica.meaning import FUNCTIONS
 from core.robotica.command import quoted
 from resources import EXAMPLES
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 BANNER = (
     "Robotica calls as its manual writes them, on the open robot, for example\n"
@@ -146,7 +151,7 @@ class RoboticaPanel(QWidget):
         shown.itemActivated.connect(lambda item: self.offer(item.text()))
         return shown
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Stop what runs (closing the program); the jobs wait for its thread."""
         self.abort()
 
@@ -392,3 +397,14 @@ class Line(QLineEdit):
         self.setSelection(self.cursorPosition() - len(stem), len(stem)) if stem else None
         self.insert(text)
         self.setFocus()
+
+
+def make(bench: Workbench) -> RoboticaPanel:
+    """The panel of a window."""
+    panel = RoboticaPanel(bench.session, bench.settings, bench.jobs)
+    panel.opened.connect(lambda opened: bench.files.replace(opened))
+    panel.resized.connect(bench.stage.viewpoint.keep_in_view)
+    return panel
+
+
+PANEL = Panel("robotica", "Robotica", BOTTOM, make, order=11, tab_with="output", typing=True)
