@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
     from app.document.opening import Opened
+    from app.document.pictures import PictureSettings
     from app.document.run_tree import Record
     from app.document.session import Ref, Session
     from app.playback.clock import Player
@@ -363,6 +364,7 @@ class Workbench(Protocol):
     settings: Settings
     theme: Theme
     jobs: Jobs
+    pictures: PictureSettings
     player: Player
     sequence: Sequence
 

@@ -12,6 +12,7 @@ from core.functions.results import Arrows, EllipsoidField, PoseSequence, Result,
 from viz import camera
 
 if TYPE_CHECKING:
+    from app.document.pictures import PictureSettings
     from app.playback.clock import Player
     from app.playback.sequence import Sequence
     from app.viewport.stage import Stage
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 class SceneResults:
     """Shows what results have for the scene, and opens their sequences of poses for the player."""
 
-    def __init__(self, view: Stage, player: Player, sequence: Sequence) -> None:
-        self._view, self._player, self._sequence = view, player, sequence
+    def __init__(self, view: Stage, player: Player, sequence: Sequence, pictures: PictureSettings) -> None:
+        self._view, self._player, self._sequence, self._pictures = view, player, sequence, pictures
         session = view.session
         self._life = Lifetime()
         self._life.listen(
@@ -86,7 +87,7 @@ class SceneResults:
     def _show_ranges(self, result: ViewRanges) -> None:
         """Fix what the view shows, or release it."""
         view = self._view
-        view.session.ranges = result.ranges
+        self._pictures.ranges = result.ranges
         view.scene.range_box.fix([end for pair in result.ranges for end in pair])
         view.viewpoint.fit()
         view.update()
@@ -225,7 +226,7 @@ class SceneResults:
         if self._document != session.document:
             self._document = session.document
             self._view.scene.range_box.fix(())
-            session.ranges = ()
+            self._pictures.ranges = ()
             self._turn_back()
         sequence = self._sequence
         if old.model is not new.model and sequence.active and sequence.names != session.mech.frame_names:

@@ -119,9 +119,7 @@ class SceneFollower:
             self._moved()
 
     def _units(self) -> None:
-        settings = self._view.settings
-        self._view.scene.range_box.unit = settings.display("length")
-        self._view.session.millimetres = settings.millimetres
+        self._view.scene.range_box.unit = self._view.settings.display("length")
 
     def _display(self) -> None:
         settings = self._view.settings

@@ -16,6 +16,7 @@ from app.background.lifetime import Lifetime
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
+from app.document.pictures import PictureSettings
 from app.document.run_pose import RunPose
 from app.document.session import Ref, Session
 from app.panels.console.panel import ConsolePanel
@@ -108,8 +109,6 @@ class Window(QMainWindow):
         self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
         self._listen()
-        self._life.own(self.films)
-        self._life.own(self.jobs)
         self.setAcceptDrops(True)
         self.resize(QSize(*SIZE).boundedTo(self.screen().availableSize() - FRAME))
         self.docks.recall()
@@ -124,7 +123,8 @@ class Window(QMainWindow):
         self.viewport = own(Viewport(session, self.settings, self.theme, TOOLS, self))
         self.player = own(Player(session.runs, self))
         self.sequence = Sequence(session)
-        self.results = own(SceneResults(self.viewport, self.player, self.sequence))
+        self.pictures = PictureSettings(session, self.settings)
+        self.results = own(SceneResults(self.viewport, self.player, self.sequence, self.pictures))
         self.run_pose = own(RunPose(session))
         self.run_scene = own(RunScene(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
@@ -166,8 +166,8 @@ class Window(QMainWindow):
         self.recovery = Recovery(self.session, self.files, self.run_keeper, self.surroundings, self.notices, self._copy)
         self._keep_copy = False
         self._life.callback(lambda: self.recovery.close(keep=self._keep_copy))
-        self._life.own(self.outside)
-        self._life.own(self.files)
+        for each in (self.outside, self.films, self.jobs, self.files):
+            self._life.callback(each.close)
 
     def _middle(self) -> QWidget:
         """The viewport with the timeline below it and what waits for an answer above."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.document.pictures import PictureSettings
 from app.document.session import Session
 from app.panels import BOTTOM, Panel
 from app.panels.console.completion import completions
@@ -44,10 +45,12 @@ _KEY = "console/history"
 class ConsolePanel(QWidget):
     """Transcript above, input below."""
 
-    def __init__(self, session: Session, settings: Settings | None = None) -> None:
+    def __init__(
+        self, session: Session, settings: Settings | None = None, pictures: PictureSettings | None = None
+    ) -> None:
         super().__init__()
         self._settings = settings or Settings()
-        self.interpreter = Interpreter(session, self)
+        self.interpreter = Interpreter(session, pictures or PictureSettings(session, self._settings), self)
         self.history: list[str] = [str(item) for item in self._settings.value(_KEY, [])]
         self._place = len(self.history)
         self._draft = ""
@@ -285,7 +288,7 @@ class Popup(QListWidget):
 
 def make(bench: Workbench) -> ConsolePanel:
     """The panel of a window."""
-    return ConsolePanel(bench.session, bench.settings)
+    return ConsolePanel(bench.session, bench.settings, bench.pictures)
 
 
 PANEL = Panel("console", "Console", BOTTOM, make, order=10, tab_with="output", typing=True)

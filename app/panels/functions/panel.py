@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
+from app.document.pictures import PictureSettings
 from app.document.session import Session, State
 from app.panels import LEFT, Panel
 from app.panels.functions.form import FunctionForm
@@ -58,10 +59,13 @@ class FunctionPanel(QWidget):
     abort_wanted = Signal()
     """What Robotica runs shall stop."""
 
-    def __init__(self, session: Session, jobs: Jobs, settings: Settings | None = None) -> None:
+    def __init__(
+        self, session: Session, jobs: Jobs, settings: Settings | None = None, pictures: PictureSettings | None = None
+    ) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
         self._settings = settings or Settings()
+        self._pictures = pictures or PictureSettings(session, self._settings)
         self._guard = Guard(session.message.emit)
         self._job: Job | None = None
         self._following: Job | None = None
@@ -227,7 +231,7 @@ class FunctionPanel(QWidget):
 
     def context(self) -> Context:
         """The machine as it is shown now."""
-        return self._session.context()
+        return self._pictures.context()
 
     def run(self) -> Job | None:
         """Run the chosen function beside the window with the options that stand in the form."""
@@ -358,7 +362,7 @@ class FunctionPanel(QWidget):
 
 def make(bench: Workbench) -> FunctionPanel:
     """The panel of a window."""
-    panel = FunctionPanel(bench.session, bench.jobs, bench.settings)
+    panel = FunctionPanel(bench.session, bench.jobs, bench.settings, bench.pictures)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     panel.line_wanted.connect(lambda line: bench.panels.enter_line(line))
     return panel

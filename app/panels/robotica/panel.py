@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.document.file_filters import open_filter
+from app.document.pictures import PictureSettings
 from app.document.session import Session
 from app.panels import BOTTOM, Panel
 from app.panels.console.panel import Popup
@@ -67,10 +68,12 @@ class RoboticaPanel(QWidget):
     resized = Signal()
     """A line gave the machine other values: it may reach further than before."""
 
-    def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
+    def __init__(
+        self, session: Session, settings: Settings, jobs: Jobs, pictures: PictureSettings | None = None
+    ) -> None:
         super().__init__()
         self._session, self._settings, self._jobs = session, settings, jobs
-        self.line = RoboticaLine(session)
+        self.line = RoboticaLine(session, pictures or PictureSettings(session, settings))
         self.job: Job | None = None
         self.waiting: list[str] = []
         """Lines that were entered while another one ran."""
@@ -401,7 +404,7 @@ class Line(QLineEdit):
 
 def make(bench: Workbench) -> RoboticaPanel:
     """The panel of a window."""
-    panel = RoboticaPanel(bench.session, bench.settings, bench.jobs)
+    panel = RoboticaPanel(bench.session, bench.settings, bench.jobs, bench.pictures)
     panel.opened.connect(lambda opened: bench.files.replace(opened))
     panel.resized.connect(bench.stage.viewpoint.keep_in_view)
     return panel
