@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
-Run = Callable[["Window"], object]
-Check = Callable[["Window"], bool]
+Run = Callable[["Workbench"], object]
+Check = Callable[["Workbench"], bool]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Command:
 
     id       : stable name, "<group>.<verb>", e.g. "file.open"
     title    : as in the menu; ends in "…" if more is asked before anything happens
-    run      : does it; gets the window (`window.session`, `window.settings`, `window.viewport` …)
+    run      : does it; gets the workbench (`bench.session`, `bench.files`, `bench.panels` …)
     menu     : place in the menus, e.g. "File" or "View/Show"; "" for none; "context" for the context menu only
     shortcut : key sequence as Qt writes it, e.g. "Ctrl+Shift+Z"; several separated by ", "
     icon     : name of a drawing in resources/icons
@@ -45,6 +45,6 @@ class Command:
     toolbar: str = ""
     context: tuple[str, ...] = ()
 
-    def applies(self, window: Window) -> bool:
+    def applies(self, bench: Workbench) -> bool:
         """Whether it can be run now."""
-        return self.when is None or self.when(window)
+        return self.when is None or self.when(bench)

@@ -21,7 +21,7 @@ from core.model import WORLD, connections
 from core.model.edits import edits
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
     from core.files import Trusted
 
 NEEDS = {"joint": "joints", "sensor": "sensors"}
@@ -33,12 +33,12 @@ NEEDS = {"joint": "joints", "sensor": "sensors"}
 def begin(each: Connection) -> Run:
     """Start the connect tool for a connection; what is selected counts as pointed at, where it fits."""
 
-    return lambda window: arm(window.viewport, each)
+    return lambda bench: arm(bench.stage, each)
 
 
-def _possible(each: Connection) -> Callable[[Window], bool]:
-    def applies(window: Window) -> bool:
-        model = window.session.model.expanded
+def _possible(each: Connection) -> Callable[[Workbench], bool]:
+    def applies(bench: Workbench) -> bool:
+        model = bench.session.model.expanded
         return bool(model.bodies) and all(getattr(model, NEEDS[want]) for want in each.wants if want in NEEDS)
 
     return applies
@@ -67,14 +67,17 @@ def _command(each: Connection) -> Command:
     )
 
 
-def add_assembly(window: Window) -> None:
+def add_assembly(bench: Workbench) -> None:
     """Ask for the file of a sub-assembly."""
     suffixes = " ".join(f"*{suffix}" for each in FORMATS.values() for suffix in each.suffixes)
     path, _ = QFileDialog.getOpenFileName(
-        window, "Add the machine of a file", str(window.session.folder or ""), f"Machines ({suffixes});;All files (*)"
+        bench.widget,
+        "Add the machine of a file",
+        str(bench.session.folder or ""),
+        f"Machines ({suffixes});;All files (*)",
     )
     if path:
-        bring(window.session, path, window.messages)
+        bring(bench.session, path, bench)
 
 
 def bring(session: Session, path: str, messages: Messages | None = None) -> bool:
@@ -97,10 +100,10 @@ def bring(session: Session, path: str, messages: Messages | None = None) -> bool
     return session.apply(f"Add assembly {name}", lambda _model: new, select=Ref("assemblies", name))
 
 
-def edit_gravity(window: Window) -> None:
+def edit_gravity(bench: Workbench) -> None:
     """Show gravity in the properties."""
-    window.session.select(None)
-    window.properties.focus_field("world")
+    bench.session.select(None)
+    bench.panels.focus_field("world")
 
 
 COMMANDS = (

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from app.commands.command import Command
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 MENU = "Tools/Derivation"
 
 
-def _open(window: Window) -> None:
-    window.docks.show("derivation")
-    window.derivation.begin()
+def _open(bench: Workbench) -> None:
+    bench.panels.show("derivation")
+    bench.panels.derivation.begin()
 
 
-def _on(window: Window) -> bool:
-    return window.derivation.on
+def _on(bench: Workbench) -> bool:
+    return bench.panels.derivation.on
 
 
 COMMANDS = (
@@ -36,7 +36,7 @@ COMMANDS = (
     Command(
         "derivation.back",
         "Step before",
-        lambda w: w.derivation.step(-1),
+        lambda w: w.panels.derivation.step(-1),
         MENU,
         "Alt+Left",
         "step_back",
@@ -46,7 +46,7 @@ COMMANDS = (
     Command(
         "derivation.forward",
         "Next step",
-        lambda w: w.derivation.step(1),
+        lambda w: w.panels.derivation.step(1),
         MENU,
         "Alt+Right",
         "step_forward",
@@ -56,7 +56,7 @@ COMMANDS = (
     Command(
         "derivation.close",
         "End the replay",
-        lambda w: w.derivation.end(),
+        lambda w: w.panels.derivation.end(),
         MENU,
         "",
         "close",

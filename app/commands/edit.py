@@ -8,31 +8,31 @@ from app.commands.command import Command
 from app.document.isostatic import make_isostatic, proposed
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 
-def escape(window: Window) -> None:
+def escape(bench: Workbench) -> None:
     """Cancel the gesture or preview in progress; else step back to the select tool; else select nothing."""
-    if window.viewport.gestures.cancel():
+    if bench.stage.gestures.cancel():
         return
-    if window.session.previewing:
-        window.session.cancel()
-    elif window.interactive.on:
-        window.interactive.stop()
-    elif window.viewport.gestures.tool.id != "select":
-        window.viewport.gestures.choose("select")
+    if bench.session.previewing:
+        bench.session.cancel()
+    elif bench.runs.live:
+        bench.runs.stop_live()
+    elif bench.stage.gestures.tool.id != "select":
+        bench.stage.gestures.choose("select")
     else:
-        window.session.select(None)
+        bench.session.select(None)
 
 
-def degrees(window: Window) -> None:
+def degrees(bench: Workbench) -> None:
     """Switch between degrees and radians."""
-    window.settings.degrees = not window.settings.degrees
+    bench.settings.degrees = not bench.settings.degrees
 
 
-def millimetres(window: Window) -> None:
+def millimetres(bench: Workbench) -> None:
     """Switch between millimetres and metres."""
-    window.settings.millimetres = not window.settings.millimetres
+    bench.settings.millimetres = not bench.settings.millimetres
 
 
 COMMANDS = (

@@ -13,40 +13,40 @@ from core.model import JOINT_KINDS
 from core.model.edits import edits, starters
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 
 GRID = 0.05
 """Places of new bodies are multiples of this, m."""
 
 
-def add_body(window: Window) -> bool:
+def add_body(bench: Workbench) -> bool:
     """A free body: beside the machine if there is one, so that it is seen and can be taken."""
-    session = window.session
+    session = bench.session
     place = None
     if session.model.expanded.bodies:
-        _, high_x, low_y, high_y, low_z, _ = window.viewport.scene.bounds()
+        _, high_x, low_y, high_y, low_z, _ = bench.stage.scene.bounds()
         at = (high_x + ASIDE, 0.5 * (low_y + high_y), low_z + 0.5 * ASIDE)
         place = tuple(round(math.ceil(x / GRID - 0.01) * GRID, 6) + 0.0 for x in at)
     return add(session, "bodies", lambda model: edits.free_body(model, place=place))
 
 
-def delete(window: Window) -> None:
+def delete(bench: Workbench) -> None:
     """Delete the selected element; what depends on it is shown first."""
-    ref = window.session.selection
-    if ref is not None and is_own(window.session, ref):
-        remove(window.session, ref, window)
+    ref = bench.session.selection
+    if ref is not None and is_own(bench.session, ref):
+        remove(bench.session, ref, bench.widget)
 
 
 # ------------------------------------------------------------------------------- the table
 
 
-def _selected(window: Window) -> bool:
-    return is_own(window.session, window.session.selection)
+def _selected(bench: Workbench) -> bool:
+    return is_own(bench.session, bench.session.selection)
 
 
-def _has_body(window: Window) -> bool:
-    return bool(window.session.model.expanded.bodies)
+def _has_body(bench: Workbench) -> bool:
+    return bool(bench.session.model.expanded.bodies)
 
 
 def _link(kind: str) -> Command:
@@ -90,7 +90,7 @@ COMMANDS = (
     Command(
         "add.joint",
         "Joint…",
-        lambda w: ask_joint(w.session, w.settings, w),
+        lambda w: ask_joint(w.session, w.settings, w.widget),
         "Add",
         "Ctrl+J",
         "connect",
@@ -112,7 +112,7 @@ COMMANDS = (
     Command(
         "add.chain",
         "DH chain…",
-        lambda w: ask_chain(w.session, w.settings, w),
+        lambda w: ask_chain(w.session, w.settings, w.widget),
         "Add",
         icon="chain",
         section="chain",
@@ -140,7 +140,7 @@ COMMANDS = (
     Command(
         "element.rename",
         "Rename",
-        lambda w: w.rename_selected(),
+        lambda w: w.panels.rename_selected(),
         "Edit",
         "F2",
         "rename",

@@ -8,20 +8,20 @@ from app.commands.command import Command, Run
 from app.viewport.ellipsoids import FIRST
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 MENU = "View/Manipulability"
 
 
-def toggle(window: Window) -> None:
+def toggle(bench: Workbench) -> None:
     """Show or hide the ellipsoid."""
-    window.settings.remember("ellipsoid/shown", not window.settings.value("ellipsoid/shown", False))
+    bench.settings.remember("ellipsoid/shown", not bench.settings.value("ellipsoid/shown", False))
 
 
 def _take(key: str, value: object) -> Run:
-    def take(window: Window) -> None:
-        window.settings.remember(f"ellipsoid/{key}", value)
-        window.settings.remember("ellipsoid/shown", True)
+    def take(bench: Workbench) -> None:
+        bench.settings.remember(f"ellipsoid/{key}", value)
+        bench.settings.remember("ellipsoid/shown", True)
 
     return take
 

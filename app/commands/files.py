@@ -6,7 +6,7 @@ COMMANDS = (
     Command(
         "file.new",
         "New",
-        lambda w: w.documents.new(),
+        lambda w: w.files.new(),
         "File",
         "Ctrl+N",
         "new",
@@ -17,7 +17,7 @@ COMMANDS = (
     Command(
         "file.open",
         "Open…",
-        lambda w: w.documents.ask_open(),
+        lambda w: w.files.ask_open(),
         "File",
         "Ctrl+O",
         "open",
@@ -38,40 +38,40 @@ COMMANDS = (
     Command(
         "file.reload",
         "Reload",
-        lambda w: w.documents.reload(),
+        lambda w: w.files.reload(),
         "File",
         "Ctrl+R",
         "repeat",
         section="open",
-        when=lambda w: w.documents.source is not None,
+        when=lambda w: w.files.source is not None,
         help="Read the open file again, for instance after editing it as text. What was there is one undo away.",
     ),
     Command(
         "file.compare",
         "Compare with the file",
-        lambda w: w.outside.compare(),
+        lambda w: w.files.compare(),
         "File",
         "",
         "table",
         section="open",
-        when=lambda w: w.documents.source is not None,
+        when=lambda w: w.files.source is not None,
         help="Show in a table where the machine differs from what its file says.",
     ),
     Command(
         "file.recover",
         "Recover unsaved work",
-        lambda w: w.recovery.offer(),
+        lambda w: w.files.recover(),
         "File",
         "",
         "reset",
         section="open",
-        when=lambda w: w.recovery.has_left,
+        when=lambda w: w.files.recoverable,
         help="Offer again what programs that ended unexpectedly left behind.",
     ),
     Command(
         "file.save",
         "Save",
-        lambda w: w.documents.save(),
+        lambda w: w.files.save(),
         "File",
         "Ctrl+S",
         "save",
@@ -82,7 +82,7 @@ COMMANDS = (
     Command(
         "file.save_as",
         "Save as…",
-        lambda w: w.documents.ask_save_as(),
+        lambda w: w.files.ask_save_as(),
         "File",
         "Ctrl+Shift+S",
         "save_as",
@@ -103,7 +103,7 @@ COMMANDS = (
     Command(
         "file.picture",
         "Export picture…",
-        lambda w: w.documents.ask_picture(),
+        lambda w: w.files.ask_picture(),
         "File",
         "Ctrl+Shift+E",
         "picture",
@@ -113,7 +113,7 @@ COMMANDS = (
     Command(
         "file.copy_picture",
         "Copy picture",
-        lambda w: w.documents.copy_picture(),
+        lambda w: w.files.copy_picture(),
         "File",
         "",
         "copy",
@@ -132,6 +132,6 @@ COMMANDS = (
         help="Empty the list of files opened lately.",
     ),
     Command(
-        "file.quit", "Quit", lambda w: w.close(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
+        "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
     ),
 )

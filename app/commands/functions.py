@@ -8,7 +8,7 @@ from core.robotica.commands import COMMANDS as CALLS
 
 
 def _choose(function: str) -> Run:
-    return lambda window: window.choose_function(function)
+    return lambda bench: bench.panels.choose_function(function)
 
 
 CATALOGUE = tuple(

@@ -8,39 +8,34 @@ from app.commands.command import Command
 from core.analysis.tool_frame import tool_frame
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 MENU = "View/Paths"
 
 
-def _frame(window: Window) -> str:
+def _frame(bench: Workbench) -> str:
     """The selected body or frame, else the tool; "" if there is neither."""
-    ref, names = window.session.selection, window.session.mech.frame_names
+    ref, names = bench.session.selection, bench.session.mech.frame_names
     if ref is not None and ref.collection in ("bodies", "frames") and ref.name in names:
         return ref.name
-    return tool_frame(window.session.model) or ""
+    return tool_frame(bench.session.model) or ""
 
 
-def toggle(window: Window) -> None:
+def toggle(bench: Workbench) -> None:
     """Follow the frame, or no longer."""
-    scene, frame = window.viewport.scene, _frame(window)
-    others = [name for name in scene.tracks.frames if name != frame]
-    scene.follow(*others, *(() if frame in scene.tracks.frames else (frame,)))
-    window.viewport.update()
+    followed, frame = bench.scenery.paths, _frame(bench)
+    others = [name for name in followed if name != frame]
+    bench.scenery.follow(*others, *(() if frame in followed else (frame,)))
 
 
-def forget(window: Window) -> None:
+def forget(bench: Workbench) -> None:
     """Begin all paths anew."""
-    scene = window.viewport.scene
-    scene.tracks.forget()
-    scene.follow(*scene.tracks.frames)
-    window.viewport.update()
+    bench.scenery.forget_paths()
 
 
-def end(window: Window) -> None:
+def end(bench: Workbench) -> None:
     """Draw no paths any more."""
-    window.viewport.scene.follow()
-    window.viewport.update()
+    bench.scenery.follow()
 
 
 COMMANDS = (
@@ -52,7 +47,7 @@ COMMANDS = (
         "T",
         "trace",
         when=lambda w: bool(_frame(w)),
-        checked=lambda w: _frame(w) in w.viewport.scene.tracks.frames,
+        checked=lambda w: _frame(w) in w.scenery.paths,
         context=("bodies", "frames"),
         help="Draw the path of the selected body's or frame's origin, else of the tool's, through every movement.",
     ),
@@ -62,7 +57,7 @@ COMMANDS = (
         forget,
         MENU,
         icon="repeat",
-        when=lambda w: bool(w.viewport.scene.tracks.frames),
+        when=lambda w: bool(w.scenery.paths),
         help="Forget the paths drawn so far and go on from here.",
     ),
     Command(
@@ -71,7 +66,7 @@ COMMANDS = (
         end,
         MENU,
         icon="clear",
-        when=lambda w: bool(w.viewport.scene.tracks.frames),
+        when=lambda w: bool(w.scenery.paths),
         context=("scene",),
         help="Draw no paths any more.",
     ),

@@ -8,58 +8,58 @@ from app.commands.command import Command, Run
 
 if TYPE_CHECKING:
     from app.playback.clock import Player
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 MENU = "Simulation/Playback"
 
 
-def _player(window: Window) -> Player:
-    return window.viewport.player
+def _player(bench: Workbench) -> Player:
+    return bench.player
 
 
-def _ready(window: Window) -> bool:
-    return _player(window).ready
+def _ready(bench: Workbench) -> bool:
+    return _player(bench).ready
 
 
-def _toggle(window: Window) -> None:
-    if window.interactive.on:
-        window.interactive.toggle()
+def _toggle(bench: Workbench) -> None:
+    if bench.runs.live:
+        bench.runs.toggle_live()
     else:
-        _player(window).toggle()
+        _player(bench).toggle()
 
 
-def _shown(window: Window) -> bool:
-    return window.viewport.playback.active or window.session.following
+def _shown(bench: Workbench) -> bool:
+    return bench.sequence.active or bench.session.following
 
 
-def _close(window: Window) -> None:
-    _player(window).hold()
-    if window.viewport.playback.active:
-        window.viewport.playback.close_sequence()
+def _close(bench: Workbench) -> None:
+    _player(bench).hold()
+    if bench.sequence.active:
+        bench.sequence.leave()
     else:
-        window.viewport.run_pose.leave()
+        bench.session.follow(None)
 
 
-def _usable(window: Window) -> bool:
-    return window.session.following or window.viewport.playback.pose is not None
+def _usable(bench: Workbench) -> bool:
+    return bench.session.following or bench.sequence.pose is not None
 
 
-def _use_pose(window: Window) -> None:
-    pose = window.viewport.playback.pose
+def _use_pose(bench: Workbench) -> None:
+    pose = bench.sequence.pose
     if pose is None:
-        window.session.keep_pose()
+        bench.session.keep_pose()
         return
-    window.viewport.playback.close_sequence()
-    window.session.pose("Use the pose shown", pose)
+    bench.sequence.leave()
+    bench.session.pose("Use the pose shown", pose)
 
 
-def _from_here(window: Window) -> None:
-    player = _player(window)
+def _from_here(bench: Workbench) -> None:
+    player = _player(bench)
     player.set_span((player.strip.time, player.ends[1]))
 
 
-def _to_here(window: Window) -> None:
-    player = _player(window)
+def _to_here(bench: Workbench) -> None:
+    player = _player(bench)
     player.set_span((player.ends[0], player.strip.time))
 
 
@@ -75,7 +75,7 @@ COMMANDS = (
         MENU,
         "Space",
         "play",
-        when=lambda w: w.interactive.on or _ready(w),
+        when=lambda w: w.runs.live or _ready(w),
         help="Play the run or the sequence of poses, or hold it.",
     ),
     _step("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),

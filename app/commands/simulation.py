@@ -9,50 +9,50 @@ from app.document.kept.run_keeper import KEEPS
 from app.runs.interactive import DAMPINGS
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 MENU = "Simulation"
 
 
-def _moves(window: Window) -> bool:
-    return window.session.mech.nv > 0
+def _moves(bench: Workbench) -> bool:
+    return bench.session.mech.nv > 0
 
 
-def _simulate(window: Window) -> None:
-    window.docks.show("simulation")
-    if not window.simulation_panel.finish_typing():
+def _simulate(bench: Workbench) -> None:
+    bench.panels.show("simulation")
+    if not bench.panels.finish_typing():
         return
-    window.simulation.start()
-    if not (window.output.cards or window.output.visibleRegion().isEmpty()):
-        window.docks.show("plots")  # in the place of a panel that is empty
+    bench.runs.simulation.start()
+    if bench.panels.output_idle:
+        bench.panels.show("plots")  # in the place of a panel that is empty
 
 
-def _switch_what_if(window: Window) -> None:
-    on = not window.what_if.on
-    window.what_if.switch(on)
+def _switch_what_if(bench: Workbench) -> None:
+    on = not bench.runs.follows
+    bench.runs.follow(on)
     if on:
-        window.docks.show("sliders")
-        window.viewport.say("Live what-if: move a slider, and the whole run follows")
+        bench.panels.show("sliders")
+        bench.stage.say("Live what-if: move a slider, and the whole run follows")
 
 
-def _branch(window: Window) -> None:
-    window.docks.show("simulation")
-    if window.simulation_panel.finish_typing():
-        window.simulation.choose(start="moment")
-        window.simulation.start()
+def _branch(bench: Workbench) -> None:
+    bench.panels.show("simulation")
+    if bench.panels.finish_typing():
+        bench.runs.simulation.choose(start="moment")
+        bench.runs.simulation.start()
 
 
-def _has_run(window: Window) -> bool:
-    return window.session.runs.current is not None and not window.simulation.running
+def _has_run(bench: Workbench) -> bool:
+    return bench.session.runs.current is not None and not bench.runs.simulation.running
 
 
 _DAMPING = tuple(
     Command(
         f"simulation.damping_{key}",
         title,
-        lambda w, key=key: w.interactive.set_damping(key),
+        lambda w, key=key: w.runs.damp(key),
         f"{MENU}/Damping",
-        checked=lambda w, key=key: w.interactive.damping == key,
+        checked=lambda w, key=key: w.runs.damping == key,
         help=f"Interactive dynamics: slow all motion down at {rate:g} per second."
         if rate
         else "Interactive dynamics without damping but that of the joints.",
@@ -61,19 +61,19 @@ _DAMPING = tuple(
 )
 
 
-def _annotate(window: Window) -> None:
-    record = window.session.runs.current
+def _annotate(bench: Workbench) -> None:
+    record = bench.session.runs.current
     if record is not None:
-        window.simulation_panel.runs.annotate(record)
+        bench.panels.runs.annotate(record)
 
 
 _KEEPING = tuple(
     Command(
         f"runs.keep_{key}",
         title,
-        lambda w, key=key: setattr(w.run_keeper, "keeps", key),
+        lambda w, key=key: setattr(w.runs, "keeps", key),
         f"{MENU}/Keep runs with the machine",
-        checked=lambda w, key=key: w.run_keeper.keeps == key,
+        checked=lambda w, key=key: w.runs.keeps == key,
         help=words,
     )
     for key, (title, words) in KEEPS.items()
@@ -88,18 +88,18 @@ COMMANDS = (
         "F5",
         "simulate",
         toolbar="simulation",
-        when=lambda w: _moves(w) and not w.simulation.running,
+        when=lambda w: _moves(w) and not w.runs.simulation.running,
         help="Let the machine move under gravity and its forces, as set in the Simulation panel. "
         "The run appears at once and plays while it is computed.",
     ),
     Command(
         "simulation.stop",
         "Stop simulating",
-        lambda w: w.simulation.cancel(),
+        lambda w: w.runs.simulation.cancel(),
         MENU,
         "Shift+F5",
         "stop",
-        when=lambda w: w.simulation.running,
+        when=lambda w: w.runs.simulation.running,
         help="Stop; the motion until then stays as a run.",
     ),
     Command(
@@ -120,7 +120,7 @@ COMMANDS = (
         "Ctrl+Shift+F5",
         "whatif",
         when=_moves,
-        checked=lambda w: w.what_if.on,
+        checked=lambda w: w.runs.follows,
         section="live",
         toolbar="simulation",
         help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed anew: "
@@ -129,12 +129,12 @@ COMMANDS = (
     Command(
         "simulation.interactive",
         "Interactive dynamics",
-        lambda w: w.interactive.start(),
+        lambda w: w.runs.start_live(),
         MENU,
         "F6",
         "interactive",
         when=_moves,
-        checked=lambda w: w.interactive.on,
+        checked=lambda w: w.runs.live,
         section="live",
         toolbar="simulation",
         help="Run in real time: drag any body to pull it, pause, rearrange by hand, go on with the hand's speed. "
@@ -143,11 +143,11 @@ COMMANDS = (
     Command(
         "simulation.pause",
         "Pause / go on",
-        lambda w: w.interactive.toggle(),
+        lambda w: w.runs.toggle_live(),
         MENU,
         "",
         "pause",
-        when=lambda w: w.interactive.on,
+        when=lambda w: w.runs.live,
         section="live",
         help="Hold the interactive machine (Space), rearrange it by hand, and go on.",
     ),
@@ -155,7 +155,7 @@ COMMANDS = (
     Command(
         "simulation.settings",
         "Simulation settings",
-        lambda w: w.docks.show("simulation"),
+        lambda w: w.panels.show("simulation"),
         MENU,
         "",
         "settings",
@@ -165,7 +165,7 @@ COMMANDS = (
     Command(
         "runs.load",
         "Load run…",
-        lambda w: w.simulation_panel.runs.load(),
+        lambda w: w.panels.runs.load(),
         MENU,
         "",
         "open",
@@ -175,7 +175,7 @@ COMMANDS = (
     Command(
         "runs.save",
         "Save run…",
-        lambda w: w.simulation_panel.runs.save(),
+        lambda w: w.panels.runs.save(),
         MENU,
         "",
         "save",
@@ -197,7 +197,7 @@ COMMANDS = (
     Command(
         "runs.clear",
         "Delete all runs",
-        lambda w: w.simulation_panel.runs.clear(),
+        lambda w: w.panels.runs.clear(),
         MENU,
         "",
         "clear",

@@ -14,7 +14,7 @@ TOOLS = {
 
 
 def _choose(tool: str) -> Run:
-    return lambda window: window.viewport.gestures.choose(tool)
+    return lambda bench: bench.stage.gestures.choose(tool)
 
 
 COMMANDS = tuple(
@@ -28,7 +28,7 @@ COMMANDS = tuple(
         section="tools",
         toolbar="tool",
         help=text,
-        checked=lambda w, tool=tool: w.viewport.gestures.tool.id == tool,
+        checked=lambda w, tool=tool: w.stage.gestures.tool.id == tool,
     )
     for tool, (title, shortcut, text) in TOOLS.items()
 )

@@ -13,7 +13,7 @@ from app.viewport.run_scene import kinds_of
 from viz.scene.vectors import KINDS
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 MENU = "View/Vectors"
 ICONS = {
@@ -33,46 +33,44 @@ HELP = {
 }
 
 
-def _whole(kind: str) -> Callable[[Window], object]:
-    return lambda window: window.viewport.run_scene.toggle(kind)
+def _whole(kind: str) -> Callable[[Workbench], object]:
+    return lambda bench: bench.scenery.toggle_vectors(kind)
 
 
-def _single(kind: str) -> Callable[[Window], object]:
-    return lambda window: window.viewport.run_scene.toggle(kind, window.session.selection)
+def _single(kind: str) -> Callable[[Workbench], object]:
+    return lambda bench: bench.scenery.toggle_vectors(kind, bench.session.selection)
 
 
-def _applies(kind: str) -> Callable[[Window], bool]:
-    return lambda window: kind in kinds_of(window.session.selection)
+def _applies(kind: str) -> Callable[[Workbench], bool]:
+    return lambda bench: kind in kinds_of(bench.session.selection)
 
 
-def _shown(kind: str, of_selection: bool) -> Callable[[Window], bool]:
-    return lambda w: w.viewport.run_scene.shows(kind, w.session.selection if of_selection else None)
+def _shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
+    return lambda w: w.scenery.shows_vectors(kind, w.session.selection if of_selection else None)
 
 
-def trace_point(window: Window) -> None:
+def trace_point(bench: Workbench) -> None:
     """Draw the path of the point of a body that the context menu was opened on."""
-    session, scene, place = window.session, window.viewport.scene, window.viewport.menu_point
+    session, place = bench.session, bench.scenery.pointed
     ref = session.selection
     if ref is None or place is None:
         return
     pose = session.mech.frame(session.q, ref.name, p=session.p)
     x, y, z = (np.linalg.inv(pose) @ [*place, 1.0])[:3].round(9).tolist()
-    scene.tracks.follow_point(ref.name, (x, y, z))
-    scene.follow(*scene.tracks.frames)
-    window.viewport.run_scene.refresh()
+    bench.scenery.follow_point(ref.name, (x, y, z))
 
 
-def _on_point(window: Window) -> bool:
-    ref = window.session.selection
-    return window.viewport.menu_point is not None and ref is not None and ref.name in window.session.mech.frame_names
+def _on_point(bench: Workbench) -> bool:
+    ref = bench.session.selection
+    return bench.scenery.pointed is not None and ref is not None and ref.name in bench.session.mech.frame_names
 
 
-def whole_traces(window: Window) -> None:
+def whole_traces(bench: Workbench) -> None:
     """Draw the paths of a run's points up to its end, or up to the playhead."""
-    window.settings.remember("traces/whole", not window.settings.value("traces/whole", False))
+    bench.settings.remember("traces/whole", not bench.settings.value("traces/whole", False))
 
 
-def channels_of(ref: Ref | None, window: Window) -> tuple[str, ...]:
+def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
     """What of an element is plotted first."""
     if ref is None:
         return ()
@@ -85,25 +83,25 @@ def channels_of(ref: Ref | None, window: Window) -> tuple[str, ...]:
         "constraints": (f"{ref.name}.force",),
         "drivers": (f"{ref.name}.force",),
     }.get(ref.collection, ())
-    record = window.session.runs.current
+    record = bench.session.runs.current
     known = record.run.channels if record is not None else ()
     return next(((name,) for name in wanted if name in known), ())
 
 
-def plot(window: Window) -> None:
+def plot(bench: Workbench) -> None:
     """Draw the selected element's first channel in the active plot."""
-    window.docks.show("plots")
-    window.plots.add(channels_of(window.session.selection, window))
+    bench.panels.show("plots")
+    bench.panels.plots.add(channels_of(bench.session.selection, bench))
 
 
-def new_plot(window: Window) -> None:
+def new_plot(bench: Workbench) -> None:
     """One more plot, in view."""
-    window.docks.show("plots")
-    window.plots.add_plot()
+    bench.panels.show("plots")
+    bench.panels.plots.add_plot()
 
 
-def _plays(window: Window) -> bool:
-    return window.viewport.player.ready
+def _plays(bench: Workbench) -> bool:
+    return bench.player.ready
 
 
 COMMANDS = (
@@ -137,11 +135,11 @@ COMMANDS = (
     Command(
         "vectors.none",
         "Hide all vectors",
-        lambda w: w.viewport.run_scene.hide_all(),
+        lambda w: w.scenery.hide_vectors(),
         MENU,
         icon="clear",
         section="none",
-        when=lambda w: bool(w.viewport.run_scene.wanted),
+        when=lambda w: w.scenery.vectors_shown,
         context=("scene",),
         help="Show no arrows any more.",
     ),
@@ -187,11 +185,11 @@ COMMANDS = (
     Command(
         "file.export_plots",
         "Export plots…",
-        lambda w: w.plots.ask_export(),
+        lambda w: w.panels.plots.ask_export(),
         "File",
         icon="export",
         section="export",
-        when=lambda w: bool(w.plots.sheet.plots),
+        when=lambda w: w.panels.plots.any,
         help="Write the plots as a picture (PNG), a drawing (SVG, PDF), or their numbers (CSV).",
     ),
     Command(

@@ -32,22 +32,22 @@ FLAGS = {
 
 
 def _preset(name: str) -> Run:
-    return lambda window: window.viewport.viewpoint.look_from(name)
+    return lambda bench: bench.stage.viewpoint.look_from(name)
 
 
 def _flag(name: str) -> Run:
-    return lambda window: window.settings.set_flag(name, not window.settings.flag(name))
+    return lambda bench: bench.settings.set_flag(name, not bench.settings.flag(name))
 
 
 def _look(name: str) -> Run:
-    return lambda window: setattr(window.settings, "look", name)
+    return lambda bench: setattr(bench.settings, "look", name)
 
 
 COMMANDS = (
     Command(
         "view.keep",
         "Keep this view…",
-        lambda w: w.views.ask_name(),
+        lambda w: w.scenery.keep_view(),
         "View/Saved views",
         "",
         "view_iso",
@@ -57,7 +57,7 @@ COMMANDS = (
     Command(
         "view.fit",
         "Fit all",
-        lambda w: w.viewport.viewpoint.fit(),
+        lambda w: w.stage.viewpoint.fit(),
         "View",
         "Shift+F",
         "fit",
@@ -68,7 +68,7 @@ COMMANDS = (
     Command(
         "view.frame",
         "Frame selection",
-        lambda w: w.viewport.viewpoint.fit(w.session.selection),
+        lambda w: w.stage.viewpoint.fit(w.session.selection),
         "View",
         "F",
         "fit_selection",
@@ -79,11 +79,11 @@ COMMANDS = (
     Command(
         "view.ortho",
         "Orthographic",
-        lambda w: w.viewport.viewpoint.set_ortho(not w.viewport.viewpoint.ortho),
+        lambda w: w.stage.viewpoint.set_ortho(not w.stage.viewpoint.ortho),
         "View",
         "5",
         "ortho",
-        checked=lambda w: w.viewport.viewpoint.ortho,
+        checked=lambda w: w.stage.viewpoint.ortho,
         section="fit",
         help="Parallel projection, without perspective.",
     ),

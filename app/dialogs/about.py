@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout, QWidget
 from vtkmodules.vtkCommonCore import vtkVersion
 
 from app.preferences.icons import icon
 from app.widgets.label import Label, MarkupLabel
 from kinetostat import __version__
 
-if TYPE_CHECKING:
-    from app.window.window import Window
-
 
 class About(QDialog):
     """Name, version, what it runs on."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("About Kinetostat")
         picture = Label(pixmap=icon("kinetostat").pixmap(72, 72))

@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.background.lifetime import Lifetime
 from app.plain_text import as_title
-from app.playback.scene_results import Filmed
+from app.playback.film_source import Filmed, film_source
 from app.preferences.icons import icon
 from app.runs.films import FilmSettings
 from app.widgets.label import Label
@@ -39,7 +40,7 @@ from viz.look import LookName
 if TYPE_CHECKING:
     from app.background.jobs import Job
     from app.document.run_tree import Record
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 SIZES = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1080), (640, 360))
 VIEWS = {
@@ -58,25 +59,18 @@ NOTHING = "There is nothing to film yet. Simulate first (F5), or animate poses, 
 
 
 class FilmDialog(QDialog):
-    """Asks, shows how far the film is, and stops it."""
+    """Asks, shows how far the film is, and stops it. Listens as long as whoever opened it lives."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
+    def __init__(self, bench: Workbench, life: Lifetime) -> None:
+        super().__init__(bench.widget)
         self.setWindowTitle("Export film")
         self.setWindowModality(Qt.WindowModality.NonModal)
-        self._window = window
+        self._bench = bench
         self._job: Job | None = None
         self._build()
         self._recall()
-        self._pairs = ((window.session.runs.changed, self._refresh), (window.viewport.player.changed, self._refresh))
-        for signal, slot in self._pairs:
-            signal.connect(slot)
+        life.listen((bench.session.runs.changed, self._refresh), (bench.player.changed, self._refresh))
         self._refresh()
-
-    def close_dialog(self) -> None:
-        """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
 
     # ----------------------------------------------------------------------------- building
 
@@ -153,7 +147,7 @@ class FilmDialog(QDialog):
         }
 
     def _recall(self) -> None:
-        kept = self._window.settings.value(KEY, {})
+        kept = self._bench.settings.value(KEY, {})
         self.file.setText(str(kept.get("file", Path.home() / "film.mp4")))
         self.fps.setCurrentText(str(kept.get("fps", "30")))
         self.width_.setValue(int(kept.get("width", 1280)))
@@ -174,9 +168,7 @@ class FilmDialog(QDialog):
     @property
     def _source(self) -> Record | Filmed | None:
         """What is filmed: the sequence of poses that is open, else the current run."""
-        filmed = self._window.viewport.playback.filmed
-        record = self._window.session.runs.current
-        return filmed or (record if record is not None and len(record.run.time) else None)
+        return film_source(self._bench.sequence, self._bench.session.runs)
 
     @property
     def chosen(self) -> FilmSettings:
@@ -188,7 +180,7 @@ class FilmDialog(QDialog):
             raise KinetostatError(
                 f"“{self.fps.currentText()}” is no number of frames per second.", remedy="Give a number such as 30."
             ) from None
-        look: LookName = "dark" if (self.look.currentData() or self._window.theme.name) == "dark" else "light"
+        look: LookName = "dark" if (self.look.currentData() or self._bench.theme.name) == "dark" else "light"
         return FilmSettings(
             Path(self.file.text()).expanduser(),
             tuple(size),
@@ -206,7 +198,7 @@ class FilmDialog(QDialog):
     def open_film(self) -> None:
         """Show, for what the timeline plays, or the part of it that is chosen there."""
         if self._source is not None:
-            player = self._window.viewport.player
+            player = self._bench.player
             first, last = player.ends
             if isinstance(self._source, Filmed) and player.span is None:
                 last += self._source.interval  # the last pose is shown as long as the others
@@ -220,11 +212,11 @@ class FilmDialog(QDialog):
 
     def _name(self) -> None:
         """The film of another document is called like it; folder and format stay."""
-        document = self._window.session.document
+        document = self._bench.session.document
         if document != self._named_for:
             self._named_for = document
-            source, before = self._window.documents.source, Path(self.file.text())
-            name = source.stem if source is not None else re.sub(r"[^\w. -]+", "_", self._window.session.model.name)
+            source, before = self._bench.files.source, Path(self.file.text())
+            name = source.stem if source is not None else re.sub(r"[^\w. -]+", "_", self._bench.session.model.name)
             self.file.setText(str(before.with_name(f"{name or 'film'}{before.suffix or '.mp4'}")))
 
     _named_for = -1
@@ -268,10 +260,10 @@ class FilmDialog(QDialog):
             return
         chosen = self.chosen
         width, height = chosen.size
-        self._window.settings.remember(
+        self._bench.settings.remember(
             KEY, {"file": str(chosen.path), "fps": self.fps.currentText(), "width": width, "height": height}
         )
-        self._job = job = self._window.films.start(chosen, source)
+        self._job = job = self._bench.runs.films.start(chosen, source)
         job.progressed.connect(lambda part, _: self._progressed(part))
         job.succeeded.connect(lambda count: self._done(f"Wrote {chosen.path}: {count} frames", "done"))
         job.failed.connect(self._failed)
@@ -293,7 +285,7 @@ class FilmDialog(QDialog):
         self._job = None
         self._refresh()
         self.note.say(words, severity)
-        self._window.session.message.emit(severity, words)
+        self._bench.session.message.emit(severity, words)
 
 
 def _called(source: Record | Filmed) -> str:

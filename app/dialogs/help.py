@@ -6,7 +6,16 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QTextBrowser, QVBoxLayout
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.commands import table
 from app.dialogs.window_topics import window_topics
@@ -14,7 +23,6 @@ from core.functions import FUNCTIONS, Function
 
 if TYPE_CHECKING:
     from app.commands import Command
-    from app.window.window import Window
 
 START = """<h2>Kinetostat</h2>
 <p>Open a robot or mechanism, take it by the hand, and see its equations, forces and motion.</p>
@@ -35,8 +43,8 @@ pointer.</li>
 class HelpDialog(QDialog):
     """Topics at the left, text at the right."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Help")
         self.resize(860, 580)
@@ -75,9 +83,9 @@ class HelpDialog(QDialog):
         return None if topic is None else str(topic)
 
     @staticmethod
-    def open_on(window: Window, topic: str) -> HelpDialog:
+    def open_on(parent: QWidget, topic: str) -> HelpDialog:
         """Show the help on a function or command id; the start page if there is none."""
-        dialog = HelpDialog(window)
+        dialog = HelpDialog(parent)
         dialog.go_to(topic)
         dialog.show()
         return dialog

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from app.commands import table
-
-if TYPE_CHECKING:
-    from app.window.window import Window
 
 MOUSE = (
     ("Left drag", "orbit; on a handle: move the joint; with the Move tool on a body: pull it"),
@@ -31,8 +27,8 @@ MOUSE = (
 class KeyboardMap(QDialog):
     """Two tables: keys, mouse."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Keyboard and mouse")
         self.resize(620, 640)

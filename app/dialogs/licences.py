@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout
-
-if TYPE_CHECKING:
-    from app.window.window import Window
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 DIRECT = (
     "PySide6-Essentials",
@@ -46,8 +43,8 @@ class Library(NamedTuple):
 class Licences(QDialog):
     """The program's own licence, then a table of the libraries."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Licences")
         self.resize(680, 560)

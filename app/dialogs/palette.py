@@ -19,7 +19,7 @@ from core.model import WORDS
 from resources import examples
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 SHOWN = 60
 """Most entries shown."""
@@ -88,11 +88,11 @@ def _find(text: str, letter: str, begin: int) -> int:
 class CommandPalette(QFrame):
     """Floats over the window; Enter runs, Esc closes."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window, Qt.WindowType.Popup)
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__(bench.widget, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("overlay")
-        self._window = window
+        self._bench = bench
         self._entries = [*self._commands(), *self._elements(), *self._examples()]
         self.line = QLineEdit(placeholderText="Type some letters of a command, function, element or example")
         self.line.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
@@ -112,7 +112,7 @@ class CommandPalette(QFrame):
 
     def open_palette(self) -> None:
         """Show it at the top of the window."""
-        host = self._window
+        host = self._bench.widget
         self.resize(SIZE.boundedTo(host.size() * 0.9))
         corner = host.mapToGlobal(host.rect().topLeft())
         self.move(corner.x() + (host.width() - self.width()) // 2, corner.y() + 90)
@@ -120,22 +120,22 @@ class CommandPalette(QFrame):
         self.line.setFocus()
 
     def _commands(self) -> list[Entry]:
-        window = self._window
+        bench = self._bench
         entries = []
         for command in table().values():
-            if command.applies(window):
+            if command.applies(bench):
                 first = command.shortcut.split(",")[0].strip()
                 keys = QKeySequence(first).toString(QKeySequence.SequenceFormat.NativeText) if first else ""
                 place = command.menu.replace("/", " ▸ ")
-                run = lambda command=command: window.actions_.run(command.id)  # noqa: E731
+                run = lambda command=command: bench.run(command.id)  # noqa: E731
                 entries.append(Entry(command.title.rstrip("…"), place, command.icon, keys, run))
-        for dock in window.docks.docks.values():
-            run = lambda dock=dock: window.docks.show(dock.objectName())  # noqa: E731
-            entries.append(Entry(f"Show panel {dock.windowTitle()}", "View ▸ Panels", "properties", "", run))
+        for panel, title in bench.panels.titles.items():
+            show = partial(bench.panels.show, panel)
+            entries.append(Entry(f"Show panel {title}", "View ▸ Panels", "properties", "", show))
         return entries
 
     def _elements(self) -> list[Entry]:
-        session = self._window.session
+        session = self._bench.session
         entries = []
         for collection in COLLECTIONS_FOUND:
             own = {element.name: element for element in getattr(session.model, collection)}
@@ -147,9 +147,9 @@ class CommandPalette(QFrame):
         return entries
 
     def _examples(self) -> list[Entry]:
-        documents = self._window.documents
+        files = self._bench.files
         return [
-            Entry(example.title, "open example", "examples", "", partial(documents.start_example, example.path))
+            Entry(example.title, "open example", "examples", "", partial(files.start_example, example.path))
             for example in examples()
         ]
 

@@ -71,9 +71,6 @@ class Session:
         """Counts the documents that were opened: another number, another machine."""
         self.runs = Runs()
         """What the machine did, and the playhead."""
-        self.ranges: tuple[tuple[float, float], ...] = ()
-        """What part of space pictures show, as in `ViewRanges`."""
-        self.millimetres = False  # in pictures
         self.selection: Ref | None = None
         self.hover: Ref | None = None
         self._rest = np.array(self.mech.rest(), dtype=float)
@@ -133,9 +130,7 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(
-            self.model, self.mech, self.q.copy(), dict(self.p), ranges=self.ranges, millimetres=self.millimetres
-        )
+        return Context(self.model, self.mech, self.q.copy(), dict(self.p))
 
     # ------------------------------------------------------------------------------- previews
 

@@ -1,54 +1,39 @@
-"""Results in the scene: poses all at once, or one after another as a strip that the timeline plays."""
+"""Results in the scene: arrows, ranges, ellipsoids, poses all at once or one after another."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psygnal import Signal
 
+from app.background.lifetime import Lifetime
 from core.functions.results import Arrows, EllipsoidField, PoseSequence, Result, ViewRanges, leaves
 from viz import camera
-from viz.film.sequence_footage import shown_pose
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
-    from core.mechanism import Mechanism
-
-RATE = 25
-"""Poses per second when there are many; a sequence lasts `SHORTEST` s at least, a pose `LONGEST_STEP` s at most."""
-SHORTEST = 2.5
-LONGEST_STEP = 0.5
+    from app.document.pictures import PictureSettings
+    from app.playback.clock import Player
+    from app.playback.sequence import Sequence
+    from app.viewport.stage import Stage
 
 
-class Filmed(NamedTuple):
-    """A sequence as a film needs it; interval : s a pose is shown."""
+class SceneResults:
+    """Shows what results have for the scene, and opens their sequences of poses for the player."""
 
-    poses: PoseSequence
-    field: EllipsoidField | None
-    mech: Mechanism
-    interval: float
-
-
-class Playback:
-    """The sequence of poses that is open, if one is; a `Strip` of the player while it is shown pose by pose."""
-
-    changed = Signal()
-
-    def __init__(self, view: Viewport) -> None:
-        self._view = view
-        self._poses: PoseSequence | None = None
-        self._field: EllipsoidField | None = None
-        self._arrays: list[np.ndarray] = []
-        self._names: tuple[str, ...] = ()
-        self._foreign = False
-        self.index = 0
-        view.session.changed.connect(self._session_changed)
-        view.session.moved.connect(self._session_moved)
-        view.session.runs.changed.connect(self._runs_changed)
+    def __init__(self, view: Stage, player: Player, sequence: Sequence, pictures: PictureSettings) -> None:
+        self._view, self._player, self._sequence, self._pictures = view, player, sequence, pictures
+        session = view.session
+        self._life = Lifetime()
+        self._life.listen(
+            (session.changed, self._session_changed),
+            (session.moved, self._session_moved),
+            (session.runs.changed, self._runs_changed),
+            (sequence.stepped, self._show),
+            (sequence.left, self._leave),
+        )
         self._run: object = None
-        self._document = view.session.document
+        self._document = session.document
         self._following = False
         """True for a result that follows the pose: it does not move the view."""
         self._pointed = False
@@ -57,52 +42,9 @@ class Playback:
         """The view before a sequence moved it, and the one it was moved to."""
 
     def close(self) -> None:
-        """Listen no more."""
-        self._view.session.changed.disconnect(self._session_changed)
-        self._view.session.moved.disconnect(self._session_moved)
-        self._view.session.runs.changed.disconnect(self._runs_changed)
-
-    # ----------------------------------------------------------------------------- showing
-
-    @property
-    def active(self) -> bool:
-        """True while a sequence is open."""
-        return self._poses is not None
-
-    @property
-    def animated(self) -> bool:
-        """True while a sequence is open that is shown pose by pose."""
-        return self._poses is not None and self._poses.display == "animate" and len(self._arrays) > 1
-
-    @property
-    def steppable(self) -> bool:
-        """True while several poses stand in the scene at once that the machine can take: each can be stepped to."""
-        several = self._poses is not None and not self.animated and len(self._arrays) > 1
-        return several and self._field is None and not self._foreign
-
-    @property
-    def pose(self) -> np.ndarray | None:
-        """(nq,) the pose that is shown, if the edited machine can take it."""
-        if self._poses is None or self._foreign or not self._arrays:
-            return None
-        now = self._view.session.p
-        if any(now.get(name) != value for name, value in self._poses.p[self.index].items()):
-            return None  # of other parameter values
-        return np.array(self._poses.q[self.index], dtype=float)
-
-    @property
-    def filmed(self) -> Filmed | None:
-        """What a film of the sequence needs; None unless it is shown pose by pose."""
-        if self._poses is None or not self.animated:
-            return None
-        session = self._view.session
-        mech = session.mech.updated(self._poses.model) if self._foreign else session.mech
-        return Filmed(self._poses, self._field, mech, self._interval)
-
-    @property
-    def playing(self) -> bool:
-        """True while poses follow one another."""
-        return self.active and self._view.player.playing
+        """Leave the sequence, and listen no more."""
+        self._sequence.leave()
+        self._life.close()
 
     def show_result(self, result: Result) -> None:
         """Show what a result has for the scene, if anything; of several sequences the first."""
@@ -120,6 +62,8 @@ class Playback:
             if isinstance(part, PoseSequence):
                 self._open(part, None)
                 return
+
+    # ----------------------------------------------------------------------------- arrows, ranges
 
     def _show_arrows(self, result: Arrows) -> None:
         """Lines and arrows as long as the machine."""
@@ -140,41 +84,88 @@ class Playback:
             self._view.scene.overlays.vectors([], source="result")
             self._view.update()
 
+    def _show_ranges(self, result: ViewRanges) -> None:
+        """Fix what the view shows, or release it."""
+        view = self._view
+        self._pictures.ranges = result.ranges
+        view.scene.range_box.fix([end for pair in result.ranges for end in pair])
+        view.viewpoint.fit()
+        view.update()
+
+    # ----------------------------------------------------------------------------- sequences
+
     def _open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
-        self._close()
+        self._clear()
         if len(poses.q) == 1 and field is not None:
             self._open_single(poses, field)
             return
-        view = self._view
-        mech = view.session.mech
-        self._foreign = poses.model is not None and poses.model != view.session.model
-        if self._foreign:
-            mech = mech.updated(poses.model)
-        self._poses, self._field, self._names = poses, field, mech.frame_names
-        self._arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
-        view.scene.range_box.frame(self._around() if poses.frame else ())
-        animated = self.animated
-        self.index = 0
-        if animated:
-            view.player.show_strip(self)
-            self._show(0)
-            view.player.play()
+        sequence, player = self._sequence, self._player
+        sequence.open(poses, field)
+        self._view.scene.range_box.frame(self._around() if poses.frame else ())
+        if sequence.animated:
+            player.show_strip(sequence)
+            sequence.show(0)
+            player.play()
         else:
             self._show_all()
-            if self.steppable:
-                view.player.show_strip(self)
+            if sequence.steppable:
+                player.show_strip(sequence)
         self._bring_in(poses.view)
-        self.changed.emit()
+        sequence.changed.emit()
 
     def _open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
         """An ellipsoid at the pose the machine has: no strip; one that follows the pose is not even a sequence."""
         view = self._view
-        self._poses, self._field = None if self._following else poses, field
+        if not self._following:
+            self._sequence.open_single(poses, field)
         view.show_ellipsoids("result", [glyph(field, 0)] if field.graphics else [])
         bounds = view.scene.bounds(overlays=True)
         view.scene.range_box.frame(bounds.tolist() if poses.frame else ())
         self._bring_in(poses.view)
-        self.changed.emit()
+        self._sequence.changed.emit()
+
+    def _show_all(self) -> None:
+        poses, field = self._sequence.poses, self._sequence.field
+        assert poses is not None
+        overlays = self._view.scene.overlays
+        overlays.ghosts(self._sequence.names, self._sequence.arrays, parameters=poses.p, model=poses.model)
+        if field is not None and field.graphics:
+            self._view.show_ellipsoids("result", [glyph(field, k) for k in range(len(field.ellipsoids))])
+        self._view.update()
+
+    def _show(self) -> None:
+        """Show the pose that the sequence has come to."""
+        view, sequence = self._view, self._sequence
+        poses, field, index = sequence.poses, sequence.field, sequence.index
+        assert poses is not None
+        if sequence.foreign or any(poses.p):
+            view.scene.show(poses.model or view.session.model, dict(poses.p[index]))
+        view.scene.move(sequence.names, sequence.arrays[index])
+        if field is not None and field.graphics:
+            view.show_ellipsoids("result", [glyph(field, index)])
+        view.update()
+
+    def _leave(self) -> None:
+        """Remove everything and show the session's pose again."""
+        was = self._sequence.active
+        self._clear()
+        if was:
+            session, view = self._view.session, self._view
+            view.scene.show(session.model, session.p)
+            view.scene.move(session.mech.frame_names, session.mech.poses(session.q, p=session.p))
+            view.update()
+
+    def _clear(self) -> None:
+        if self._player.strip is self._sequence:
+            self._player.show_strip(None)
+        self._return()
+        self._sequence.clear()
+        self._view.scene.overlays.ghosts((), [])
+        self._view.scene.range_box.frame(())
+        self._view.show_ellipsoids("result", [])
+        self._drop_arrows()
+
+    # ----------------------------------------------------------------------------- the view of them
 
     def _bring_in(self, side: str) -> None:
         """See all of the sequence: a planar arm flat from a side, anything else by stepping back if need be."""
@@ -218,139 +209,33 @@ class Playback:
     def _round_all(self, view: camera.View) -> camera.View | None:
         """A view moved so that all poses of an animation are seen; None without, or if ranges are fixed."""
         scene = self._view.scene
-        if scene.range_box.fixed or not self.animated:
+        if scene.range_box.fixed or not self._sequence.animated:
             return None
         return camera.fit(view, self._around(), scene.size[0] / scene.size[1])
 
     def _around(self) -> list[float]:
         """The box round all poses and ellipsoids, some of which stand in the scene now."""
-        return around(self._arrays, self._view.scene.bounds(overlays=True), self._field)
+        return around(self._sequence.arrays, self._view.scene.bounds(overlays=True), self._sequence.field)
 
-    def _show_ranges(self, result: ViewRanges) -> None:
-        """Fix what the view shows, or release it."""
-        view = self._view
-        view.session.ranges = result.ranges
-        view.scene.range_box.fix([end for pair in result.ranges for end in pair])
-        view.viewpoint.fit()
-        view.update()
-
-    def _show_all(self) -> None:
-        assert self._poses is not None
-        view = self._view
-        view.scene.overlays.ghosts(self._names, self._arrays, parameters=self._poses.p, model=self._poses.model)
-        if self._field is not None and self._field.graphics:
-            glyphs = [glyph(self._field, k) for k in range(len(self._field.ellipsoids))]
-            view.show_ellipsoids("result", glyphs)
-        view.update()
-
-    def _show(self, index: int) -> None:
-        assert self._poses is not None
-        view = self._view
-        self.index = index
-        if self._foreign or any(self._poses.p):
-            view.scene.show(self._poses.model or view.session.model, dict(self._poses.p[index]))
-        view.scene.move(self._names, self._arrays[index])
-        if self._field is not None and self._field.graphics:
-            view.show_ellipsoids("result", [glyph(self._field, index)])
-        self.changed.emit()
-        view.update()
-
-    # ----------------------------------------------------------------------------- the strip
-
-    @property
-    def _interval(self) -> float:
-        """Seconds a pose is shown."""
-        return min(LONGEST_STEP, max(1.0 / RATE, SHORTEST / max(1, len(self._arrays))))
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """First and last time, s."""
-        return 0.0, self._interval * max(len(self._arrays) - 1, 0)
-
-    @property
-    def time(self) -> float:
-        """The playhead, s."""
-        return self._time
-
-    _time = 0.0
-    growing = False
-
-    @property
-    def times(self) -> int:
-        """Number of poses that are played."""
-        return len(self._arrays) if self.animated or self.steppable else 0
-
-    def seek(self, time: float) -> None:
-        """Show the pose of a time."""
-        if self.active:
-            self._time = time
-            index = shown_pose(time, self._interval, len(self._arrays))
-            if index != self.index:
-                self._show(index)
-
-    def step(self, count: int) -> None:
-        """So many poses on."""
-        if self.active:
-            index = min(max(self.index + count, 0), len(self._arrays) - 1)
-            self._time = index * self._interval
-            self._show(index)
-
-    def words(self) -> str:
-        """Which pose is shown, of how many."""
-        if self._poses is None:
-            return ""
-        count = len(self._poses.q)
-        title = self._field.title if self._field is not None else self._poses.title
-        if count == 1:
-            return title or "Pose"
-        if self.steppable:
-            return f"{title or 'Pose'} · {self.index + 1} / {count}"
-        if not self.animated:
-            return f"{title or 'Sequence'} · {count} poses"
-        ranges = self._poses.ranges
-        text = f"{self.index + 1} / {count}"
-        return f"{text}  {', '.join(str(each[0]) for each in ranges)}" if ranges else text
-
-    # ----------------------------------------------------------------------------- closing
-
-    def close_sequence(self) -> None:
-        """Remove everything and show the session's pose again."""
-        was = self.active
-        self._close()
-        if was:
-            session, view = self._view.session, self._view
-            view.scene.show(session.model, session.p)
-            view.scene.move(session.mech.frame_names, session.mech.poses(session.q, p=session.p))
-            view.update()
-            self.changed.emit()
-
-    def _close(self) -> None:
-        if self._view.player.strip is self:
-            self._view.player.show_strip(None)
-        self._return()
-        self._time = 0.0
-        self._poses = self._field = None
-        self._arrays = []
-        self._view.scene.overlays.ghosts((), [])
-        self._view.scene.range_box.frame(())
-        self._view.show_ellipsoids("result", [])
-        self._drop_arrows()
+    # ----------------------------------------------------------------------------- hearing
 
     def _session_changed(self, old: Any, new: Any) -> None:
+        session = self._view.session
         if old.model is not new.model:
             self._drop_arrows()
-        if self._document != self._view.session.document:
-            self._document = self._view.session.document
+        if self._document != session.document:
+            self._document = session.document
             self._view.scene.range_box.fix(())
-            self._view.session.ranges = ()
+            self._pictures.ranges = ()
             self._turn_back()
-        if old.model is not new.model and self.active and self._names != self._view.session.mech.frame_names:
-            self.close_sequence()
+        sequence = self._sequence
+        if old.model is not new.model and sequence.active and sequence.names != session.mech.frame_names:
+            sequence.leave()
 
     def _session_moved(self) -> None:
         self._drop_arrows()
-        player, session = self._view.player, self._view.session
-        if player.playing and (self.active or (session.previewing and not player.keeps_on)):
+        player, previewing = self._player, self._view.session.previewing
+        if player.playing and (self._sequence.active or (previewing and not player.keeps_on)):
             player.hold()
 
     def _runs_changed(self) -> None:
@@ -359,7 +244,7 @@ class Playback:
         if current is not self._run:
             self._run = current
             if current is not None:
-                self.close_sequence()
+                self._sequence.leave()
 
 
 def _direction(view: camera.View) -> tuple[float, float, bool]:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from app.background.lifetime import Lifetime
 from app.plain_text import as_tip
 from app.playback.clock import SPEEDS
 from app.preferences.icons import icon
@@ -16,7 +17,10 @@ from app.widgets.label import Label
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.viewport.viewport import Viewport
+    from app.document.session import Session
+    from app.playback.clock import Player
+    from app.playback.sequence import Sequence
+    from app.preferences.theme import Theme
 
 BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
 WIDE = 590
@@ -46,9 +50,9 @@ class Scrubber(QWidget):
     dragged = Signal(float)
     spanned = Signal(float, float)
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._theme = view.theme
+        self._theme = theme
         self.share = 0.0
         self.color = ""
         self.growing = False
@@ -142,13 +146,13 @@ class Scrubber(QWidget):
 class Timeline(QWidget):
     """Buttons, track, time, speed."""
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, session: Session, player: Player, sequence: Sequence, theme: Theme) -> None:
         super().__init__()
-        self._view, self._player = view, view.player
+        self._session, self._player, self._sequence = session, player, sequence
         self._buttons: dict[str, QToolButton] = {}
         self.setObjectName("timeline")
         self.setMinimumWidth(NARROW)
-        self.scrubber = Scrubber(view)
+        self.scrubber = Scrubber(theme)
         self.label = Label()
         self.label.setMinimumWidth(100)
         self.label.setContentsMargins(0, 0, 4, 0)
@@ -165,16 +169,14 @@ class Timeline(QWidget):
         self._row.setSpacing(2)
         self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time(share)))
         self.scrubber.spanned.connect(self._span)
-        session = view.session
-        self._pairs = (
-            (view.player.changed, self.refresh),
-            (view.playback.changed, self.refresh),
+        self._life = Lifetime()
+        self._life.listen(
+            (player.changed, self.refresh),
+            (sequence.changed, self.refresh),
             (session.runs.changed, self.refresh),
             (session.runs.moved, self._moved),
             (session.moved, self._moved),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
         self.hide()
 
     def fill(self, actions: Mapping[str, QAction]) -> None:
@@ -217,17 +219,16 @@ class Timeline(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         return button
 
-    def close_timeline(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
+        self._life.close()
 
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
         """Bring everything up to date."""
-        player, runs = self._player, self._view.session.runs
-        self.setVisible(player.ready or self._view.playback.active or runs.current is not None)
+        player, runs = self._player, self._session.runs
+        self.setVisible(player.ready or self._sequence.active or runs.current is not None)
         record = None if self._of_sequence else runs.current
         self.scrubber.setVisible(player.ready)
         self.scrubber.color = record.color if record is not None else ""
@@ -248,8 +249,8 @@ class Timeline(QWidget):
     @property
     def _of_sequence(self) -> bool:
         """Whether it stands for a sequence of poses; one that is not played leaves it to a run, if there is one."""
-        playback = self._view.playback
-        return playback.active and (self._player.strip is playback or not self._player.ready)
+        sequence = self._sequence
+        return sequence.active and (self._player.strip is sequence or not self._player.ready)
 
     def _show_icon(self) -> None:
         toggle = getattr(self, "_actions", {}).get("play.toggle")
@@ -262,7 +263,7 @@ class Timeline(QWidget):
         strip = self._player.strip
         self.scrubber.share = self._part(strip.time)
         if self._of_sequence:
-            self.label.setText(self._view.playback.words())
+            self.label.setText(self._sequence.words())
             self.label.setToolTip("")
             self.label.setEnabled(True)
         else:
@@ -271,7 +272,7 @@ class Timeline(QWidget):
             more = " …" if strip.growing else ""
             whole = f" / {last:.{digits}f}" if self.width() >= WIDE else ""
             self.label.setText(f"{strip.time:.{digits}f}{whole} s{more}")
-            shown = self._view.session.following or self._view.session.runs.current is None
+            shown = self._session.following or self._session.runs.current is None
             self.label.setToolTip(
                 as_tip(strip.words() if shown else "The edited pose is shown; play or scrub shows the run")
             )

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 
 from app.background.jobs import Job, Jobs
 from app.document.run_tree import Record
-from app.playback.scene_results import Filmed
+from app.playback.film_source import Filmed
 from viz.camera import View
 from viz.film import sequence_footage
 from viz.film.film import Footage
@@ -20,7 +20,8 @@ from viz.film.run_footage import footage
 from viz.look import LookName
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.run_scene import RunScene
+    from app.viewport.stage import Stage
 
 ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision")
 """What the viewport shows besides the machine, and a film from it, too."""
@@ -50,9 +51,9 @@ class FilmSettings:
 class Films(QObject):
     """One film after another; simulations and functions do not wait for them."""
 
-    def __init__(self, view: Viewport, parent: QObject | None = None) -> None:
+    def __init__(self, view: Stage, run_scene: RunScene, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._view = view
+        self._view, self._run_scene = view, run_scene
         self.jobs = Jobs(self)
 
     @property
@@ -85,7 +86,7 @@ class Films(QObject):
 
     def _gatherer(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
         """What the window shows now, taken down; the thread then asks the window for nothing."""
-        scene, run_scene = self._view.scene, self._view.run_scene
+        scene, run_scene = self._view.scene, self._run_scene
         display = {name: getattr(scene.display, name) for name in ADDED}
         options: dict[str, Any] = {
             "fps": film_settings.fps,

@@ -20,7 +20,8 @@ from core.simulation.live import SLICE, Live
 
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
-    from app.viewport.viewport import Viewport
+    from app.playback.clock import Player
+    from app.viewport.stage import Stage
 
 Array = NDArray[np.float64]
 
@@ -47,9 +48,12 @@ class Interactive(QObject):
 
     changed = Signal()
 
-    def __init__(self, view: Viewport, simulation: Simulation, jobs: Jobs, parent: QObject | None = None) -> None:
+    def __init__(
+        self, view: Stage, player: Player, simulation: Simulation, jobs: Jobs, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._view, self._session, self._simulation, self._jobs = view, view.session, simulation, jobs
+        self._view, self._session, self._player = view, view.session, player
+        self._simulation, self._jobs = simulation, jobs
         self.live: Live | None = None
         self.starting = False
         self.damping = "light"
@@ -97,7 +101,7 @@ class Interactive(QObject):
         if self.starting or session.mech.nv == 0:
             return
         self.starting, self._document = True, session.document
-        self._view.player.hold()
+        self._player.hold()
         self._view.say("Preparing …")
         q, v = session.q.copy(), self._present_speeds()
         mech, p = session.mech, dict(session.p)

@@ -15,6 +15,7 @@ import numpy as np
 from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
+from app.background.lifetime import Lifetime
 from app.document.run_pose import matched
 from app.document.run_tree import Record
 from app.runs.draft_run import Draft, Variant
@@ -26,7 +27,9 @@ from core.functions.context import Cancelled
 from core.simulation import Run, simulate
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.playback.clock import Player
+    from app.playback.sequence import Sequence
+    from app.viewport.stage import Stage
     from core.mechanism import Mechanism
 
 LOOK = 3
@@ -179,9 +182,17 @@ class WhatIf(QObject):
     made = Signal(float)
     """A run is shown; seconds since its slider moved."""
 
-    def __init__(self, view: Viewport, simulation: Simulation, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        view: Stage,
+        player: Player,
+        sequence: Sequence,
+        simulation: Simulation,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._view, self._session, self._simulation = view, view.session, simulation
+        self._player, self._sequence = player, sequence
         self._worker: _Worker | None = None
         self.record: Record | None = None
         self._run_settings: RunSettings = simulation.run_settings
@@ -190,19 +201,17 @@ class WhatIf(QObject):
         self._seen: tuple[Any, ...] = ()
         self._timer = QTimer(self, interval=LOOK)
         self._timer.timeout.connect(self._look)
-        self._pairs = (
+        self._life = Lifetime()
+        self._life.listen(
             (self._session.moved, self._moved),
             (self._session.changed, self._changed),
             (simulation.changed, self._wanted),
             (self._session.runs.moved, self._ghost),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
 
     def close(self) -> None:
         """Stop for good."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
+        self._life.close()
         self.switch(False)
 
     @property
@@ -224,7 +233,7 @@ class WhatIf(QObject):
             self._worker = None
             self._view.scene.overlays.ghosts((), [], source="what-if")
             self._view.update()
-        self._view.player.keeps_on = on
+        self._player.keeps_on = on
         self.changed.emit()
 
     # ------------------------------------------------------------------------------- inputs
@@ -305,7 +314,7 @@ class WhatIf(QObject):
     def _ghost(self, *_: object) -> None:
         """The machine as the run has it at the playhead, while the edited pose is in front."""
         session, runs = self._session, self._session.runs
-        if not self.on or self._view.playback.active:
+        if not self.on or self._sequence.active:
             return
         record = runs.current
         if record is None or not session.previewing:

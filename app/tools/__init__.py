@@ -2,8 +2,9 @@
 
 from app.tools import connect, measure, move, pull, selection
 from app.viewport.gestures import Tool
+from app.viewport.stage import Stage
 
-TOOLS = {
+TOOLS: dict[str, Tool[Stage]] = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave),
     "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave),

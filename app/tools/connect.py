@@ -26,7 +26,7 @@ from app.viewport.pointer import Pointer
 from core.model import WORLD
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or the ground · Esc ends"
 SNAP = 10.0
@@ -78,15 +78,15 @@ class Asking:
         return every[len(self.picks) :]
 
 
-_asking: WeakKeyDictionary[Viewport, Asking] = WeakKeyDictionary()
+_asking: WeakKeyDictionary[Stage, Asking] = WeakKeyDictionary()
 
 
-def asking(view: Viewport) -> Asking:
+def asking(view: Stage) -> Asking:
     """The question in progress in a viewport."""
     return _asking.setdefault(view, Asking())
 
 
-def arm(view: Viewport, connection: Connection | None) -> None:
+def arm(view: Stage, connection: Connection | None) -> None:
     """Begin to ask for what a connection needs; the selection counts as the first answer where it fits."""
     view.gestures.choose("connect")
     _listen_no_more(view)
@@ -106,18 +106,18 @@ def arm(view: Viewport, connection: Connection | None) -> None:
         _say(view)
 
 
-def _listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[object], None]:
+def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], None]:
     """Answers what is selected, once the selection is over."""
 
     def heard(_selection: object) -> None:
         view = known()
         if view is not None:
-            QTimer.singleShot(0, view, lambda: _chosen_elsewhere(view, state))
+            QTimer.singleShot(0, view.widget, lambda: _chosen_elsewhere(view, state))
 
     return heard
 
 
-def _ground_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[], None]:
+def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[], None]:
     """Answers with the ground, at the world's origin, where a point of it may be meant."""
 
     def heard() -> None:
@@ -132,7 +132,7 @@ def _ground_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[
     return heard
 
 
-def _edit_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[State, State], None]:
+def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[State, State], None]:
     """Follows what was pointed at: renamed it is still meant, deleted it is asked for again."""
 
     def heard(old: State, new: State) -> None:
@@ -161,20 +161,20 @@ def _listed(names: list[str]) -> str:
     return " and ".join(f"“{name}”" for name in names)
 
 
-def _show_picks(view: Viewport, state: Asking) -> None:
+def _show_picks(view: Stage, state: Asking) -> None:
     view.annotations.points = tuple(each.place for each in state.picks if each.what == "point")
     view.annotations.lines = ()
     view.annotations.update()
 
 
-def _chosen_elsewhere(view: Viewport, state: Asking) -> None:
+def _chosen_elsewhere(view: Stage, state: Asking) -> None:
     """What is selected in the model tree counts as pointed at, if it is asked for and not what was meant before."""
     pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
     if pick is not None and pick.name not in [each.name for each in state.picks]:
         _take(view, pick)
 
 
-def _listen_no_more(view: Viewport) -> None:
+def _listen_no_more(view: Stage) -> None:
     state = _asking.get(view)
     if state is not None:
         for signal, slot in state.pairs:
@@ -182,7 +182,7 @@ def _listen_no_more(view: Viewport) -> None:
         state.pairs = ()
 
 
-def _selected(view: Viewport, want: str) -> Pick | None:
+def _selected(view: Stage, want: str) -> Pick | None:
     ref = view.session.selection
     if ref is None:
         return None
@@ -192,7 +192,7 @@ def _selected(view: Viewport, want: str) -> Pick | None:
     return pick_of(view.session, ref.name) if want in ("point", "frame") and ref.collection in places else None
 
 
-def _say(view: Viewport) -> None:
+def _say(view: Stage) -> None:
     state = asking(view)
     title = state.connection.title if state.connection is not None else "Connect"
     want = state.wants[0]
@@ -212,13 +212,14 @@ def _frames(state: Asking) -> str:
     return "point: a body, a frame, or the ground" if several else "body or frame"
 
 
-def press(view: Viewport, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: Pointer) -> Gesture:
     """A click points at something; a drag orbits."""
     if view.press_cube(pointer):
         return
     _asked_in_vain(view, asking(view))
     if (yield from clicked(view, pointer)):
-        asking(view).at = view.mapToGlobal(QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale)))
+        at = QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale))
+        asking(view).at = view.widget.mapToGlobal(at)
         pick = under(view, pointer)
         if pick is None:
             view.session.message.emit("hint", f"There is no {asking(view).wants[0]} here.")
@@ -226,7 +227,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
             _take(view, pick)
 
 
-def under(view: Viewport, pointer: Pointer) -> Pick | None:
+def under(view: Stage, pointer: Pointer) -> Pick | None:
     """What is meant under the pointer, of the kind that is asked for."""
     want = asking(view).wants[0]
     hit = view.scene.pick(pointer.x, pointer.y)
@@ -251,7 +252,7 @@ def under(view: Viewport, pointer: Pointer) -> Pick | None:
     return frame_at(view.session, WORLD, ground, taken) if ground is not None else None
 
 
-def _joint(view: Viewport, ref: Ref | None) -> Pick | None:
+def _joint(view: Stage, ref: Ref | None) -> Pick | None:
     """The joint under the pointer, or the one that carries the body under it."""
     if ref is None:
         return None
@@ -262,7 +263,7 @@ def _joint(view: Viewport, ref: Ref | None) -> Pick | None:
     return Pick(carrier.name, what="joint") if carrier is not None else None
 
 
-def _body(view: Viewport, ref: Ref | None) -> str | None:
+def _body(view: Stage, ref: Ref | None) -> str | None:
     """The body (or the ground) an element under the pointer belongs to."""
     if ref is None:
         return None
@@ -280,7 +281,7 @@ def _body(view: Viewport, ref: Ref | None) -> str | None:
     return name or None
 
 
-def _near(view: Viewport, pointer: Pointer, body: str | None, want: str) -> Pick | None:
+def _near(view: Stage, pointer: Pointer, body: str | None, want: str) -> Pick | None:
     """The origin of a body, frame or junction that the pointer is on; of the body under it, if there is one."""
     model = view.session.model.expanded
     parents = {frame.name: frame.parent for frame in model.frames}
@@ -305,7 +306,7 @@ def _near(view: Viewport, pointer: Pointer, body: str | None, want: str) -> Pick
     return best
 
 
-def _landmark(view: Viewport, pointer: Pointer, body: str | None) -> np.ndarray | None:
+def _landmark(view: Stage, pointer: Pointer, body: str | None) -> np.ndarray | None:
     """The middle, end or face of the body's shapes that the pointer is on."""
     points = landmarks_of(view.session, body or WORLD)
     away = [float(np.hypot(*np.subtract(view.scene.project(point), (pointer.x, pointer.y)))) for point in points]
@@ -313,7 +314,7 @@ def _landmark(view: Viewport, pointer: Pointer, body: str | None) -> np.ndarray 
     return points[nearest] if away and away[nearest] < SNAP * pointer.scale else None
 
 
-def _take(view: Viewport, pick: Pick) -> None:
+def _take(view: Stage, pick: Pick) -> None:
     """One more thing was pointed at; with the last one the connection is made."""
     state = asking(view)
     state.picks = (*state.picks, pick)
@@ -323,12 +324,12 @@ def _take(view: Viewport, pick: Pick) -> None:
         return
     last = (lambda: _ask(view)) if state.connection is None else (lambda: _finish(view))
     if view.gestures.running:
-        QTimer.singleShot(0, view, last)  # once the click is over: another tool is chosen then
+        QTimer.singleShot(0, view.widget, last)  # once the click is over: another tool is chosen then
     else:
         last()
 
 
-def _finish(view: Viewport) -> None:
+def _finish(view: Stage) -> None:
     state = asking(view)
     connection = state.connection
     if connection is None or state.wants:
@@ -339,21 +340,21 @@ def _finish(view: Viewport) -> None:
     view.update()
 
 
-def _ask(view: Viewport) -> None:
+def _ask(view: Stage) -> None:
     """Two points are known: ask what is to be between them."""
     state = asking(view)
-    menu = state.menu = QMenu(view)
+    menu = state.menu = QMenu(view.widget)
     for name in MENU:
         if name == "-":
             menu.addSeparator()
             continue
         each = CONNECTIONS[name]
         menu.addAction(icon(each.icon), each.title, lambda each=each: _choose(view, each))
-    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view, lambda: _asked_in_vain(view, state)))
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view.widget, lambda: _asked_in_vain(view, state)))
     menu.popup(state.at)
 
 
-def _asked_in_vain(view: Viewport, state: Asking) -> None:
+def _asked_in_vain(view: Stage, state: Asking) -> None:
     """The menu was closed: if nothing was chosen from it, the next click is a first point again."""
     if _asking.get(view) is state and state.connection is None and not state.wants:
         state.picks = ()
@@ -361,12 +362,12 @@ def _asked_in_vain(view: Viewport, state: Asking) -> None:
         _say(view)
 
 
-def _choose(view: Viewport, connection: Connection) -> None:
+def _choose(view: Stage, connection: Connection) -> None:
     asking(view).connection = connection
     _finish(view)
 
 
-def hover(view: Viewport, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what a click would mean, and draw the line to it."""
     state, notes = asking(view), view.annotations
     if pointer is None or not state.wants:
@@ -390,7 +391,7 @@ def hover(view: Viewport, pointer: Pointer | None) -> None:
     notes.update()
 
 
-def leave(view: Viewport) -> None:
+def leave(view: Stage) -> None:
     """Another tool is chosen: the question is forgotten."""
     _listen_no_more(view)
     _asking.pop(view, None)

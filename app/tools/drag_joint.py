@@ -17,7 +17,7 @@ from viz.drawlist.joint_look import Part
 from viz.scene.handles import State
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
     from core.mechanism import Mechanism
 
 SNAP = {"angle": radians(5.0), "length": 0.01}
@@ -38,7 +38,7 @@ REACHED_ERROR = 1e-6
 """Difference (rad, m) from which a value counts as not reached."""
 
 
-def drag_joint(view: Viewport, part: Part, press: Pointer) -> Gesture:
+def drag_joint(view: Stage, part: Part, press: Pointer) -> Gesture:
     """Preview the joint's value under the pointer; commit once."""
     session, handles = view.session, view.scene.handles
     session.select(_element(view, part))
@@ -65,7 +65,7 @@ def drag_joint(view: Viewport, part: Part, press: Pointer) -> Gesture:
     session.commit(f"Move {part.joint}")
 
 
-def _element(view: Viewport, part: Part) -> Ref:
+def _element(view: Stage, part: Part) -> Ref:
     """The joint, or the free body, that a handle moves."""
     for joint in view.session.mech.implicit_joints:
         if joint.name == part.joint:
@@ -73,7 +73,7 @@ def _element(view: Viewport, part: Part) -> Ref:
     return Ref("joints", part.joint)
 
 
-def _slide(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
     """A function that moves one coordinate by an amount from where it was and says state and value."""
     session = view.session
     mech = session.mech
@@ -122,13 +122,13 @@ def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: st
     return len(rest) < rank or bool(rest[rank - 1] < DEAD * whole[rank - 1])
 
 
-def _own_value(view: Viewport, part: Part) -> Callable[[np.ndarray], float]:
+def _own_value(view: Stage, part: Part) -> Callable[[np.ndarray], float]:
     """The joint's own coordinate at a pose, also when it follows another joint."""
     mech, index = view.session.mech, int(part.coordinate or 0)
     return lambda q: float(mech.coordinate(q, part.joint)[index])
 
 
-def _turn(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+def _turn(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]:
     """A function that turns a quaternion joint about one axis of frame b from where it was."""
     session = view.session
     mech = session.mech

@@ -12,7 +12,7 @@ from app.viewport.navigate import clicked
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 Point = tuple[float, float, float]
 EXPECTS = "Click the first point, then the second · points snap to the origins of bodies, frames and joints · Esc ends"
@@ -20,7 +20,7 @@ SNAP = 9.0
 """Pixels (at 100 %) within which the origin of a body, frame or joint attracts the pointer."""
 
 
-def press(view: Viewport, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: Pointer) -> Gesture:
     """A click sets a point; a drag orbits."""
     if view.press_cube(pointer):
         return
@@ -28,7 +28,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
         _click(view, pointer)
 
 
-def _click(view: Viewport, pointer: Pointer) -> None:
+def _click(view: Stage, pointer: Pointer) -> None:
     point, notes = place(view, pointer), view.annotations
     if point is None:
         return
@@ -41,7 +41,7 @@ def _click(view: Viewport, pointer: Pointer) -> None:
     notes.update()
 
 
-def place(view: Viewport, pointer: Pointer) -> Point | None:
+def place(view: Stage, pointer: Pointer) -> Point | None:
     """The point meant: a nearby origin, else what is under the pointer."""
     session = view.session
     poses = np.asarray(session.mech.poses(session.q, p=session.p))
@@ -60,7 +60,7 @@ def place(view: Viewport, pointer: Pointer) -> Point | None:
     return x, y, z
 
 
-def words(view: Viewport, start: Point, end: Point) -> str:
+def words(view: Stage, start: Point, end: Point) -> str:
     """Distance, and its parts."""
     shown = view.settings.shown
     parts = [b - a for a, b in zip(start, end, strict=True)]
@@ -68,7 +68,7 @@ def words(view: Viewport, start: Point, end: Point) -> str:
     return f"{shown(float(np.linalg.norm(parts)), 'length')}\n{each}"
 
 
-def hover(view: Viewport, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: Pointer | None) -> None:
     """After the first point the distance to the pointer is shown."""
     notes = view.annotations
     if pointer is None or len(notes.points) != 1:
@@ -78,6 +78,6 @@ def hover(view: Viewport, pointer: Pointer | None) -> None:
     notes.update()
 
 
-def leave(view: Viewport) -> None:
+def leave(view: Stage) -> None:
     """Another tool is chosen: what was measured goes."""
     view.annotations.clear()

@@ -20,7 +20,7 @@ from core.mechanism import Mechanism
 from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 EXPECTS = "Drag a body: the machine follows as far as joints and loops allow · drag elsewhere to orbit"
 SETTLE = 1e-5
@@ -34,11 +34,11 @@ STILL = 1e-3
 """Share of the speed that a body's joints could give it, below which it stands still at a dead point."""
 
 
-def press(view: Viewport, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: Pointer) -> Gesture:
     """Drag the body under the pointer, or orbit."""
     if view.press_cube(pointer):
         return
-    part = view.handles.under(pointer)
+    part = view.handle_under(pointer)
     if part is not None:
         yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
         return
@@ -51,14 +51,14 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
     yield from selection.click_or(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))
 
 
-def body_of(view: Viewport, ref: Ref) -> str | None:
+def body_of(view: Stage, ref: Ref) -> str | None:
     """The body or frame to pull when an element is grabbed; None for what does not move."""
     if ref.collection == "joints":
         return view.session.model.expanded.find("joints", ref.name).child
     return ref.name if ref.name in view.session.mech.frame_names else None
 
 
-def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
+def drag_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
     """Pull the point `grip` (world) of a body in the plane through it that faces the eye."""
     session = view.session
     X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
@@ -83,7 +83,7 @@ def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     session.commit(f"Pull {body}")
 
 
-def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray, found: Reach) -> None:
+def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, found: Reach) -> None:
     """A line from the gripped point to the pointer where the machine cannot follow, and why in the hint."""
     session = view.session
     X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
@@ -116,11 +116,11 @@ def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: s
     return bool(allowed.size) and bool(np.linalg.norm(allowed) < STILL * np.linalg.norm(speed))
 
 
-def hover(view: Viewport, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what would be pulled."""
     selection.hover(view, pointer)
 
 
-def leave(view: Viewport) -> None:
+def leave(view: Stage) -> None:
     """Another tool is chosen."""
     selection.leave(view)

@@ -15,12 +15,12 @@ from app.viewport.pointer import Pointer
 from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time · drag elsewhere to orbit · Esc ends"
 
 
-def press(view: Viewport, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: Pointer) -> Gesture:
     """Pull the body under the pointer, or orbit. While the machine is held, handles and bodies move by hand; while it
     runs a body goes before the handle in front of it."""
     if view.press_cube(pointer):
@@ -29,7 +29,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
     interactive = view.interactive
     held = interactive is not None and interactive.on and not interactive.running
-    part = None if pointer.ctrl else view.handles.under(pointer)
+    part = None if pointer.ctrl else view.handle_under(pointer)
     if part is not None and (held or body is None):
         yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
         return
@@ -42,7 +42,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
     yield from selection.click_or(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
 
 
-def pull_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
+def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
     """Pull the point `grip` (world) of a body toward the pointer, in the plane through it that faces the eye. If the
     machine does not run yet, it begins to."""
     interactive = view.interactive
@@ -52,7 +52,7 @@ def pull_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     hand = PointDrag(grip, view.scene.ray(press.x, press.y), view.scene.view.axes[:, 2])
     if not interactive.on:
         interactive.start()
-    view.handles.light(None)  # the value beside a handle is not the one of a machine that runs
+    view.light_handle(None)  # the value beside a handle is not the one of a machine that runs
     view.session.select(Ref("bodies", body))
     target = grip
     try:
@@ -69,11 +69,11 @@ def pull_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
         interactive.let_go()
 
 
-def hover(view: Viewport, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what would be pulled."""
     selection.hover(view, pointer)
 
 
-def leave(view: Viewport) -> None:
+def leave(view: Stage) -> None:
     """Another tool is chosen."""
     selection.leave(view)

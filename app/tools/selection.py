@@ -11,23 +11,23 @@ from app.viewport.navigate import orbit
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 EXPECTS = "Rest on a part: its joint's handle appears, drag that to move it · click selects · drag elsewhere orbits"
 
 
-def press(view: Viewport, pointer: Pointer) -> Gesture:
+def press(view: Stage, pointer: Pointer) -> Gesture:
     """Choose what a press of the left button begins."""
     if view.press_cube(pointer):
         return
-    part = view.handles.under(pointer)
+    part = view.handle_under(pointer)
     if part is not None:
         yield from click_or(view, pointer, drag_joint(view, part, pointer))
         return
     yield from click_or(view, pointer, orbit(view, pointer))
 
 
-def click_or(view: Viewport, press: Pointer, drag: Gesture) -> Gesture:
+def click_or(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
     """A click selects (what lies under a handle, if anything does); once the pointer moves, the drag goes on."""
     next(drag)
     moved = False
@@ -54,20 +54,20 @@ def _finish(drag: Gesture) -> None:
         return
 
 
-def hover(view: Viewport, pointer: Pointer | None) -> None:
+def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what is under the pointer: a handle first, else an element."""
     if pointer is None:
         view.hover_cube(None)
-        view.handles.light(None)
+        view.light_handle(None)
         view.session.point_at(None)
         return
-    if view.hover_cube(pointer) or view.handles.light(view.handles.under(pointer)):
+    if view.hover_cube(pointer) or view.light_handle(view.handle_under(pointer)):
         view.session.point_at(None)
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 
-def leave(view: Viewport) -> None:
+def leave(view: Stage) -> None:
     """Another tool is chosen."""
     hover(view, None)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+from app.preferences.theme import Theme
+from viz.scene.scene import Scene
 
 YELLOW = "#f5b400"
 
@@ -44,9 +43,9 @@ def line(start: ArrayLike, end: ArrayLike, text: str = "") -> Line:
 class Annotations(QWidget):
     """Transparent to the mouse. Set `value`, `lines`, `points`; it redraws with every picture."""
 
-    def __init__(self, view: Viewport) -> None:
-        super().__init__(view)
-        self._view = view
+    def __init__(self, scene: Scene, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._scene, self._theme = scene, theme
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.value = ""
@@ -68,7 +67,7 @@ class Annotations(QWidget):
         self.update()
 
     def _pixel(self, point: tuple[float, float, float]) -> QPointF | None:
-        x, y = self._view.scene.project(point)
+        x, y = self._scene.project(point)
         ratio = self.devicePixelRatioF()
         return QPointF(x / ratio, y / ratio) if isfinite(x) and isfinite(y) else None
 
@@ -102,7 +101,7 @@ class Annotations(QWidget):
 
     def _draw_names(self, painter: QPainter) -> None:
         """Names right above their points; those whose place is taken go up by lines."""
-        colors = self._view.theme.colors
+        colors = self._theme.colors
         metrics = QFontMetricsF(painter.font())
         taken: list[QRectF] = []
         for name in sorted(self.names, key=lambda each: each.quiet):
@@ -127,7 +126,7 @@ class Annotations(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
 
     def _draw_label(self, painter: QPainter, text: str, place: QPointF) -> None:
-        colors = self._view.theme.colors
+        colors = self._theme.colors
         rows = text.split("\n")
         metrics = QFontMetricsF(painter.font())
         width = max(metrics.horizontalAdvance(row) for row in rows) + 16.0

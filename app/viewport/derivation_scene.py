@@ -13,7 +13,7 @@ from viz.camera import extent
 from viz.scene.arrows import VectorGlyph
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 SOURCE = "derivation"
 
@@ -85,7 +85,7 @@ def legend(picture: Picture) -> str:
 class DerivationScene:
     """Shows one picture at a time."""
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, view: Stage) -> None:
         self._view = view
         self.size = 0.0
         self._named = False

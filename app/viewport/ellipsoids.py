@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.background.lifetime import Lifetime
 from app.document.session import Ref, State
 from core.analysis.manipulability import dimension, manipulability
 from core.analysis.tool_frame import tool_frame
@@ -14,7 +15,7 @@ from core.errors import KinetostatError
 from viz.camera import extent
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 FIRST = {"kind": "velocity", "part": "translation"}
 """What is shown until the person chooses otherwise."""
@@ -26,17 +27,16 @@ class LiveEllipsoid:
     """At the selected body or frame, else at the tool. Drawn in true proportions; its largest radius has a fixed
     share of the machine's size at the rest pose, so that it shrinks and grows with the pose."""
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, view: Stage) -> None:
         self._view = view
         session = view.session
-        self._pairs = (
+        self._life = Lifetime()
+        self._life.listen(
             (session.moved, self.refresh),
             (session.selected, self._selected),
             (session.changed, self._changed),
             (view.settings.changed, self._settings),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
         self._frame = ""
         self._key: tuple[object, ...] = ()
         self._dimension = 3
@@ -46,8 +46,7 @@ class LiveEllipsoid:
 
     def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
+        self._life.close()
 
     @property
     def on(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from app.background.lifetime import Lifetime
 from app.document.session import State
 from app.viewport.annotations import Name
 from core.functions.results import FrameTable
@@ -14,7 +15,7 @@ from viz.camera import extent
 from viz.scene.arrows import VectorGlyph
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 Array = NDArray[np.float64]
 SOURCE = "frame sets"
@@ -39,21 +40,19 @@ class FrameSet(NamedTuple):
 class FrameSets:
     """Shows one set at a time, as the session says, at the pose of the machine."""
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, view: Stage) -> None:
         self._view, self._session = view, view.session
         self._shown: FrameSet | None = None
-        self._pairs = (
+        self._life = Lifetime()
+        self._life.listen(
             (self._session.framed, self.show),
             (self._session.moved, self._moved),
             (self._session.changed, self._changed),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
 
     def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
+        self._life.close()
 
     def show(self, wanted: FrameSet | None) -> None:
         """Show a set, or none."""

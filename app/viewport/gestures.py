@@ -9,55 +9,55 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from inspect import GEN_RUNNING, getgeneratorstate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from psygnal import Signal
 
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
-    from app.document.session import State
-    from app.viewport.viewport import Viewport
+    from app.document.session import Session, State
 
 Gesture = Generator[None, Pointer | None, None]
-
+V = TypeVar("V")
+"""What a tool acts in: the stage."""
 
 PULLING = ("select", "move", "pull")
 """Tools in which a press with Ctrl pulls."""
 
 
 @dataclass(frozen=True)
-class Tool:
+class Tool(Generic[V]):
     """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button."""
 
     id: str
     expects: str
-    press: Callable[[Viewport, Pointer], Gesture]
-    hover: Callable[[Viewport, Pointer | None], None]
-    leave: Callable[[Viewport], None]
+    press: Callable[[V, Pointer], Gesture]
+    hover: Callable[[V, Pointer | None], None]
+    leave: Callable[[V], None]
 
 
-class Gestures:
+class Gestures(Generic[V]):
     """The chosen tool and the gesture in progress."""
 
     chosen = Signal(object)
     """Another tool was chosen."""
 
     def __init__(
-        self, view: Viewport, tools: Mapping[str, Tool], others: Callable[[Viewport, Pointer], Gesture]
+        self, view: V, session: Session, tools: Mapping[str, Tool[V]], others: Callable[[V, Pointer], Gesture]
     ) -> None:
-        self._view, self._tools, self._others = view, tools, others
+        self._view, self._session, self._tools, self._others = view, session, tools, others
         self._running: Gesture | None = None
         self._holds = False
         """Whether the gesture in progress has something of the document in hand, not just the view."""
         self._last: Pointer | None = None
         self.tool = tools["select"]
-        view.session.changed.connect(self._changed)
+        session.changed.connect(self._changed)
 
     def close(self) -> None:
         """Stop, and listen no more."""
         self.cancel()
-        self._view.session.changed.disconnect(self._changed)
+        self._session.changed.disconnect(self._changed)
 
     @property
     def running(self) -> bool:
@@ -130,7 +130,7 @@ class Gestures:
         if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
             return
         self.cancel()
-        self._view.session.message.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
+        self._session.message.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
 
     def _step(self, pointer: Pointer | None, first: bool = False) -> None:
         running = self._running
@@ -142,5 +142,5 @@ class Gestures:
                 self._running = None
         except Exception:
             self._running = None
-            self._view.session.cancel()
+            self._session.cancel()
             raise

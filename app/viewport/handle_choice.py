@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from app.background.lifetime import Lifetime
 from app.document.moving_joint import joint_of
 from app.document.session import Ref, State
 from core.errors import ModelError
 
 if TYPE_CHECKING:
     from app.viewport.pointer import Pointer
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
     from viz.drawlist.joint_look import Part
 
 REST = 180
@@ -28,30 +29,29 @@ POINTING = ("connect", "measure")
 class HandleChoice:
     """Follows selection and hover of the session."""
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, view: Stage) -> None:
         self._view = view
         self._near: str | None = None
         self._coming: str | None = None
         self._afar = False
         """Whether the one nearby was pointed at outside of the viewport."""
         self._document = view.session.document
-        self._rest = QTimer(view, singleShot=True, interval=REST)
+        self._rest = QTimer(view.widget, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._arrive)
         session = view.session
-        session.changed.connect(self._changed)
-        session.selected.connect(self._selected)
-        session.hovered.connect(self._hovered)
-        view.settings.changed.connect(self._settings)
+        self._life = Lifetime()
+        self._life.callback(self._rest.stop)
+        self._life.listen(
+            (session.changed, self._changed),
+            (session.selected, self._selected),
+            (session.hovered, self._hovered),
+            (view.settings.changed, self._settings),
+        )
         self.refresh()
 
     def close(self) -> None:
         """Listen no more."""
-        self._rest.stop()
-        session = self._view.session
-        session.changed.disconnect(self._changed)
-        session.selected.disconnect(self._selected)
-        session.hovered.disconnect(self._hovered)
-        self._view.settings.changed.disconnect(self._settings)
+        self._life.close()
 
     def refresh(self) -> None:
         """Show the handles that are due."""

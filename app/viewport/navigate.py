@@ -13,7 +13,7 @@ from app.viewport.pointer import Pointer
 from viz import camera
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 TURN = pi
 """Angle of a drag over the whole height of the viewport, rad."""
@@ -21,7 +21,7 @@ WHEEL_STEP = 1.15
 """How much nearer one notch of the wheel brings the eye."""
 
 
-def orbit(view: Viewport, press: Pointer) -> Gesture:
+def orbit(view: Stage, press: Pointer) -> Gesture:
     """Turn the view about its centre."""
     before, last = view.scene.view, press
     try:
@@ -35,7 +35,7 @@ def orbit(view: Viewport, press: Pointer) -> Gesture:
         raise
 
 
-def clicked(view: Viewport, press: Pointer) -> Generator[None, Pointer | None, bool]:
+def clicked(view: Stage, press: Pointer) -> Generator[None, Pointer | None, bool]:
     """True if the press was a click; a drag orbits."""
     drag, moved = orbit(view, press), False
     next(drag)
@@ -52,7 +52,7 @@ def clicked(view: Viewport, press: Pointer) -> Generator[None, Pointer | None, b
     return not moved
 
 
-def pan(view: Viewport, press: Pointer) -> Gesture:
+def pan(view: Stage, press: Pointer) -> Gesture:
     """Move the view in its own plane: what was under the pointer stays under it."""
     before, last = view.scene.view, press
     try:
@@ -66,12 +66,12 @@ def pan(view: Viewport, press: Pointer) -> Gesture:
         raise
 
 
-def zoom_to(view: Viewport, pointer: Pointer, factor: float) -> None:
+def zoom_to(view: Stage, pointer: Pointer, factor: float) -> None:
     """Change the distance by a factor; the point under the pointer keeps its place."""
     view.viewpoint.look(camera.zoom(view.scene.view, factor, view.point_under(pointer)))
 
 
-def set_centre(view: Viewport, pointer: Pointer) -> None:
+def set_centre(view: Stage, pointer: Pointer) -> None:
     """What is under the pointer becomes the point that the view turns about."""
     hit = view.scene.pick(pointer.x, pointer.y)
     if hit is not None:
@@ -79,7 +79,7 @@ def set_centre(view: Viewport, pointer: Pointer) -> None:
         view.viewpoint.fly_to(replace(view.scene.view, target=(x, y, z)))
 
 
-def other_buttons(view: Viewport, press: Pointer) -> Gesture:
+def other_buttons(view: Stage, press: Pointer) -> Gesture:
     """Middle or Shift+left pans; the right button orbits when dragged and opens the menu when clicked."""
     if press.button in ("middle", "left"):
         yield from pan(view, press)

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QToolButton
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QToolButton, QWidget
 
 from app.preferences.icons import icon
 from viz.scene.cube import shown_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from app.viewport.viewport import Viewport
 
 BUTTONS = (
     "view.fit",
@@ -55,8 +53,8 @@ class Overlay(QFrame):
     """Stands at the right edge of the viewport; filled by the window from the table of commands. Where the viewport is
     low, the buttons stand in several columns, without those for which there is the cube."""
 
-    def __init__(self, view: Viewport) -> None:
-        super().__init__(view)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setObjectName("overlay")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(EDGES // 2, EDGES // 2, EDGES // 2, EDGES // 2)
@@ -138,7 +136,7 @@ class Overlay(QFrame):
                 self._grid.addWidget(button, number % rows, number // rows, Qt.AlignmentFlag.AlignCenter)
         self._grid.invalidate()
 
-    def close_overlay(self) -> None:
+    def close(self) -> None:
         """Drop the buttons (they refer to actions of the window)."""
         for button in self._buttons:
             if button is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
+from app.background.lifetime import Lifetime
 from app.document.run_pose import shared_parameters
 from core.errors import KinetostatError
 from core.simulation.run.resampling import at_rest, resampled
@@ -25,7 +26,7 @@ from viz.scene.vectors import KINDS, Wanted
 if TYPE_CHECKING:
     from app.document.run_tree import Record
     from app.document.session import Ref, Session, State
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
     from core.simulation.run.run import Run
 
 SOURCE = "runs"
@@ -42,7 +43,7 @@ class RunScene:
 
     changed = Signal()
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, view: Stage) -> None:
         self._view = view
         self.session, self.runs = view.session, view.session.runs
         self.whole_kinds: frozenset[str] = frozenset()
@@ -57,20 +58,18 @@ class RunScene:
         self._scaled_for: tuple[object, ...] = ()
         self._places: dict[Run, tuple[float, NDArray[np.float64]]] = {}
         self._computed_paths: dict[tuple[Run, FollowedPoint], PointPath] = {}
-        self._listening = (
+        self._life = Lifetime()
+        self._life.listen(
             (self.runs.moved, self._moved),
             (self.runs.changed, self._runs_changed),
             (self.session.moved, self._pose_moved),
             (self.session.changed, self._document_changed),
             (view.settings.changed, self._setting_changed),
         )
-        for signal, slot in self._listening:
-            signal.connect(slot)
 
     def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._listening:
-            signal.disconnect(slot)
+        self._life.close()
 
     # ----------------------------------------------------------------------------- which vectors
 

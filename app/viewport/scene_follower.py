@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from app.background.lifetime import Lifetime
 from app.document.session import Ref, State
 from viz.camera import sees
 from viz.drawlist.junction_items import junctions
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 DISPLAY = {
     "grid": "ground",
@@ -36,10 +37,11 @@ NARROW = "\u202f"
 class SceneFollower:
     """Connects a viewport's scene to its session, settings and theme."""
 
-    def __init__(self, view: Viewport) -> None:
+    def __init__(self, view: Stage) -> None:
         self._view = view
         session = view.session
-        self._pairs = (
+        self._life = Lifetime()
+        self._life.listen(
             (session.changed, self._changed),
             (session.moved, self._moved),
             (session.selected, self._selected),
@@ -47,8 +49,6 @@ class SceneFollower:
             (view.settings.changed, self._settings),
             (view.theme.changed, self._look),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
         self._shown_p: dict[str, float] = {}
         self._settles = self._fits = False
         """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
@@ -60,8 +60,7 @@ class SceneFollower:
 
     def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
+        self._life.close()
 
     def _show(self) -> None:
         session = self._view.session
@@ -78,7 +77,7 @@ class SceneFollower:
             elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
                 known = {body.name for body in old.model.expanded.bodies}
                 added = [body.name for body in new.model.expanded.bodies if body.name not in known]
-                QTimer.singleShot(0, self._view, lambda: self._bring_in(added))
+                QTimer.singleShot(0, self._view.widget, lambda: self._bring_in(added))
 
     def _bring_in(self, added: list[str]) -> None:
         """Widen the view if something new was added where it is not seen."""
@@ -120,9 +119,7 @@ class SceneFollower:
             self._moved()
 
     def _units(self) -> None:
-        settings = self._view.settings
-        self._view.scene.range_box.unit = settings.display("length")
-        self._view.session.millimetres = settings.millimetres
+        self._view.scene.range_box.unit = self._view.settings.display("length")
 
     def _display(self) -> None:
         settings = self._view.settings

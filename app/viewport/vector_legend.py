@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSlider, QToolButton, QWidget
 
+from app.background.lifetime import Lifetime
 from app.plain_text import as_tip
 from app.plotting.curves import shown_number
 from app.preferences.icons import icon
@@ -18,7 +19,7 @@ from viz.look import LOOKS
 from viz.scene.vectors import KINDS, reference
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 MARGIN = 12
 STEPS = 200
@@ -47,8 +48,8 @@ class _Arrow(QWidget):
 class VectorLegend(QFrame):
     """Stands in the upper left corner of the viewport while vectors are shown."""
 
-    def __init__(self, view: Viewport, scene: RunScene) -> None:
-        super().__init__(view)
+    def __init__(self, view: Stage, scene: RunScene) -> None:
+        super().__init__(view.widget)
         self.setObjectName("overlay")
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self._view, self._scene = view, scene
@@ -59,16 +60,17 @@ class VectorLegend(QFrame):
         self._parts: list[QWidget] = []
         self._words: dict[str, QLabel] = {}
         self.sliders: dict[str, QSlider] = {}
-        scene.changed.connect(self.refresh)
-        view.theme.changed.connect(self._repaint)
-        view.session.runs.changed.connect(self.refresh)
+        self._life = Lifetime()
+        self._life.listen(
+            (scene.changed, self.refresh),
+            (view.theme.changed, self._repaint),
+            (view.session.runs.changed, self.refresh),
+        )
         self.hide()
 
-    def close_legend(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._scene.changed.disconnect(self.refresh)
-        self._view.theme.changed.disconnect(self._repaint)
-        self._view.session.runs.changed.disconnect(self.refresh)
+        self._life.close()
 
     def _repaint(self, _name: str) -> None:
         self._words.clear()

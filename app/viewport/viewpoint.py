@@ -8,28 +8,29 @@ from typing import TYPE_CHECKING
 from psygnal import Signal
 from PySide6.QtCore import QVariantAnimation
 
+from app.viewport.surface import Surface
 from viz import camera
 from viz.camera import View
 
 if TYPE_CHECKING:
     from app.document.session import Ref
-    from app.viewport.viewport import Viewport
+    from viz.scene.scene import Scene
 
 FLIGHT = 220
 """Milliseconds of a camera movement."""
 
 
 class Viewpoint:
-    """The camera of a viewport."""
+    """The camera of a scene that is seen on a surface."""
 
     looked = Signal()
     """The camera moved."""
 
-    def __init__(self, view: Viewport) -> None:
-        self._view = view
+    def __init__(self, scene: Scene, surface: Surface) -> None:
+        self._scene, self._surface = scene, surface
         self._fit_wanted = True
         self._trajectory: tuple[View, View] | None = None
-        self._flight = QVariantAnimation(view, startValue=0.0, endValue=1.0, duration=FLIGHT)
+        self._flight = QVariantAnimation(surface, startValue=0.0, endValue=1.0, duration=FLIGHT)
         self._flight.valueChanged.connect(self._fly)
 
     # ----------------------------------------------------------------------------- moving
@@ -46,11 +47,11 @@ class Viewpoint:
 
     def fly_to(self, view: View) -> None:
         """Move the camera smoothly."""
-        if not self._view.ready or not self._view.isVisible():
+        if not self._surface.ready or not self._surface.isVisible():
             self._look(view)
             return
         self.stop()
-        self._trajectory = self._view.scene.view, view
+        self._trajectory = self._scene.view, view
         self._flight.start()
 
     def stop(self) -> None:
@@ -62,15 +63,15 @@ class Viewpoint:
             self._look(self._trajectory[1] if share >= 1.0 else camera.between(*self._trajectory, share))
 
     def _look(self, view: View) -> None:
-        self._view.scene.view = view
+        self._scene.view = view
         self.looked.emit()
-        self._view.update()
+        self._surface.update()
 
     @property
     def goal(self) -> View:
         """Where the camera is, or flies to."""
         flying = self._flight.state() == QVariantAnimation.State.Running
-        return self._trajectory[1] if flying and self._trajectory is not None else self._view.scene.view
+        return self._trajectory[1] if flying and self._trajectory is not None else self._scene.view
 
     def look_from(self, name: str) -> None:
         """Look from a named side (`camera.PRESETS`)."""
@@ -89,7 +90,7 @@ class Viewpoint:
 
     def fitted(self, view: View, ref: Ref | None = None) -> View:
         """A view moved so that an element, or everything, is in the picture."""
-        scene = self._view.scene
+        scene = self._scene
         now, scene.view = scene.view, view
         wanted = scene.fit(ref)
         scene.view = now
@@ -97,26 +98,26 @@ class Viewpoint:
 
     def fit(self, ref: Ref | None = None) -> None:
         """Bring an element, or everything, into the picture."""
-        if self._view.ready:
+        if self._surface.ready:
             self.fly_to(self.fitted(self.goal, ref))
         else:
             self._fit_wanted = True
 
     def keep_in_view(self) -> None:
         """Step back if machine, poses or ellipsoids reach beyond the picture."""
-        scene = self._view.scene
+        scene = self._scene
         if not camera.sees(self.goal, scene.size, scene.bounds(overlays=True)):
             self.fit()
 
     def fit_at_once(self) -> None:
         """Fit everything with the next picture, seen from where a flight leads."""
-        self._view.scene.view = self.goal
+        self._scene.view = self.goal
         self.stop()
         self._fit_wanted = True
-        self._view.update()
+        self._surface.update()
 
     def prepare(self) -> None:
         """Fit what waits to be, before a picture is drawn."""
         if self._fit_wanted:
             self._fit_wanted = False
-            self._view.scene.view = self._view.scene.fit()
+            self._scene.view = self._scene.fit()

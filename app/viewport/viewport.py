@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.document.run_pose import RunPose
 from app.document.session import Ref, Session
-from app.playback.clock import Player
-from app.playback.scene_results import Playback
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from app.viewport.annotations import Annotations
@@ -32,10 +29,9 @@ from app.viewport.handle_choice import HandleChoice
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.overlay import Overlay
 from app.viewport.pointer import Pointer
-from app.viewport.run_scene import RunScene
 from app.viewport.scene_follower import SceneFollower
+from app.viewport.stage import Glyph, Pulling, Stage
 from app.viewport.surface import Surface
-from app.viewport.vector_legend import VectorLegend
 from app.viewport.viewpoint import Viewpoint
 from viz import camera
 from viz.scene.scene import Scene
@@ -43,10 +39,8 @@ from viz.scene.scene import Scene
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.runs.interactive import Interactive
+    from viz.drawlist.joint_handles import Part
 
-Glyph = tuple[Any, Any, Any, str]
-"""Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
 CALM = 150
 """Milliseconds without a new picture after which the scene counts as still and gets its smoothest picture."""
 BUTTONS = {
@@ -61,26 +55,24 @@ class Viewport(Surface):
 
     expects = Signal(str)
     place = Signal(object)
-    run_scene: RunScene
     scene: Scene
     viewpoint: Viewpoint
-    legend: VectorLegend
 
     def __init__(
         self,
         session: Session,
         settings: Settings,
         theme: Theme,
-        tools: Mapping[str, Tool],
+        tools: Mapping[str, Tool[Stage]],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.session, self.settings, self.theme = session, settings, theme
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
-        self.interactive: Interactive | None = None
+        self.interactive: Pulling | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         self.scene = Scene(self.vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
-        self.viewpoint = Viewpoint(self)
+        self.viewpoint = Viewpoint(self.scene, self)
         self._ellipsoids: dict[str, list[Glyph]] = {}
         self._again = QTimer(self, singleShot=True, interval=60)
         self.viewpoint.looked.connect(lambda: self._again.start())
@@ -90,20 +82,20 @@ class Viewport(Surface):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(240, 180)
-        self.annotations = Annotations(self)
-        self.gestures = Gestures(self, tools, other_buttons)
+        self.annotations = Annotations(self.scene, theme, self)
+        self.gestures: Gestures[Stage] = Gestures(self, session, tools, other_buttons)
         self._again.timeout.connect(self.gestures.again)
         self.standing = ""  # words of a state that outlasts gestures
         self.gestures.chosen.connect(lambda _tool: self.say())
         self.follower = SceneFollower(self)
         self.handles = HandleChoice(self)
-        self.player = Player(session.runs, self)
-        self.playback = Playback(self)
-        self.run_pose = RunPose(session)
         self.overlay = Overlay(self)
-        self.run_scene = RunScene(self)
-        self.legend = VectorLegend(self, self.run_scene)
         self.frame_sets = FrameSets(self)
+
+    @property
+    def widget(self) -> QWidget:
+        """Where the scene is seen; menus, dialogs and timers belong to it."""
+        return self
 
     # ----------------------------------------------------------------------------- drawing
 
@@ -125,21 +117,15 @@ class Viewport(Surface):
         if self.scene.hasty:
             self.update()
 
-    def close_view(self) -> None:
+    def close(self) -> None:
         """Listen no more and free the scene's memory."""
         self.gestures.close()
         self.viewpoint.stop()
         self._again.stop()
         self._calm.stop()
-        self.player.close()
-        self.playback.close_sequence()
-        self.playback.close()
-        self.run_pose.close()
         self.handles.close()
         self.follower.close()
-        self.overlay.close_overlay()
-        self.legend.close_legend()
-        self.run_scene.close()
+        self.overlay.close()
         self.frame_sets.close()
         self.free()
 
@@ -188,7 +174,15 @@ class Viewport(Surface):
         near = 0.0 < distance < 30.0 * self.scene.view.distance
         return np.asarray(ray.at(distance)) if near else None
 
-    # ----------------------------------------------------------------------------- orientation cube, ellipsoids
+    # --------------------------------------------------------------------- handles, orientation cube, ellipsoids
+
+    def handle_under(self, pointer: Pointer) -> Part | None:
+        """The ring or arrow under the pointer."""
+        return self.handles.under(pointer)
+
+    def light_handle(self, part: Part | None) -> bool:
+        """Make a ring or arrow yellow (None: none); True if there is one."""
+        return self.handles.light(part)
 
     def press_cube(self, pointer: Pointer) -> bool:
         """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""

@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app.commands import Command, table
-from app.document.session import Ref
+from app.document.session import Ref, Session
 from app.plain_text import as_entry, headed_tip
 from app.preferences.icons import icon
 from core.model import WORDS
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.background.guard import Guard
+    from app.workbench import Workbench
 
 MENUS = ("File", "Edit", "Add", "View", "Tools", "Simulation", "Functions", "Help")
 TOOLBAR = ("file", "edit", "tool", "simulation", "add", "view", "help")
 
 
 class Actions:
-    """One QAction per command. `refresh` greys, checks and words them after the state of the window."""
+    """One QAction per command. `refresh` greys, checks and words them after the state of the workbench."""
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
+    def __init__(self, window: QMainWindow, bench: Workbench, guard: Guard) -> None:
+        self._window, self._bench, self._guard = window, bench, guard
         self.by_id = {command.id: self._action(command) for command in table().values()}
         self.menus: dict[str, QMenu] = {}
         self._fill_menus()
@@ -49,18 +50,18 @@ class Actions:
     def run(self, command_id: str) -> None:
         """Run a command if it applies now; errors become messages."""
         command = table()[command_id]
-        if command.applies(self._window):
-            self._window.guard.call(command.run, self._window)
+        if command.applies(self._bench):
+            self._guard.call(command.run, self._bench)
         self.refresh()
 
     def refresh(self) -> None:
         """Bring all actions up to date."""
-        session = self._window.session
+        session = self._bench.session
         for command in table().values():
             action = self.by_id[command.id]
-            action.setEnabled(command.applies(self._window))
+            action.setEnabled(command.applies(self._bench))
             if command.checked is not None:
-                action.setChecked(command.checked(self._window))
+                action.setChecked(command.checked(self._bench))
         for verb, label in (("undo", session.undo_label), ("redo", session.redo_label)):
             words = f"{verb.title()} {label[:1].lower()}{label[1:]}" if label else verb.title()
             self.by_id[f"edit.{verb}"].setText(as_entry(words))
@@ -97,7 +98,7 @@ class Actions:
         menu = QMenu(parent)
         kind = ref.collection if ref is not None else "scene"
         if ref is not None:
-            title = menu.addAction(icon(_picture(self._window, ref)), as_entry(ref.name))
+            title = menu.addAction(icon(_picture(self._bench.session, ref)), as_entry(ref.name))
             title.setEnabled(False)
         fitting = [c for c in table().values() if kind in c.context or ("*" in c.context and ref is not None)]
         fitting.sort(key=lambda command: not command.id.startswith("view."))
@@ -154,8 +155,8 @@ class Actions:
         return [self.by_id[command.id] for command in table().values() if command.toolbar == group]
 
 
-def _picture(window: Window, ref: Ref) -> str:
+def _picture(session: Session, ref: Ref) -> str:
     """Name of the drawing for an element."""
     if ref.collection == "joints":
-        return window.session.model.expanded.find("joints", ref.name).kind
+        return session.model.expanded.find("joints", ref.name).kind
     return WORDS.get(ref.collection, "model")

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from app.background.lifetime import Lifetime
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
-    from app.window.window import Window
+    from app.dialogs.messages import MessageCard
+    from app.workbench import Workbench
 
 
 class Dialogs:
-    """Opens the dialogs of a window."""
+    """Opens the dialogs of a window.
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
+    topic : of what is under the pointer, for help on it
+    """
+
+    def __init__(self, bench: Workbench, messages: MessageCard, topic: Callable[[], str]) -> None:
+        self._bench, self._messages, self._topic = bench, messages, topic
+        self._life = Lifetime()
         self.film_dialog: FilmDialog | None = None
         """Kept, with what was chosen in it, once it was opened."""
 
@@ -21,56 +29,54 @@ class Dialogs:
         """The gallery of examples."""
         from app.dialogs.examples_gallery import ExamplesGallery
 
-        gallery = ExamplesGallery(self._window)
-        gallery.chosen.connect(self._window.documents.start_example)
+        gallery = ExamplesGallery(self._bench.widget)
+        gallery.chosen.connect(self._bench.files.start_example)
         gallery.open()
 
     def palette(self) -> None:
         """Find a command, function, element or example."""
         from app.dialogs.palette import CommandPalette
 
-        CommandPalette(self._window).open_palette()
+        CommandPalette(self._bench).open_palette()
 
     def help(self, topic: str = "") -> None:
         """Help on a function, a command, a panel or an element; without a topic on what is under the pointer."""
         from app.dialogs.help import HelpDialog
-        from app.window.pointed_help import topic_under_pointer
 
-        HelpDialog.open_on(self._window, topic or topic_under_pointer(self._window))
+        HelpDialog.open_on(self._bench.widget, topic or self._topic())
 
     def film(self) -> None:
         """File, size and camera of a film of the current run."""
         from app.dialogs.film import FilmDialog
 
         if self.film_dialog is None:
-            self.film_dialog = FilmDialog(self._window)
+            self.film_dialog = FilmDialog(self._bench, self._life)
         self.film_dialog.open_film()
 
     def keyboard(self) -> None:
         """All keys and mouse gestures."""
         from app.dialogs.keyboard import KeyboardMap
 
-        KeyboardMap(self._window).open()
+        KeyboardMap(self._bench.widget).open()
 
     def messages(self) -> None:
         """All messages so far."""
         from app.dialogs.messages import MessageLog
 
-        MessageLog(self._window.messages.log, self._window).open()
+        MessageLog(self._messages.log, self._bench.widget).open()
 
     def about(self) -> None:
         """Version and system."""
         from app.dialogs.about import About
 
-        About(self._window).open()
+        About(self._bench.widget).open()
 
     def licences(self) -> None:
         """Licences of the program and its libraries."""
         from app.dialogs.licences import Licences
 
-        Licences(self._window).open()
+        Licences(self._bench.widget).open()
 
     def close(self) -> None:
         """Listen no more."""
-        if self.film_dialog is not None:
-            self.film_dialog.close_dialog()
+        self._life.close()

@@ -2,59 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
 
+from app.panels import LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
 from app.widgets.accessible import name_panel
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.workbench import Workbench
 
 VERSION = 5
 """Raised when the set of panels changes, so that an older arrangement is not taken."""
-LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
-RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
-BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
-
 MIDDLE = 480
 """Pixels of width below which the picture gets some of the columns beside it …"""
 LEAST = {LEFT: 220, RIGHT: 290}
 """… as long as they keep these."""
 
 
-class Place(NamedTuple):
-    """Where a panel stands at first. `with_`: tabbed with that one."""
-
-    id: str
-    title: str
-    area: Qt.DockWidgetArea
-    with_: str = ""
-
-
-PLACES = (
-    Place("functions", "Functions", LEFT),
-    Place("tree", "Model", LEFT, "functions"),
-    Place("simulation", "Simulation", LEFT, "functions"),
-    Place("properties", "Properties", RIGHT),
-    Place("sliders", "Sliders", RIGHT),
-    Place("output", "Output", BOTTOM),
-    Place("plots", "Plots", BOTTOM, "output"),
-    Place("derivation", "Derivation", BOTTOM, "output"),
-    Place("findings", "Findings", BOTTOM, "output"),
-    Place("console", "Console", BOTTOM, "output"),
-    Place("robotica", "Robotica", BOTTOM, "output"),
-)
-
-
 class Docks:
     """One dock per panel."""
 
-    def __init__(self, window: Window, panels: dict[str, QWidget]) -> None:
-        self._window = window
-        self.panels = panels
+    def __init__(self, window: QMainWindow, bench: Workbench) -> None:
+        self._window, self._settings = window, bench.settings
+        self.places = panels()
+        self.panels = {place.id: place.make(bench) for place in self.places}
         self.docks: dict[str, QDockWidget] = {}
         window.setDockOptions(
             window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
@@ -62,31 +37,32 @@ class Docks:
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
         window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
-        for place in PLACES:
+        for place in self.places:
             self.docks[place.id] = self._dock(place)
         self._arrange()
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
-        self.focus = SeenFocus(window, list(self.docks.values()))
-        self.docks["console"].visibilityChanged.connect(self._console_seen)
-        self.docks["robotica"].visibilityChanged.connect(self._robotica_seen)
+        self.focus = SeenFocus(window, bench.stage.widget, list(self.docks.values()))
+        for place in self.places:
+            if place.typing:
+                self.docks[place.id].visibilityChanged.connect(partial(self._ready_to_type, place.id))
         self._first = window.saveState(VERSION)
 
-    def _dock(self, place: Place) -> QDockWidget:
+    def _dock(self, place: Panel) -> QDockWidget:
         dock = QDockWidget(place.title, self._window)
         dock.setObjectName(place.id)
         dock.setWidget(self.panels[place.id])
         name_panel(self.panels[place.id], place.title)
         self._window.addDockWidget(place.area, dock)
-        if place.with_:  # at once: side by side they would make the window wide
-            self._window.tabifyDockWidget(self.docks[place.with_], dock)
+        if place.tab_with:  # at once: side by side they would make the window wide
+            self._window.tabifyDockWidget(self.docks[place.tab_with], dock)
         return dock
 
     def _arrange(self) -> None:
-        for place in PLACES:
-            if place.with_:
-                self._window.tabifyDockWidget(self.docks[place.with_], self.docks[place.id])
+        for place in self.places:
+            if place.tab_with:
+                self._window.tabifyDockWidget(self.docks[place.tab_with], self.docks[place.id])
         for name in ("functions", "output"):
             self.docks[name].raise_()
         self._size()
@@ -141,12 +117,6 @@ class Docks:
             elif not bar.isHidden():
                 known |= titles
 
-    def _console_seen(self, seen: bool) -> None:
-        self._ready_to_type("console", seen)
-
-    def _robotica_seen(self, seen: bool) -> None:
-        self._ready_to_type("robotica", seen)
-
     def _ready_to_type(self, name: str, seen: bool) -> None:
         """Who brings a command line to the front wants to type: keys shall not be commands then."""
         if seen and self._window.isActiveWindow():
@@ -168,20 +138,20 @@ class Docks:
 
     def remember(self) -> None:
         """Keep size and arrangement."""
-        self._window.settings.remember_bytes("window/geometry", self._window.saveGeometry())
-        self._window.settings.remember_bytes("window/docks", self._window.saveState(VERSION))
+        self._settings.remember_bytes("window/geometry", self._window.saveGeometry())
+        self._settings.remember_bytes("window/docks", self._window.saveState(VERSION))
 
     def settle(self) -> None:
         """Give the panels their first sizes, now that the window has its own; an arrangement of last time stays."""
-        if self._window.settings.bytes("window/docks") is None:
+        if self._settings.bytes("window/docks") is None:
             self._size()
 
     def recall(self) -> None:
         """Take the size and arrangement of last time."""
-        geometry = self._window.settings.bytes("window/geometry")
+        geometry = self._settings.bytes("window/geometry")
         if geometry is not None:
             self._window.restoreGeometry(geometry)
-        docks = self._window.settings.bytes("window/docks")
+        docks = self._settings.bytes("window/docks")
         if docks is not None:
             self._window.restoreState(docks, VERSION)
         self._retitle()
@@ -195,9 +165,9 @@ class SeenFocus(QObject):
     """Keys never go to a panel that is behind another one: Qt hands the focus on to it when a button disappears, and
     leaves it there when another tab is chosen. Then the scene has it."""
 
-    def __init__(self, window: Window, docks: list[QDockWidget]) -> None:
+    def __init__(self, window: QMainWindow, scene: QWidget, docks: list[QDockWidget]) -> None:
         super().__init__(window)
-        self._window, self._docks = window, docks
+        self._window, self._scene, self._docks = window, scene, docks
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._look)
@@ -212,7 +182,7 @@ class SeenFocus(QObject):
         if focus is None or not self._window.isVisible():
             return
         if self.is_behind(focus):
-            self._window.viewport.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._scene.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def is_behind(self, widget: QWidget) -> bool:
         """Whether a widget is in a panel behind another one."""

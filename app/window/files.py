@@ -6,10 +6,12 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from psygnal import Signal
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
+from app.background.lifetime import Lifetime
 from app.dialogs.leaving import Loss, Wanted, ask
 from app.document.file_filters import open_filter, save_filter
 from app.document.kept import companion
@@ -17,14 +19,17 @@ from app.document.kept.lock_hint import LockHint
 from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened, Opening, opened
 from app.document.trust import offer
-from app.window.outside_changes import CHANGED, GONE
+from app.window.notices import CHANGED, GONE
 from core.files import Trusted
 from core.model import Model
 from resources import examples, is_example
 
 if TYPE_CHECKING:
+    from app.document.kept.run_keeper import RunKeeper
     from app.document.run_tree import Record
-    from app.window.window import Window
+    from app.window.telling import Telling
+    from app.window.view_state import Surroundings
+    from app.workbench import Workbench
     from core.simulation import Run
 
 SUFFIX = ".kst"
@@ -38,10 +43,17 @@ KEEPING, SHARED = "keeping runs", "shared file"
 class Documents(QObject):
     """Verbs of the File menu. Before something would be lost it is asked once, in `may_go`."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session = window.session
+    awaited = Signal(bool)
+    """A document is about to be here, or it did not come."""
+    comparing, recovering = Signal(), Signal()
+    """The person wants to see how machine and file differ, or what programs left behind that ended unexpectedly."""
+
+    def __init__(self, bench: Workbench, telling: Telling, keeper: RunKeeper, surroundings: Surroundings) -> None:
+        super().__init__(bench.widget)
+        self._bench, self._telling, self._keeper, self._surroundings = bench, telling, keeper, surroundings
+        self._session = bench.session
+        self.recoverable = False
+        """Whether something was left behind that was not answered for."""
         self.source: Path | None = None
         """The file that was opened, of whatever format."""
         self.opening = Opening(self)
@@ -49,13 +61,14 @@ class Documents(QObject):
         self.lock = LockHint()
         self._shared: Path | None = None
         """The file that was saved though another program has it open, too: it is asked once."""
-        self._session.changed.connect(self._hold)
+        self._life = Lifetime()
+        self._life.callback(self.lock.release)
+        self._life.callback(self.opening.wait)
+        self._life.listen((self._session.changed, self._hold))
 
     def close(self) -> None:
         """Stop reading, leave the file to others."""
-        self._session.changed.disconnect(self._hold)
-        self.opening.wait()
-        self.lock.release()
+        self._life.close()
 
     # ----------------------------------------------------------------------------- open
 
@@ -63,7 +76,7 @@ class Documents(QObject):
         """An empty model, after asking for unsaved work."""
 
         def begin() -> None:
-            self._window.messages.outdate()
+            self._telling.messages.outdate()
             self.leave()
             self.source, self._session.trusted = None, frozenset()
             self._session.start(Model(name="untitled"))
@@ -72,14 +85,14 @@ class Documents(QObject):
 
     def ask_open(self) -> None:
         """Choose a file and open it."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a model", self._folder(), open_filter())
+        path, _ = QFileDialog.getOpenFileName(self._bench.widget, "Open a model", self._folder(), open_filter())
         if path:
             self.open(path)
 
     def open(self, path: str | Path) -> None:
         """Open a file beside the window, after asking for unsaved work; a run is added to those there are."""
         if Path(path).suffix.lower() in RUNS:
-            self._window.simulation_panel.runs.load_from(Path(path))
+            self._bench.panels.runs.load_from(Path(path))
             return
         self.keep_changes(lambda: self.read(Path(path)))
 
@@ -107,22 +120,22 @@ class Documents(QObject):
         before = self._work()
 
         def came(found: Opened) -> None:
-            self._window.status.busy("")
+            self._telling.status.busy("")
             if then is None and self._work() != before and not self.may_go():  # there is more now than was asked for
                 return
-            if found.error is not None and offer(self._window.messages, found.error, again):
-                self._window.welcome.refresh()
+            if found.error is not None and offer(self._telling.messages, found.error, again):
+                self.awaited.emit(False)
             else:
                 (then or self.show)(found)
 
-        self._window.status.busy(f"Reading {path.name} …")
-        self._window.welcome.hide()  # something is about to be here
+        self._telling.status.busy(f"Reading {path.name} …")
+        self.awaited.emit(True)  # something is about to be here
         self.opening.start(path, came, lambda: read(trusted) if read is not None else opened(path, trusted))
 
     def _work(self) -> tuple[object, ...]:
         """What there is: as long as it stays the same nothing else can be lost than what was asked for."""
         runs = tuple((record, record.version) for record in self._session.runs.items)
-        return self._session.state, runs, self._window.simulation.running
+        return self._session.state, runs, self._bench.runs.simulation.running
 
     def replace(self, opened: Opened) -> None:
         """Show what was read, after asking for unsaved work."""
@@ -131,9 +144,9 @@ class Documents(QObject):
     def take_over(self, opened: Opened, label: str) -> bool:
         """Go on with what a file now says; mine stays in undo."""
         if opened.error is not None or opened.model is None:
-            self._window.welcome.refresh()
+            self.awaited.emit(False)
             if opened.error is not None:
-                self._window.guard.report(opened.error)
+                self._telling.guard.report(opened.error)
             return False
         self._session.trusted = opened.trusted
         return self._session.take_over(
@@ -143,12 +156,12 @@ class Documents(QObject):
     def show(self, opened: Opened) -> None:
         """Make what was read the open document."""
         if opened.error is not None:
-            self._window.welcome.refresh()
-            self._window.guard.report(opened.error)
+            self.awaited.emit(False)
+            self._telling.guard.report(opened.error)
             return
         assert opened.model is not None
         native = opened.path if opened.path.suffix == SUFFIX else None
-        self._window.messages.outdate()
+        self._telling.messages.outdate()
         self.leave()
         before, self.source = self.source, opened.path
         pose = opened.kept.pose if opened.kept is not None else None
@@ -156,15 +169,15 @@ class Documents(QObject):
             opened.model, native, findings=opened.findings, mech=opened.mech, sources=opened.sources, pose=pose
         ):
             self.source = before
-            self._window.welcome.refresh()
+            self.awaited.emit(False)
             return
         self._session.trusted = opened.trusted
-        self._window.settings.add_recent(opened.path)
-        self._window.simulation.suggest(next((e.run_settings for e in examples() if e.path == opened.path), {}))
+        self._bench.settings.add_recent(opened.path)
+        self._bench.runs.simulation.suggest(next((e.run_settings for e in examples() if e.path == opened.path), {}))
         if opened.kept is not None:
             folder = companion.folder_of(opened.path)
-            self._window.run_keeper.read(folder, opened.kept, document=opened.path)
-            self._window.surroundings.put_back(opened.kept.sections)
+            self._keeper.read(folder, opened.kept, document=opened.path)
+            self._surroundings.put_back(opened.kept.sections)
         self._tell_doubts(opened)
 
     def _tell_doubts(self, opened: Opened) -> None:
@@ -180,18 +193,26 @@ class Documents(QObject):
             self.leave()
             self.source, self._session.trusted = None, frozenset()
             if self._session.start(run.model, mech=run.mech):
-                self._window.docks.show("simulation")
-                self._window.simulation_panel.runs.take(run, path)
+                self._bench.panels.show("simulation")
+                self._bench.panels.runs.take(run, path)
 
         if not self._session.model.expanded.bodies and not self._session.unsaved:
             begin()
             return
         words = f"{path.name} is a run of another machine, “{run.model.name}”: none of its joints is in this model."
-        self._window.messages.tell("error", words, {"Open its model": lambda: self.keep_changes(begin)})
+        self._telling.messages.tell("error", words, {"Open its model": lambda: self.keep_changes(begin)})
 
     def start_example(self, path: Path) -> None:
         """Open an example; it is saved elsewhere, never over the example."""
         self.keep_changes(lambda: self.read(path))
+
+    def compare(self) -> None:
+        """Show how the machine differs from what its file says."""
+        self.comparing.emit()
+
+    def recover(self) -> None:
+        """Offer what programs that ended unexpectedly left behind."""
+        self.recovering.emit()
 
     # ----------------------------------------------------------------------------- save
 
@@ -208,7 +229,7 @@ class Documents(QObject):
         """Choose a file and save there."""
         name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
         start = str(Path(self._folder()) / f"{name}{SUFFIX}")
-        path, _ = QFileDialog.getSaveFileName(self._window, "Save the model", start, save_filter())
+        path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Save the model", start, save_filter())
         if not path:
             return False
         chosen = Path(path)
@@ -224,12 +245,12 @@ class Documents(QObject):
             choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
             choices |= {"Save as…": lambda: self.ask_save_as()}
             if path == self._session.path:
-                choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self._window.outside.compare}
-            self._window.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
+                choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self.compare}
+            self._telling.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
             return False
-        if not self._session.save(path, over=over, backup=self._window.settings.keeps_older):
+        if not self._session.save(path, over=over, backup=self._bench.settings.keeps_older):
             words = f"{path.name} was not written; the machine is still open here, unsaved."
-            self._window.notices.tell(
+            self._telling.notices.tell(
                 CHANGED,
                 "error",
                 words,
@@ -240,8 +261,8 @@ class Documents(QObject):
             )
             return False
         for key in (CHANGED, GONE):
-            self._window.notices.remove(key)
-        self._window.settings.add_recent(path)
+            self._telling.notices.remove(key)
+        self._bench.settings.add_recent(path)
         if path == self._session.path:
             self.source = path
             self._hold()
@@ -257,18 +278,18 @@ class Documents(QObject):
 
     def _save_runs(self, path: Path) -> None:
         """The runs beside the document; of large ones it is asked."""
-        keeper = self._window.run_keeper
+        keeper = self._keeper
         if keeper.large and path.suffix == SUFFIX:
             runs = len(keeper.unkept)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
-            self._window.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
+            self._telling.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
         else:
             self._keep(path)
 
     def _keep(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
         if path.suffix == SUFFIX:
-            sections = self._window.surroundings.kept()
-            self._window.run_keeper.save(path, sections, leave=leave, restore=restore)
+            sections = self._surroundings.kept()
+            self._keeper.save(path, sections, leave=leave, restore=restore)
 
     def _hold(self, *_: object) -> None:
         """Tell other programs which file is open here, and the person if one has it open already."""
@@ -280,13 +301,13 @@ class Documents(QObject):
         self._shared = None
         if self.lock.holder is not None and path is not None:
             words = f"{path.name} is open {self.lock.holder.words}, too. Whoever saves last would win: saving asks."
-            self._window.notices.tell(SHARED, "warning", words, {"All right": lambda: None})
+            self._telling.notices.tell(SHARED, "warning", words, {"All right": lambda: None})
         else:
-            self._window.notices.remove(SHARED)
+            self._telling.notices.remove(SHARED)
 
     def _folder(self) -> str:
         """Where dialogs of files begin: beside the open file, else the last one."""
-        last = next((path.parent for path in self._window.settings.recent[:1] if not is_example(path)), Path.home())
+        last = next((path.parent for path in self._bench.settings.recent[:1] if not is_example(path)), Path.home())
         return str(self._session.folder or last)
 
     # ----------------------------------------------------------------------------- unsaved work
@@ -298,13 +319,13 @@ class Documents(QObject):
 
     def may_go(self) -> bool:
         """True if nothing unsaved would be lost: it was saved now, or the person lets it go."""
-        self._window.run_keeper.settle(self._window.status.busy)
-        self._window.interactive.stop()
-        self._window.simulation.finish()
+        self._keeper.settle(self._telling.status.busy)
+        self._bench.runs.stop_live()
+        self._bench.runs.simulation.finish()
         loss = self._loss()
         if not loss.items:
             return True
-        answer = ask(self._window, loss)
+        answer = ask(self._bench.widget, loss)
         if answer is None:
             return False
         return self._save(answer) if answer else True
@@ -312,11 +333,11 @@ class Documents(QObject):
     def _loss(self) -> Loss:
         session = self._session
         name = session.path.stem if session.path is not None else session.model.name or "untitled"
-        return Loss(name, session.edits, len(self._window.run_keeper.deleted), self._window.run_keeper.unkept)
+        return Loss(name, session.edits, len(self._keeper.deleted), self._keeper.unkept)
 
     def _save(self, wanted: Wanted) -> bool:
         """Save what was ticked; True once all of it is on disk."""
-        dropped = tuple(record for record in self._window.run_keeper.unkept if record not in wanted.runs)
+        dropped = tuple(record for record in self._keeper.unkept if record not in wanted.runs)
         path, keep = self._session.path, lambda path: self._keep(path, dropped, not wanted.document)
         if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
             done = self.ask_save_as(keep)
@@ -330,24 +351,24 @@ class Documents(QObject):
         if wanted.runs and self._session.path is not None and self._session.path.suffix != SUFFIX:
             self._session.message.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
             return False
-        self._window.notices.remove(KEEPING)
+        self._telling.notices.remove(KEEPING)
         return self._written(wanted.runs)
 
     def _written(self, runs: tuple[Record, ...]) -> bool:
         """Wait for runs to be on disk, while the window goes on drawing; False if they could not be written."""
-        self._window.run_keeper.settle(self._window.status.busy)
-        return not set(runs) & set(self._window.run_keeper.unkept)
+        self._keeper.settle(self._telling.status.busy)
+        return not set(runs) & set(self._keeper.unkept)
 
     def leave(self) -> None:
         """The document that is open is about to be left: what was deleted of its runs goes for good."""
         path = self._session.path
         if path is not None and path.suffix == SUFFIX and not is_example(path) and self.lock.holder is None:
             folder = companion.folder_of(path)
-            self._window.run_keeper.store.worker.do(lambda: companion.empty_trash(folder))
+            self._keeper.store.worker.do(lambda: companion.empty_trash(folder))
         self.opening.forget()
-        self._window.status.busy("")
+        self._telling.status.busy("")
         for key in (KEEPING, SHARED, CHANGED, GONE):
-            self._window.notices.remove(key)
+            self._telling.notices.remove(key)
 
     # ----------------------------------------------------------------------------- pictures
 
@@ -355,15 +376,15 @@ class Documents(QObject):
         """Choose a PNG file and write the view there, twice its size on the screen."""
         name = (self.source or Path(self._session.model.name or "picture")).stem
         start = str(Path(self._folder()) / f"{name}.png")
-        path, _ = QFileDialog.getSaveFileName(self._window, "Export picture", start, "PNG picture (*.png)")
+        path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Export picture", start, "PNG picture (*.png)")
         if path:
             chosen = Path(path) if Path(path).suffix else Path(path).with_suffix(".png")
-            if self._window.viewport.picture(2).save(str(chosen)):
+            if self._bench.scenery.picture(2).save(str(chosen)):
                 self._session.message.emit("done", f"Picture written to {chosen}")
             else:
                 self._session.message.emit("error", f"{chosen} cannot be written. Choose another folder or name.")
 
     def copy_picture(self) -> None:
         """Put the view on the clipboard."""
-        QGuiApplication.clipboard().setImage(self._window.viewport.picture(2))
+        QGuiApplication.clipboard().setImage(self._bench.scenery.picture(2))
         self._session.message.emit("done", "The picture is on the clipboard.")

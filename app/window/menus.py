@@ -9,7 +9,7 @@ from app.plain_text import as_entry, as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.window.actions import Actions
-from app.window.docks import PLACES, Docks
+from app.window.docks import Docks
 from app.window.files import Documents
 from app.window.saved_views import SavedViews
 from resources import examples
@@ -19,7 +19,7 @@ def add_panels(actions: Actions, docks: Docks) -> None:
     """A switch for every panel."""
     menu = actions.menu("View/Panels")
     first = menu.actions()[0] if menu.actions() else None
-    for place in PLACES:
+    for place in docks.places:
         toggle = docks.docks[place.id].toggleViewAction()
         menu.insertAction(first, toggle) if first is not None else menu.addAction(toggle)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.plotting.headless import write_motion
@@ -11,15 +12,15 @@ from core.functions.results import Motion, Result, leaves
 
 if TYPE_CHECKING:
     from app.panels.plots.panel import PlotsPanel
-    from app.viewport.viewport import Viewport
-    from app.window.docks import Docks
+    from app.playback.clock import Player
+    from app.viewport.stage import Stage
 
 
 class MotionKeeper:
     """Does with the motions of a result what they ask for."""
 
-    def __init__(self, view: Viewport, plots: PlotsPanel, docks: Docks) -> None:
-        self._view, self._plots, self._docks = view, plots, docks
+    def __init__(self, view: Stage, player: Player, plots: PlotsPanel, show_plots: Callable[[], object]) -> None:
+        self._view, self._player, self._plots, self._show_plots = view, player, plots, show_plots
 
     def keep(self, result: Result) -> None:
         """Take every motion of a result."""
@@ -38,7 +39,7 @@ class MotionKeeper:
         if motion.trace:
             self._trace_tool()
         if motion.animate:
-            self._view.player.play()
+            self._player.play()
         elif motion.trace:
             runs.seek(float(motion.run.time[-1]))  # the path is drawn up to the playhead
 
@@ -47,7 +48,7 @@ class MotionKeeper:
         for x in dict.fromkeys(x for x, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)
             self._plots.add_plot(Plot(channels, x, motion.aspect))
-        self._docks.show("plots")
+        self._show_plots()
         write_motion(motion)
 
     def _trace_tool(self) -> None:

@@ -12,6 +12,8 @@ from app.widgets.label import Label
 
 HIGHEST = 150
 """Pixels; more bars than fit are scrolled."""
+CHANGED, GONE = "changed outside", "deleted outside"
+"""Keys of what other programs did to the open file."""
 Choices = Mapping[str, Callable[[], object]]
 
 

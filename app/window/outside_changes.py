@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
+from app.background.lifetime import Lifetime
 from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened
+from app.window.notices import CHANGED, GONE
 from core.errors import KinetostatError
 from core.functions.results import Column, Table
 from core.model.differences import differences
 from resources import is_example
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.window.files import Documents
+    from app.window.telling import Telling
+    from app.workbench import Workbench
     from core.model import Model
 
-CHANGED, GONE = "changed outside", "deleted outside"
-"""Keys of notices."""
 SETTLE = 300
 """Milliseconds until a file that is being written, or replaced, is looked at."""
 TRIES = 4
@@ -31,21 +33,22 @@ class OutsideChanges(QObject):
     """Watches the files of the document. One that is not edited follows them at once, as a step of undo; else a notice
     asks."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window, self._session = window, window.session
+    def __init__(self, bench: Workbench, documents: Documents, telling: Telling) -> None:
+        super().__init__(bench.widget)
+        self._bench, self._session, self._documents, self._telling = bench, bench.session, documents, telling
         self._watcher = QFileSystemWatcher(self)
         self._timer = QTimer(self, singleShot=True, interval=SETTLE)
         self._timer.timeout.connect(self.look)
         self._watcher.fileChanged.connect(lambda _: self._timer.start())
         self._watcher.directoryChanged.connect(lambda _: self._timer.start())
-        self._session.saved_changed.connect(self._watch)
+        self._life = Lifetime()
+        self._life.listen((self._session.saved_changed, self._watch), (documents.comparing, self.compare))
+        self._life.callback(self._timer.stop)
         self._tries = TRIES
 
     def close(self) -> None:
         """Watch no more."""
-        self._timer.stop()
-        self._session.saved_changed.disconnect(self._watch)
+        self._life.close()
 
     def _watch(self) -> None:
         """Watch the files of the document, and their folders: editors put another file in place of the old one."""
@@ -62,7 +65,7 @@ class OutsideChanges(QObject):
     def look(self) -> None:
         """See whether a file was changed."""
         changed = self._session.sources.changed()
-        if not changed or self._window.documents.opening.busy:
+        if not changed or self._documents.opening.busy:
             self._tries = TRIES
             self._watch()
             return
@@ -86,10 +89,10 @@ class OutsideChanges(QObject):
         return False
 
     def _own(self) -> Path:
-        return self._window.documents.source or self._session.sources.files[0].path
+        return self._documents.source or self._session.sources.files[0].path
 
     def _read(self, then: Callable[[Opened], object]) -> None:
-        self._window.documents.read(self._own(), then=then, trusted=self._session.trusted)
+        self._documents.read(self._own(), then=then, trusted=self._session.trusted)
 
     def _follow(self, found: Opened) -> None:
         """Take the file over, unless it was edited here meanwhile, or cannot be read."""
@@ -100,7 +103,7 @@ class OutsideChanges(QObject):
         self._tries = TRIES
         if self._session.unsaved:
             self._ask(self._session.sources.changed())
-        elif self._window.documents.take_over(found, "Changed outside"):
+        elif self._documents.take_over(found, "Changed outside"):
             name = found.path.name
             self._session.message.emit("done", f"{name} was changed by another program and read again. Undo goes back.")
 
@@ -116,13 +119,13 @@ class OutsideChanges(QObject):
         choices = {
             "Reload (mine stays in undo)": self.reload,
             "Keep mine": self.keep_mine,
-            "Save as…": lambda: self._window.documents.ask_save_as(),
+            "Save as…": lambda: self._documents.ask_save_as(),
             "Compare": self.compare,
         }
-        self._window.notices.tell(CHANGED, "warning", words, choices)
+        self._telling.notices.tell(CHANGED, "warning", words, choices)
 
     def _tell_gone(self, gone: list[Path]) -> None:
-        documents = self._window.documents
+        documents = self._documents
         path = self._session.path if self._session.path in gone else gone[0]
         self._session.sources = self._session.sources.again(*gone)
         self._session.unfile()
@@ -134,14 +137,14 @@ class OutsideChanges(QObject):
         else:
             words = f"{path.name}, which this machine takes in, was deleted or moved. It stays here as it was read."
             choices = {"All right": lambda: True}
-        self._window.notices.tell(GONE, "warning", words, choices)
+        self._telling.notices.tell(GONE, "warning", words, choices)
 
     # ------------------------------------------------------------------------------- answers
 
     def reload(self) -> None:
         """Take over what the file says; mine stays in undo."""
-        self._window.notices.remove(CHANGED)
-        self._window.documents.reload()
+        self._telling.notices.remove(CHANGED)
+        self._documents.reload()
 
     def keep_mine(self) -> None:
         """Go on with what is here; saving overwrites what the other program wrote."""
@@ -155,10 +158,10 @@ class OutsideChanges(QObject):
 
     def _compare(self, found: Opened, changed: tuple[Path, ...]) -> None:
         if found.model is None:
-            self._window.guard.report(found.error or RuntimeError("nothing was read"))
+            self._telling.guard.report(found.error or RuntimeError("nothing was read"))
         else:
             self._session.produced.emit(difference_table(found, self._session.model))
-            self._window.docks.show("output")
+            self._bench.panels.show("output")
         self._ask(changed)
 
 

@@ -16,24 +16,25 @@ from app.widgets.fields.field_editor import FieldEditor
 from app.window.status import StatusLine
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.panels.functions.panel import FunctionPanel
+    from app.workbench import Workbench
 
 
-def topic_under_pointer(window: Window) -> str:
+def topic_under_pointer(bench: Workbench, functions: FunctionPanel) -> str:
     """The topic (with "#field" behind it for a field) of what is under the pointer; where that is not in the window, of
     what has the keyboard; "" for nothing in particular."""
-    place = QCursor.pos()
+    place, window = QCursor.pos(), bench.widget
     widget = QApplication.widgetAt(place)
     if widget is None or widget.window() is not window:
         widget = window.focusWidget()
-    return "" if widget is None else topic_of(window, widget, place)
+    return "" if widget is None else topic_of(bench, functions, widget, place)
 
 
-def topic_of(window: Window, widget: QWidget, place: QPoint) -> str:
+def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place: QPoint) -> str:
     """The topic of a widget, or of the nearest around it that has one. place: the pointer, on the screen."""
     field = ""
     at: QWidget | None = widget
-    while at is not None and at is not window:
+    while at is not None and at is not bench.widget:
         if (
             isinstance(at, QToolButton)
             and at.defaultAction() is not None
@@ -42,12 +43,12 @@ def topic_of(window: Window, widget: QWidget, place: QPoint) -> str:
             return at.defaultAction().objectName()
         if isinstance(at, FieldEditor):
             field = at.path.partition(".")[0]
-        elif isinstance(at, QTreeWidget) and (topic := _row_topic(window, at, place)):
+        elif isinstance(at, QTreeWidget) and (topic := _row_topic(functions, at, place)):
             return topic
         elif isinstance(at, Viewport | Timeline | StatusLine):
             return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_kind(at)]
         elif isinstance(at, QDockWidget):
-            return _panel_topic(window, at.objectName(), widget, field)
+            return _panel_topic(bench, functions, at, widget, field)
         at = at.parentWidget()
     return ""
 
@@ -56,7 +57,7 @@ def _kind(widget: QWidget) -> type:
     return next(kind for kind in (Viewport, Timeline, StatusLine) if isinstance(widget, kind))
 
 
-def _row_topic(window: Window, tree: QTreeWidget, place: QPoint) -> str:
+def _row_topic(functions: FunctionPanel, tree: QTreeWidget, place: QPoint) -> str:
     """The function or the kind of element in the row under the pointer, or in the current row."""
     view = tree.viewport()
     inside = view.mapFromGlobal(place)
@@ -64,7 +65,7 @@ def _row_topic(window: Window, tree: QTreeWidget, place: QPoint) -> str:
     if item is None:
         return ""
     topic = item.data(0, Qt.ItemDataRole.UserRole)
-    if tree is window.functions.tree:
+    if tree is functions.tree:
         return str(topic or "panel.functions")  # a function of the catalogue, or a command of Robotica
     if isinstance(topic, Node):
         collection = "model" if topic.selects_model else topic.ref.collection if topic.ref else ""
@@ -72,12 +73,12 @@ def _row_topic(window: Window, tree: QTreeWidget, place: QPoint) -> str:
     return ""
 
 
-def _panel_topic(window: Window, panel: str, widget: QWidget, field: str) -> str:
+def _panel_topic(bench: Workbench, functions: FunctionPanel, dock: QDockWidget, widget: QWidget, field: str) -> str:
     """A panel's page; in the properties that of what is selected, in a function's form that of the function."""
-    if panel == "properties" and widget is not window.docks.panels[panel]:
-        ref = window.session.selection
+    panel = dock.objectName()
+    if panel == "properties" and widget is not dock.widget():
+        ref = bench.session.selection
         return f"element.{ref.collection if ref else 'model'}" + (f"#{field}" if field else "")
-    if panel == "functions" and window.functions.form is not None and window.functions.form.isAncestorOf(widget):
-        chosen = window.functions.chosen
-        return f"function.{chosen.id}" if chosen else "panel.functions"
+    if panel == "functions" and functions.form is not None and functions.form.isAncestorOf(widget):
+        return f"function.{functions.chosen.id}" if functions.chosen else "panel.functions"
     return f"panel.{panel}"

@@ -8,8 +8,10 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
+from app.background.lifetime import Lifetime
 from app.background.worker import Worker
 from app.document.kept import recovery_copies
 from app.document.kept.recovery_copies import Leftover, Origin
@@ -21,7 +23,11 @@ from core.files.source import source_of_file
 from core.model import Model
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.document.kept.run_keeper import RunKeeper
+    from app.document.session import Session
+    from app.window.files import Documents
+    from app.window.notices import Notices
+    from app.window.view_state import Surroundings
 
 SOON = 1000
 """Milliseconds after a change until the copy is written."""
@@ -33,9 +39,21 @@ CANNOT = "Unsaved work is not safe from a crash for now, no copy of it can be wr
 class Recovery(QObject):
     """Writes a copy soon after a change; removes it when the work is saved or the program ends in order."""
 
-    def __init__(self, window: Window, copy: Path) -> None:
-        super().__init__(window)
-        self._window, self._keeper = window, window.run_keeper
+    restored = Signal()
+    """What was left behind is open."""
+
+    def __init__(
+        self,
+        session: Session,
+        documents: Documents,
+        keeper: RunKeeper,
+        surroundings: Surroundings,
+        notices: Notices,
+        copy: Path,
+    ) -> None:
+        super().__init__(documents)
+        self._session, self._documents, self._keeper = session, documents, keeper
+        self._surroundings, self._notices = surroundings, notices
         self.copy, self.folder = copy, copy.parent
         self._own = recovery_copies.lock_of(self.copy)
         self._worker = Worker("recovery", self._failed)
@@ -47,8 +65,12 @@ class Recovery(QObject):
         self._timer.timeout.connect(self.write)
         self._look = QTimer(self, interval=LOOK)
         self._look.timeout.connect(self._tell)
-        window.session.saved_changed.connect(self._changed)
-        window.session.runs.changed.connect(self._changed)
+        self._life = Lifetime()
+        self._life.listen(
+            (session.saved_changed, self._changed),
+            (session.runs.changed, self._changed),
+            (documents.recovering, self.offer),
+        )
         self._settle()
 
     def _settle(self) -> None:
@@ -65,7 +87,7 @@ class Recovery(QObject):
     @property
     def needed(self) -> bool:
         """Whether there is unsaved work."""
-        return self._window.session.unsaved or bool(self._keeper.unkept) or bool(self._keeper.deleted)
+        return self._session.unsaved or bool(self._keeper.unkept) or bool(self._keeper.deleted)
 
     def _changed(self) -> None:
         if not self.needed:
@@ -78,8 +100,8 @@ class Recovery(QObject):
         self._timer.stop()
         if not self.needed:
             return
-        model, origin, copy = self._window.session.model, self._origin(), self.copy
-        kept = self._keeper.listed(self._window.surroundings.kept())
+        model, origin, copy = self._session.model, self._origin(), self.copy
+        kept = self._keeper.listed(self._surroundings.kept())
         self._there = True
 
         def work() -> None:
@@ -92,7 +114,7 @@ class Recovery(QObject):
         self._look.start()
 
     def _origin(self) -> Origin:
-        session, documents = self._window.session, self._window.documents
+        session, documents = self._session, self._documents
         path = os.path.abspath(session.path) if session.path is not None else ""
         known = next((each.digest for each in session.sources.files if os.path.abspath(each.path) == path), "")
         source = "" if documents.source is None else os.path.abspath(documents.source)
@@ -116,8 +138,7 @@ class Recovery(QObject):
         """End of the program: in order, or with its copy left to be offered."""
         self._timer.stop()
         self._look.stop()
-        self._window.session.saved_changed.disconnect(self._changed)
-        self._window.session.runs.changed.disconnect(self._changed)
+        self._life.close()
         if keep:
             self.flush()
         self._worker.close()
@@ -138,26 +159,25 @@ class Recovery(QObject):
         if not self._worker.busy and not self._news:
             self._look.stop()
         while self._news:
-            self._window.session.message.emit("warning", self._news.popleft())
+            self._session.message.emit("warning", self._news.popleft())
 
     # ------------------------------------------------------------------------------- offering
 
-    @property
-    def has_left(self) -> bool:
-        """Whether something was left behind that was not answered for."""
-        return bool(self._left)
-
     def offer(self) -> None:
         """Offer what earlier programs left behind, in place."""
-        self._left = recovery_copies.leftovers(self.folder)
+        self._answered(recovery_copies.leftovers(self.folder))
         for left in self._left:
             text = f"Unsaved work was kept when the program ended unexpectedly: {left.words}."
             answers = {"Restore": lambda left=left: self.restore(left), "Discard": lambda left=left: self.discard(left)}
-            self._window.notices.tell(str(left.copy), "warning", text, answers)
+            self._notices.tell(str(left.copy), "warning", text, answers)
+
+    def _answered(self, left: tuple[Leftover, ...]) -> None:
+        """These wait for an answer."""
+        self._left, self._documents.recoverable = left, bool(left)
 
     def restore(self, left: Leftover) -> None:
         """Open a copy as what it was, under its own name."""
-        self._window.documents.keep_changes(lambda: self._read(left))
+        self._documents.keep_changes(lambda: self._read(left))
 
     def _read(self, left: Leftover) -> None:
         origin = left.origin.path or left.origin.source
@@ -166,12 +186,12 @@ class Recovery(QObject):
             text = lambda: source_of_file(left.copy).text  # noqa: E731
             return opened_by(lambda: Reading(loads(text(), "kst", origin, trust=trusted)), left.copy, trusted)
 
-        self._window.documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
+        self._documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
 
     def _show(self, left: Leftover, opened: Opened) -> None:
         if opened.error is not None:
             words = opened.error if isinstance(opened.error, KinetostatError) else "Something in it is damaged."
-            self._window.notices.tell(
+            self._notices.tell(
                 str(left.copy),
                 "error",
                 f"The copy of {left.words} cannot be opened. It stays as {left.copy}. {words}",
@@ -180,9 +200,9 @@ class Recovery(QObject):
             return
         assert opened.model is not None
         path = Path(left.origin.path) if left.origin.path else None
-        self._window.documents.leave()
-        self._window.documents.source = path or (Path(left.origin.source) if left.origin.source else None)
-        if not self._window.session.start(
+        self._documents.leave()
+        self._documents.source = path or (Path(left.origin.source) if left.origin.source else None)
+        if not self._session.start(
             opened.model,
             path,
             sources=_sources(path, left, opened.model),
@@ -191,15 +211,15 @@ class Recovery(QObject):
             filed=False,
         ):
             return
-        self._window.session.trusted = opened.trusted
+        self._session.trusted = opened.trusted
         self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
-        self._window.surroundings.put_back(left.kept.sections)
-        self._window.outside.look()
-        self._window.session.message.emit("done", f"Restored: {left.words}. It is not saved yet.")
+        self._surroundings.put_back(left.kept.sections)
+        self.restored.emit()
+        self._session.message.emit("done", f"Restored: {left.words}. It is not saved yet.")
 
     def _taken(self, left: Leftover, whole: bool) -> None:
         """The old copy goes once all of it is in one of our own; else it stays, and is offered again."""
-        self._left = tuple(each for each in self._left if each != left)
+        self._answered(tuple(each for each in self._left if each != left))
         self.write()
         store, records = self._keeper.store, self._keeper.stored
 
@@ -218,11 +238,11 @@ class Recovery(QObject):
         try:
             gone = recovery_copies.discard(left)
         except OSError as error:
-            self._window.session.message.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
+            self._session.message.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
             return
         self._discarded.append(gone)
-        self._left = tuple(each for each in self._left if each != left)
-        self._window.notices.tell(
+        self._answered(tuple(each for each in self._left if each != left))
+        self._notices.tell(
             str(left.copy), "hint", f"Discarded: {left.words}.", {"Bring it back": lambda: self._bring_back(gone)}
         )
 

@@ -14,7 +14,7 @@ from app.document.revision import State, Step
 from viz.camera import View
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 
 class SavedViews:
@@ -22,8 +22,8 @@ class SavedViews:
 
     changed = Signal()
 
-    def __init__(self, viewport: Viewport) -> None:
-        self._viewport, self._session = viewport, viewport.session
+    def __init__(self, view: Stage) -> None:
+        self._view, self._session = view, view.session
         self._document = self._session.document
         self.views: Mapping[str, View] = {}
         self._session.changed.connect(self._changed)
@@ -46,13 +46,13 @@ class SavedViews:
     def ask_name(self) -> None:
         """Ask for a name, and keep the present view under it."""
         first = next(name for k in range(1, len(self.views) + 2) if (name := f"View {k}") not in self.views)
-        name, agreed = QInputDialog.getText(self._viewport, "Keep this view", "Name of the view", text=first)
+        name, agreed = QInputDialog.getText(self._view.widget, "Keep this view", "Name of the view", text=first)
         if agreed and name.strip():
             self.keep(name.strip())
 
     def keep(self, name: str) -> None:
         """Keep the present view under a name, in place of one that has it."""
-        self._put(f"Keep view {name}", {**self.views, name: self._viewport.viewpoint.goal})
+        self._put(f"Keep view {name}", {**self.views, name: self._view.viewpoint.goal})
 
     def delete(self, name: str) -> None:
         """Forget a view; undo brings it back."""
@@ -64,7 +64,7 @@ class SavedViews:
 
     def look(self, name: str) -> None:
         """Look from there again."""
-        self._viewport.viewpoint.fly_to(self.views[name])
+        self._view.viewpoint.fly_to(self.views[name])
 
     # ------------------------------------------------------------------------------- as plain data
 

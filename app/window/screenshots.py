@@ -41,8 +41,8 @@ def open_example(window: Window, name: str) -> None:
 
     path = next(example.path for example in examples() if example.name == name)
     window.session.start(Model(name="untitled"))  # what the scene before changed is not asked about
-    window.documents.start_example(path)
-    pump(lambda: not window.documents.opening.busy, PATIENCE)
+    window.files.start_example(path)
+    pump(lambda: not window.files.opening.busy, PATIENCE)
     pump()
 
 
@@ -62,7 +62,7 @@ def pose(window: Window, *values: float) -> None:
 
 def run(window: Window, function: str) -> None:
     """Run a function of the catalogue with the options it has."""
-    window.choose_function(function)
+    window.panels.choose_function(function)
     if window.functions.run() is not None:
         pump(lambda: not window.jobs.running, PATIENCE)
 
@@ -128,7 +128,7 @@ def mobility(window: Window) -> None:
     window.docks.show("functions")
     run(window, "mobility")
     window.docks.show("output")
-    pump(lambda: window.viewport.player.playing, PATIENCE)
+    pump(lambda: window.player.playing, PATIENCE)
     window.run("play.toggle")
     window.run("play.last")
     window.viewport.viewpoint.fit_at_once()

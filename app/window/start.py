@@ -85,9 +85,9 @@ def start(file: str, arguments: list[str]) -> int:
 
     def begin() -> None:
         if file:
-            window.documents.open(path)
+            window.files.open(path)
         else:
-            window.documents.start_example(path)
+            window.files.start_example(path)
         window.recovery.offer()
         if lost := obstacle(places()):
             window.session.message.emit("warning", lost)

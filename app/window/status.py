@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from app.background.jobs import Job, Jobs
+from app.background.lifetime import Lifetime
 from app.document.mobility import standing_mobility
 from app.document.session import Ref, Session, State
 from app.plain_text import as_tip
@@ -43,7 +44,6 @@ class StatusLine(QStatusBar):
         self.part.setContentsMargins(10, 0, 6, 0)
         self.freedoms = Label()
         self._mobility = standing_mobility(session)
-        self._mobility.ready.connect(self._tell_freedoms)
         self._tell_freedoms()
         for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
             self.addPermanentWidget(widget)
@@ -52,19 +52,20 @@ class StatusLine(QStatusBar):
         jobs.changed.connect(self.refresh)
         self._poll = QTimer(self, interval=150)
         self._poll.timeout.connect(self.refresh)
-        session.changed.connect(self._changed)
-        session.hovered.connect(self._hovered)
-        settings.changed.connect(self._settings_changed)
+        self._life = Lifetime()
+        self._life.listen(
+            (self._mobility.ready, self._tell_freedoms),
+            (session.changed, self._changed),
+            (session.hovered, self._hovered),
+            (settings.changed, self._settings_changed),
+        )
+        self._life.callback(self._poll.stop)
         self._poll.start()
         self.refresh()
 
-    def close_line(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._poll.stop()
-        self._mobility.ready.disconnect(self._tell_freedoms)
-        self._session.changed.disconnect(self._changed)
-        self._session.hovered.disconnect(self._hovered)
-        self._settings.changed.disconnect(self._settings_changed)
+        self._life.close()
 
     def expect(self, text: str) -> None:
         """What the tool expects."""

@@ -11,7 +11,10 @@ from app.plotting.sheets import Plot, Sheet
 from viz.scene.vectors import KINDS, Wanted
 
 if TYPE_CHECKING:
-    from app.window.window import Window
+    from app.panels.plots.panel import PlotsPanel
+    from app.viewport.run_scene import RunScene
+    from app.viewport.stage import Stage
+    from app.window.saved_views import SavedViews
 
 MOST = 500
 """Entries of a list that are put back."""
@@ -20,11 +23,11 @@ MOST = 500
 class Surroundings:
     """Each section is kept by one function and put back by another, which raises ValueError for what it cannot use."""
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
+    def __init__(self, view: Stage, run_scene: RunScene, views: SavedViews, plots: PlotsPanel) -> None:
+        self._view, self._session, self._run_scene, self._sheets = view, view.session, run_scene, plots
         self._sections: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
             "camera": (self._camera, self._look),
-            "views": (lambda: window.views.kept(), lambda kept: window.views.put_back(kept)),
+            "views": (views.kept, views.put_back),
             "plots": (self._plots, self._plot),
             "traces": (self._traces, self._trace),
             "vectors": (self._vectors, self._show_vectors),
@@ -32,7 +35,7 @@ class Surroundings:
 
     def kept(self) -> dict[str, Any]:
         """All sections."""
-        pose = {"pose": dict(self._window.session.state.pose)}
+        pose = {"pose": dict(self._session.state.pose)}
         return pose | {name: keep() for name, (keep, _) in self._sections.items()}
 
     def put_back(self, kept: Mapping[str, Any]) -> None:
@@ -43,20 +46,20 @@ class Surroundings:
                     put(kept[name])
                 except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
                     words = f"What was kept of the {name} cannot be used; they begin anew."
-                    self._window.session.message.emit("hint", words)
+                    self._session.message.emit("hint", words)
 
     # ------------------------------------------------------------------------------- camera
 
     def _camera(self) -> dict[str, Any]:
-        return dataclasses.asdict(self._window.viewport.viewpoint.goal)
+        return dataclasses.asdict(self._view.viewpoint.goal)
 
     def _look(self, kept: Any) -> None:
-        self._window.viewport.viewpoint.recall(view_of(kept))
+        self._view.viewpoint.recall(view_of(kept))
 
     # ------------------------------------------------------------------------------- plots
 
     def _plots(self) -> dict[str, Any]:
-        sheet = self._window.plots.sheet
+        sheet = self._sheets.sheet
         rows = [{"channels": plot.channels, "x": plot.x, "aspect": plot.aspect} for plot in sheet.plots]
         return {"panels": rows, "active": sheet.active}
 
@@ -66,15 +69,15 @@ class Surroundings:
             Plot(tuple(map(text, row["channels"][:MOST])), text(row["x"]), number(row["aspect"])) for row in rows
         )
         if plots:
-            self._window.plots.show_sheet(Sheet(plots).activated(int(number(kept["active"]))))
+            self._sheets.show_sheet(Sheet(plots).activated(int(number(kept["active"]))))
 
     # ------------------------------------------------------------------------------- traces, vectors
 
     def _traces(self) -> list[Any]:
-        return [[frame, list(point)] for frame, point in self._window.viewport.scene.tracks.points]
+        return [[frame, list(point)] for frame, point in self._view.scene.tracks.points]
 
     def _trace(self, kept: Any) -> None:
-        scene, known = self._window.viewport.scene, self._window.session.mech.frame_names
+        scene, known = self._view.scene, self._session.mech.frame_names
         points = [(text(frame), tuple(map(number, point))) for frame, point in kept[:MOST]]
         for frame, (x, y, z) in points:
             if frame in known:
@@ -82,10 +85,10 @@ class Surroundings:
         scene.follow(*scene.tracks.frames)
 
     def _vectors(self) -> dict[str, Any]:
-        shown = self._window.viewport.run_scene
+        shown = self._run_scene
         return {"kinds": sorted(shown.whole_kinds), "single": [list(each) for each in sorted(shown.single)]}
 
     def _show_vectors(self, kept: Any) -> None:
         kinds = frozenset(kind for kind in kept["kinds"] if kind in KINDS)
         single = [Wanted(*map(text, each)) for each in kept["single"][:MOST] if each[0] in KINDS]
-        self._window.viewport.run_scene.show(kinds, frozenset(single))
+        self._run_scene.show(kinds, frozenset(single))

@@ -13,7 +13,7 @@ from app.document.session import State
 from app.widgets.label import MarkupLabel
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
 
 CHOICES = ("file.open", "file.examples", "add.link", "add.chain")
 
@@ -21,8 +21,8 @@ CHOICES = ("file.open", "file.examples", "add.link", "add.chain")
 class Welcome(QFrame):
     """Stands in the middle of the viewport while the model has no part."""
 
-    def __init__(self, view: Viewport, actions: Mapping[str, QAction]) -> None:
-        super().__init__(view)
+    def __init__(self, view: Stage, actions: Mapping[str, QAction]) -> None:
+        super().__init__(view.widget)
         self._view = view
         self.setObjectName("message")
         words = MarkupLabel("<b>Nothing here yet.</b><br>Drop a robot file on the window, or begin with one of these.")
@@ -38,10 +38,10 @@ class Welcome(QFrame):
         column.addWidget(words)
         column.addLayout(row)
         view.session.changed.connect(self._changed)
-        view.installEventFilter(self)
+        view.widget.installEventFilter(self)
         self.refresh()
 
-    def close_welcome(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
         self._view.session.changed.disconnect(self._changed)
 

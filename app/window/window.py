@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QSize, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.background.guard import Guard
 from app.background.jobs import Jobs
+from app.background.lifetime import Lifetime
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
+from app.document.pictures import PictureSettings
+from app.document.run_pose import RunPose
 from app.document.session import Ref, Session
 from app.panels.console.panel import ConsolePanel
 from app.panels.derivation.panel import DerivationPanel
@@ -27,6 +31,9 @@ from app.panels.simulation.panel import SimulationPanel
 from app.panels.sliders.panel import SlidersPanel
 from app.panels.tree.panel import ModelTree
 from app.plain_text import as_title
+from app.playback.clock import Player
+from app.playback.scene_results import SceneResults
+from app.playback.sequence import Sequence
 from app.playback.timeline import Timeline
 from app.preferences.icons import icon
 from app.preferences.settings import Settings, recovery_folder
@@ -37,6 +44,8 @@ from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
 from app.viewport.ellipsoids import LiveEllipsoid
+from app.viewport.run_scene import RunScene
+from app.viewport.vector_legend import VectorLegend
 from app.viewport.viewport import Viewport
 from app.window.actions import Actions
 from app.window.dialog_opener import Dialogs
@@ -46,13 +55,17 @@ from app.window.menus import add_files, add_panels, add_views
 from app.window.motions import MotionKeeper
 from app.window.notices import Notices
 from app.window.outside_changes import OutsideChanges
+from app.window.pointed_help import topic_under_pointer
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
+from app.window.services import Panels, Runs, Scenery
 from app.window.status import StatusLine
+from app.window.telling import Telling
 from app.window.view_state import Surroundings
 from app.window.welcome import Welcome
 
 if TYPE_CHECKING:
+    from app.workbench import Workbench
     from core.functions.results import Result
 
 SIZE = (1480, 920)
@@ -65,60 +78,35 @@ FRAME = QSize(16, 40)
 class Window(QMainWindow):
     """The workbench."""
 
-    session: Session
-    settings: Settings
-    theme: Theme
-    viewport: Viewport
-    documents: Documents
-    dialogs: Dialogs
-    docks: Docks
-    functions: FunctionPanel
-    output: OutputPanel
-    simulation: Simulation
-    simulation_panel: SimulationPanel
-    what_if: WhatIf
-    interactive: Interactive
-    ellipsoid: LiveEllipsoid
-    plots: PlotsPanel
-    derivation: DerivationPanel
-    films: Films
-    motions: MotionKeeper
-    run_keeper: RunKeeper
-    views: SavedViews
-    outside: OutsideChanges
-    recovery: Recovery
-
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
         super().__init__()
+        bench: Workbench = self
+        self._life = Lifetime()
         self.session = session or Session()
         self.settings = settings or Settings()
-        self.theme = Theme(self.settings)
+        self._life.callback(self.settings.flush)
         self.guard = Guard(self.session.message.emit)
-        self.jobs: Jobs = Jobs(self)
+        self._life.callback(self.guard.remove)
+        self.theme = self._life.own(Theme(self.settings))
+        self.jobs = Jobs(self)
         self.setWindowIcon(icon("kinetostat"))
-        self.viewport = Viewport(self.session, self.settings, self.theme, TOOLS, self)
-        self.timeline = Timeline(self.viewport)
-        self.setCentralWidget(self._middle())
-        self.simulation = Simulation(self.session, self.settings, self.jobs, self)
-        self.films = Films(self.viewport, self)
+        self._make_view()
         self.messages = MessageCard(self.viewport, self.settings.in_display_units)
-        self.status = StatusLine(self.session, self.settings, self.jobs)
+        self.status = self._life.own(StatusLine(self.session, self.settings, self.jobs))
         self.setStatusBar(self.status)
-        self.what_if = WhatIf(self.viewport, self.simulation, self)
-        self.interactive = Interactive(self.viewport, self.simulation, self.jobs, self)
-        self.viewport.interactive = self.interactive
-        copy = recovery_copies.new_copy(recovery_folder())
-        self.run_keeper = RunKeeper(self.session, self.settings, self.jobs, recovery_copies.runs_of(copy))
-        self.views = SavedViews(self.viewport)
-        self.surroundings = Surroundings(self)
-        self.documents = Documents(self)
-        self.outside = OutsideChanges(self)
-        self.dialogs = Dialogs(self)
-        self.recovery = Recovery(self, copy)
-        self.ellipsoid = LiveEllipsoid(self.viewport)
-        self.docks = Docks(self, self._panels())
-        self.motions = MotionKeeper(self.viewport, self.plots, self.docks)
-        self.actions_ = Actions(self)
+        self._make_runs()
+        self.views = self._life.own(SavedViews(self.viewport))
+        self.scenery = Scenery(self.viewport, self.run_scene, self.views)
+        self.ellipsoid = self._life.own(LiveEllipsoid(self.viewport))
+        self.docks = Docks(self, bench)
+        for panel in self.docks.panels.values():
+            self._life.callback(panel.close)
+        self.panels = Panels(self.docks)
+        self._name_panels()
+        self._make_files(bench)
+        self.dialogs = self._life.own(Dialogs(bench, self.messages, lambda: topic_under_pointer(bench, self.functions)))
+        self.motions = MotionKeeper(self.viewport, self.player, self.plots, lambda: self.docks.show("plots"))
+        self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
         self._listen()
         self.setAcceptDrops(True)
@@ -128,6 +116,58 @@ class Window(QMainWindow):
         self._retitle()
 
     # ----------------------------------------------------------------------------- assembling
+
+    def _make_view(self) -> None:
+        """The viewport, what is played in it and shown beside the machine, and the bars around it."""
+        session, own = self.session, self._life.own
+        self.viewport = own(Viewport(session, self.settings, self.theme, TOOLS, self))
+        self.player = own(Player(session.runs, self))
+        self.sequence = Sequence(session)
+        self.pictures = PictureSettings(session, self.settings)
+        self.results = own(SceneResults(self.viewport, self.player, self.sequence, self.pictures))
+        self.run_pose = own(RunPose(session))
+        self.run_scene = own(RunScene(self.viewport))
+        self.legend = own(VectorLegend(self.viewport, self.run_scene))
+        self.timeline = own(Timeline(session, self.player, self.sequence, self.theme))
+        self.setCentralWidget(self._middle())
+
+    def _make_runs(self) -> None:
+        """What computes runs and keeps them."""
+        session, own = self.session, self._life.own
+        self.simulation = own(Simulation(session, self.settings, self.jobs, self))
+        self.films = Films(self.viewport, self.run_scene, self)
+        self.what_if = own(WhatIf(self.viewport, self.player, self.sequence, self.simulation, self))
+        self.interactive = own(Interactive(self.viewport, self.player, self.simulation, self.jobs, self))
+        self.viewport.interactive = self.interactive
+        self._copy = recovery_copies.new_copy(recovery_folder())
+        self.run_keeper = RunKeeper(session, self.settings, self.jobs, recovery_copies.runs_of(self._copy))
+        self.runs = Runs(self.simulation, self.what_if, self.interactive, self.films, self.run_keeper)
+
+    def _name_panels(self) -> None:
+        """The panels that the window itself listens to."""
+        self.functions = self.panels.of(FunctionPanel)
+        self.tree = self.panels.of(ModelTree)
+        self.simulation_panel = self.panels.of(SimulationPanel)
+        self.properties = self.panels.of(PropertyEditor)
+        self.sliders = self.panels.of(SlidersPanel)
+        self.output = self.panels.of(OutputPanel)
+        self.plots = self.panels.of(PlotsPanel)
+        self.derivation = self.panels.of(DerivationPanel)
+        self.findings = self.panels.of(FindingsPanel)
+        self.console = self.panels.of(ConsolePanel)
+        self.robotica = self.panels.of(RoboticaPanel)
+
+    def _make_files(self, bench: Workbench) -> None:
+        """The open file, what other programs do to it, and the copies of unsaved work."""
+        telling = Telling(self.messages, self.notices, self.status, self.guard)
+        self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, self.plots)
+        self.files = Documents(bench, telling, self.run_keeper, self.surroundings)
+        self.outside = OutsideChanges(bench, self.files, telling)
+        self.recovery = Recovery(self.session, self.files, self.run_keeper, self.surroundings, self.notices, self._copy)
+        self._keep_copy = False
+        self._life.callback(lambda: self.recovery.close(keep=self._keep_copy))
+        for each in (self.outside, self.films, self.jobs, self.files):
+            self._life.callback(each.close)
 
     def _middle(self) -> QWidget:
         """The viewport with the timeline below it and what waits for an answer above."""
@@ -141,54 +181,12 @@ class Window(QMainWindow):
         column.addWidget(self.timeline)
         return middle
 
-    def _panels(self) -> dict[str, QWidget]:
-        session, settings = self.session, self.settings
-        self.functions = FunctionPanel(session, self.jobs, settings)
-        self.tree = ModelTree(session, settings)
-        self.properties = PropertyEditor(session, settings)
-        self.findings = FindingsPanel(session, self.settings)
-        self.output = OutputPanel(session, settings)
-        self.sliders = SlidersPanel(session, settings)
-        self.plots = PlotsPanel(session, settings, self.theme)
-        self.derivation = DerivationPanel(self.viewport, self.jobs)
-        self.simulation_panel = SimulationPanel(session, settings, self.jobs, self.simulation)
-        self.console = ConsolePanel(session, settings)
-        self.robotica = self._robotica()
-        return {
-            "functions": self.functions,
-            "tree": self.tree,
-            "simulation": self.simulation_panel,
-            "properties": self.properties,
-            "sliders": self.sliders,
-            "output": self.output,
-            "plots": self.plots,
-            "derivation": self.derivation,
-            "findings": self.findings,
-            "console": self.console,
-            "robotica": self.robotica,
-        }
-
-    def _robotica(self) -> RoboticaPanel:
-        """Robotica's command line; what it reads is opened."""
-        panel = RoboticaPanel(self.session, self.settings, self.jobs)
-        panel.opened.connect(self.documents.replace)
-        panel.running.connect(self.functions.show_robotica)
-        panel.resized.connect(self.viewport.viewpoint.keep_in_view)
-        self.functions.abort_wanted.connect(panel.abort)
-        self.functions.line_wanted.connect(self._enter_line)
-        return panel
-
-    def _enter_line(self, line: str) -> None:
-        """Have Robotica's command line run a line, and show it."""
-        self.docks.show("robotica")
-        self.robotica.enter(line)
-
     def _fill_menus(self) -> None:
         actions = self.actions_
         add_panels(actions, self.docks)
-        add_files(actions, self.documents, self.settings)
+        add_files(actions, self.files, self.settings)
         add_views(actions, self.views)
-        self.welcome = Welcome(self.viewport, actions.by_id)
+        self.welcome = self._life.own(Welcome(self.viewport, actions.by_id))
         self.timeline.fill(actions.by_id)
         self.simulation_panel.fill(actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
@@ -196,7 +194,7 @@ class Window(QMainWindow):
 
     def _listen(self) -> None:
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
-        self._pairs = (
+        self._life.listen(
             (self.session.changed, refresh),
             (self.session.changed, self.messages.outdate_error),
             (self.session.selected, refresh),
@@ -204,31 +202,27 @@ class Window(QMainWindow):
             (self.session.message, self.messages.tell),
             (self.session.produced, self._produced),
             (self.settings.changed, refresh),
-            (self.viewport.run_scene.changed, refresh),
+            (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
             (self.viewport.viewpoint.looked, self._looked),
             (self.viewport.expects, self.status.expect),
             (self.viewport.place, self.status.point),
-            (self.viewport.playback.changed, refresh),
-            (self.viewport.player.changed, self._played),
+            (self.sequence.changed, refresh),
+            (self.player.changed, self._played),
             (self.session.runs.changed, refresh),
             (self.session.runs.changed, self._retitle),
+            (self.files.awaited, self._awaited),
+            (self.recovery.restored, self.outside.look),
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
             (self.interactive.changed, refresh),
-            (self.simulation.began, lambda _: self.viewport.player.present(self.simulation.run_settings.duration)),
+            (self.simulation.began, lambda _: self.player.present(self.simulation.run_settings.duration)),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
-        self.simulation_panel.runs.stranger.connect(self.documents.open_run)
-        self.functions.help_wanted.connect(self.dialogs.help)
-        self.derivation.help_wanted.connect(self.dialogs.help)
+        self.robotica.running.connect(self.functions.show_robotica)
+        self.functions.abort_wanted.connect(self.robotica.abort)
         self.derivation.changed.connect(refresh)
         self.docks.docks["derivation"].visibilityChanged.connect(self.derivation.set_seen)
         self.output.added.connect(self._bring_output)
-        self.findings.counted.connect(lambda title: self.docks.retitle("findings", title))
-        self.findings.field_wanted.connect(self._go_to_field)
-        self.findings.proposal_accepted.connect(lambda: self.actions_.run("edit.isostatic"))
         self.docks.retitle("findings", self.findings.title)
         self.guard.install()
         self.actions_.refresh()
@@ -237,9 +231,9 @@ class Window(QMainWindow):
         self.actions_.refresh()
         self.timeline.refresh()
 
-    def _go_to_field(self, field: str) -> None:
-        self.docks.show("properties")
-        self.properties.focus_field(field)
+    def _awaited(self, coming: bool) -> None:
+        """A document is about to be here, or it did not come."""
+        self.welcome.hide() if coming else self.welcome.refresh()
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]
@@ -248,8 +242,8 @@ class Window(QMainWindow):
 
     def _retitle(self) -> None:
         name = self.session.path.name if self.session.path is not None else ""
-        if not name and self.documents.source is not None:
-            name = self.documents.source.name
+        if not name and self.files.source is not None:
+            name = self.files.source.name
         self.setWindowTitle(f"{as_title(name or self.session.model.name or 'untitled')}[*] — Kinetostat")
         self.setWindowModified(self.recovery.needed)
 
@@ -263,7 +257,7 @@ class Window(QMainWindow):
         if not result.live:
             self.messages.outdate_error()
         self.guard.call(self.motions.keep, result)
-        self.guard.call(self.viewport.playback.show_result, result)
+        self.guard.call(self.results.show_result, result)
 
     def _bring_output(self) -> None:
         """Bring a new result to the front; who typed at a command line reads it there."""
@@ -276,19 +270,37 @@ class Window(QMainWindow):
         """Run a command by its id."""
         self.actions_.run(command)
 
-    def choose_function(self, function: str) -> None:
-        """Open a catalogue function in its panel."""
-        self.docks.show("functions")
-        self.functions.choose(function)
+    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+        """Show a message; `choices` are buttons: title → what it does."""
+        self.messages.tell(severity, text, choices)
 
-    def rename_selected(self) -> None:
-        """Rename the selected element in the model tree."""
-        self.docks.show("tree")
-        self.tree.rename_selected()
+    def commands(self) -> Mapping[str, QAction]:
+        """What menus are made of, by the ids of commands, as they apply now."""
+        self.actions_.refresh()
+        return self.actions_.by_id
 
-    def toggle_full_screen(self) -> None:
+    @property
+    def stage(self) -> Viewport:
+        """The 3-D view."""
+        return self.viewport
+
+    @property
+    def widget(self) -> QMainWindow:
+        """The window that dialogs belong to."""
+        return self
+
+    @property
+    def full_screen(self) -> bool:
+        """Whether the window fills the screen."""
+        return self.isFullScreen()
+
+    def fill_screen(self, on: bool) -> None:
         """Fill the screen, or not."""
-        self.showNormal() if self.isFullScreen() else self.showFullScreen()
+        self.showFullScreen() if on else self.showNormal()
+
+    def leave(self) -> None:
+        """Close the program, after asking for unsaved work."""
+        self.close()
 
     # ----------------------------------------------------------------------------- files dropped, closing
 
@@ -302,7 +314,7 @@ class Window(QMainWindow):
         files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if files:
             event.acceptProposedAction()
-            self.documents.open(files[0])
+            self.files.open(files[0])
 
     def showEvent(self, event: QShowEvent) -> None:
         """The panels take their sizes when the window is first seen."""
@@ -312,7 +324,7 @@ class Window(QMainWindow):
             QTimer.singleShot(0, self.docks.settle)
 
     _was_shown = False
-    _pairs: tuple[tuple[Any, Any], ...] = ()
+    _over = False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes past panels that stand behind others."""
@@ -329,10 +341,10 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask for unsaved work, remember the panels, stop all work."""
-        if not self.documents.may_go():
+        if not self.files.may_go():
             event.ignore()
             return
-        self.documents.leave()
+        self.files.leave()
         self.docks.remember()
         self.dispose()
         event.accept()
@@ -346,34 +358,11 @@ class Window(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         """Whoever comes back from another program may have changed the file there."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._pairs:
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and not self._over:
             self.outside.look()
 
     def dispose(self, *, keep: bool = False) -> None:
         """Stop threads and timers, listen no more; `keep`: unsaved work stays in its recovery copy. The window is of no
         use afterwards."""
-        if self._pairs == ():
-            return
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
-        self._pairs = ()
-        self.documents.close()
-        self.jobs.close()
-        self.films.close()
-        self.dialogs.close()
-        self.outside.close()
-        self.views.close()
-        self.recovery.close(keep=keep)
-        self.ellipsoid.close()
-        for panel in self.docks.panels.values():
-            getattr(panel, "close_panel", lambda: None)()
-        self.interactive.close()
-        self.what_if.close()
-        self.simulation.close()
-        self.timeline.close_timeline()
-        self.welcome.close_welcome()
-        self.viewport.close_view()
-        self.status.close_line()
-        self.theme.close()
-        self.guard.remove()
-        self.settings.flush()
+        self._over, self._keep_copy = True, keep
+        self._life.close()

@@ -101,8 +101,8 @@ class Bench:
 
     def open(self, path):
         """Open a file as a person does, and wait."""
-        self.window.documents.open(path)
-        assert pump(lambda: not self.window.documents.opening.busy, PATIENCE)
+        self.window.files.open(path)
+        assert pump(lambda: not self.window.files.opening.busy, PATIENCE)
         self.draw()
 
     def example(self, name):
@@ -194,8 +194,8 @@ def fresh(bench):
     window.interactive.stop()
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
-    window.viewport.playback.close_sequence()
-    window.viewport.player.set_speed(1.0)
+    window.sequence.leave()
+    window.player.set_speed(1.0)
     window.viewport.gestures.choose("select")
     settings = window.settings
     for key in settings._store.allKeys():
@@ -203,7 +203,7 @@ def fresh(bench):
         if key in ("look", "units/degrees", "units/millimetres", "view/grid", "view/handles", "ellipsoid/shown"):
             settings.changed.emit(key)
     window.viewport.viewpoint.look(View())
-    window.documents.source = None
+    window.files.source = None
     window.session.start(Model(name="untitled"))
     put_pointer_away(window)
     window.session.point_at(None)

@@ -159,15 +159,15 @@ class Hands:
             case 0:
                 path = self.luck.choice([each.path for each in examples() if each.name in SMALL])
                 self.note(f"open {path.name}")
-                self.window.documents.open(path)
-                pump(lambda: not self.window.documents.opening.busy, 20.0)
+                self.window.files.open(path)
+                pump(lambda: not self.window.files.opening.busy, 20.0)
             case 1:
                 path = self.folder / "files" / "own.kst"
                 name = self.luck.choice(SMALL[:4])
                 shutil.copy(next(each.path for each in examples() if each.name == name), path)
                 self.note(f"open a copy {path.name}")
-                self.window.documents.open(path)
-                pump(lambda: not self.window.documents.opening.busy, 20.0)
+                self.window.files.open(path)
+                pump(lambda: not self.window.files.opening.busy, 20.0)
             case _:
                 verb = self.luck.choice(("file.save", "file.save_as", "file.new", "file.reload", "runs.save"))
                 self.note(f"command {verb}")

@@ -69,8 +69,8 @@ class Victim:
         """A machine of the folder."""
         from tests.app.conftest import pump
 
-        self.window.documents.open(self.luck.choice(sorted((self.folder / "files").glob("*.kst"))))
-        pump(lambda: not self.window.documents.opening.busy, 20.0)
+        self.window.files.open(self.luck.choice(sorted((self.folder / "files").glob("*.kst"))))
+        pump(lambda: not self.window.files.opening.busy, 20.0)
 
     def edit(self) -> None:
         """A body more, a parameter more, another name of the machine."""

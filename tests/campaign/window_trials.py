@@ -114,7 +114,7 @@ class WindowTrials:
         window.interactive.stop()
         window.viewport.gestures.cancel()
         window.run("simulation.stop")
-        pump(lambda: not window.documents.opening.busy and not window.simulation.running, 30.0)
+        pump(lambda: not window.files.opening.busy and not window.simulation.running, 30.0)
         settle()
         if window.focusWidget() is not None:  # what was typed and not entered yet is an edit, too
             window.focusWidget().clearFocus()

@@ -88,7 +88,7 @@ def window(qtbot, tmp_path):
         panel.show()
     yield panels
     for panel in panels:
-        panel.close_panel()
+        panel.close()
     assert jobs.close()
 
 

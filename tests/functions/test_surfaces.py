@@ -129,7 +129,7 @@ def from_panel(qtbot: QtBot, session, settings, function, options):
     qtbot.waitUntil(lambda: not jobs.running, timeout=60_000)
     assert not told
     session.produced.disconnect(produced.append)
-    panel.close_panel()
+    panel.close()
     assert jobs.close()
     return produced[-1]
 
@@ -142,7 +142,7 @@ def from_console(qtbot: QtBot, session, settings, call):
     assert console.submit(call)
     qtbot.waitUntil(lambda: not console.interpreter.running, timeout=60_000)
     session.produced.disconnect(produced.append)
-    console.close_panel()
+    console.close()
     assert produced, console.transcript.toPlainText()
     return produced[-1]
 

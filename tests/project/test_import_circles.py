@@ -24,8 +24,6 @@ KNOTS = {
     "core.model.model": (5, "a model may hold other models"),
     "core.simulation.run.run": (3, "a run saves and loads itself"),
     "app.widgets.fields.element_form": (4, "an element's form has forms of its parts"),
-    "app.viewport.viewport": (13, "what acts in the viewport takes the whole of it"),
-    "app.window.window": (37, "commands, dialogs and panels take the whole window"),
 }
 """A file of each circle that there is with imports for types included: how many files it has, and why it is."""
 

@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.document.pictures import PictureSettings
 from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from core.errors import KinetostatError
@@ -38,9 +39,9 @@ class Interpreter(QObject):
     ended = Signal()
     _wanted = Signal(object, object)
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, pictures: PictureSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session, self._pictures = session, pictures
         self._names: dict[str, Any] = {"__name__": "__console__", "__builtins__": __builtins__}
         self._offered: dict[str, Any] = {}
         self._thread: threading.Thread | None = None
@@ -100,7 +101,7 @@ class Interpreter(QObject):
         """The machine as shown now; a command stops at its next step when asked to."""
 
         def take() -> Context:
-            return dataclasses.replace(self._session.context(), cancelled=lambda: self._stopping)
+            return dataclasses.replace(self._pictures.context(), cancelled=lambda: self._stopping)
 
         return self.in_window(take)  # type: ignore[no-any-return]
 

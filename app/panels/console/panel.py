@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import code
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFontDatabase, QKeyEvent, QTextCharFormat, QTextCursor
@@ -16,7 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.document.pictures import PictureSettings
 from app.document.session import Session
+from app.panels import BOTTOM, Panel
 from app.panels.console.completion import completions
 from app.panels.console.interpreter import Interpreter
 from app.preferences.icons import icon
@@ -24,6 +27,9 @@ from app.preferences.settings import Settings
 from app.widgets.label import Label
 from app.widgets.note import severity_color
 from core.visible_text import visible
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 BANNER = (
     "Python console. At hand: ks, model, mech, q, p, session, np, and every function, for example\n"
@@ -39,10 +45,12 @@ _KEY = "console/history"
 class ConsolePanel(QWidget):
     """Transcript above, input below."""
 
-    def __init__(self, session: Session, settings: Settings | None = None) -> None:
+    def __init__(
+        self, session: Session, settings: Settings | None = None, pictures: PictureSettings | None = None
+    ) -> None:
         super().__init__()
         self._settings = settings or Settings()
-        self.interpreter = Interpreter(session, self)
+        self.interpreter = Interpreter(session, pictures or PictureSettings(session, self._settings), self)
         self.history: list[str] = [str(item) for item in self._settings.value(_KEY, [])]
         self._place = len(self.history)
         self._draft = ""
@@ -107,7 +115,7 @@ class ConsolePanel(QWidget):
         self.interpreter.run(source)
         return True
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Stop what runs and wait for its thread (closing the program)."""
         self.interpreter.stop()
         self.interpreter.wait()
@@ -276,3 +284,11 @@ class Popup(QListWidget):
         if self.isVisible():
             self.hide()
             self._take(self._stem, text)
+
+
+def make(bench: Workbench) -> ConsolePanel:
+    """The panel of a window."""
+    return ConsolePanel(bench.session, bench.settings, bench.pictures)
+
+
+PANEL = Panel("console", "Console", BOTTOM, make, order=10, tab_with="output", typing=True)

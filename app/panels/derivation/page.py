@@ -140,7 +140,7 @@ class DerivationPage(QWidget):
     def show_formula(self, formula: Formulas | None) -> None:
         """Show a formula, or none."""
         if self.part is not None:
-            self.part.close_part()
+            self.part.close()
         for widget in (self.part, self.numbers):
             if widget is not None:
                 widget.hide()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -19,7 +19,9 @@ from PySide6.QtWidgets import (
 
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
+from app.background.lifetime import Lifetime
 from app.document.session import State
+from app.panels import BOTTOM, Panel
 from app.panels.derivation.page import DerivationPage
 from app.plain_text import as_tip
 from app.viewport.derivation_scene import DerivationScene, legend
@@ -36,7 +38,8 @@ from core.symbolic.derivation_pictures import picture
 from core.symbolic.robot import Robot
 
 if TYPE_CHECKING:
-    from app.viewport.viewport import Viewport
+    from app.viewport.stage import Stage
+    from app.workbench import Workbench
 
 EMPTY = (
     "How the equations of this machine come about, step by step: frames, A matrices, forward kinematics, the Jacobian "
@@ -55,7 +58,7 @@ class DerivationPanel(QWidget):
     changed = Signal()
     """The replay began or ended."""
 
-    def __init__(self, view: Viewport, jobs: Jobs) -> None:
+    def __init__(self, view: Stage, jobs: Jobs) -> None:
         super().__init__()
         self._view, self._session, self._jobs = view, view.session, jobs
         self._guard = Guard(self._session.message.emit)
@@ -67,19 +70,16 @@ class DerivationPanel(QWidget):
         self._build()
         self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self.refresh)
-        self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
+        self._life = Lifetime()
+        self._life.listen(
             (self._session.changed, self._changed),
             (self._session.moved, self._moved),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
         self.end()
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
-        self._pairs = ()
+        self._life.close()
 
     # ----------------------------------------------------------------------------- building
 
@@ -305,3 +305,13 @@ def _stop(cancelled: Callable[[], bool]) -> None:
 
     if cancelled():
         raise Cancelled
+
+
+def make(bench: Workbench) -> DerivationPanel:
+    """The panel of a window."""
+    panel = DerivationPanel(bench.stage, bench.jobs)
+    panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
+    return panel
+
+
+PANEL = Panel("derivation", "Derivation", BOTTOM, make, order=8, tab_with="output")

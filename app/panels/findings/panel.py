@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QGuiApplication
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 from app.document.mobility import standing_mobility
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
+from app.panels import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.icons import icon
@@ -30,6 +32,9 @@ from app.widgets.label import Label
 from app.widgets.note import severity_color
 from app.widgets.quantities.quantity_text import Units
 from core.model import WORDS, Finding, Model
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 GROUPS = {
     "error": ("Errors", "cannot be used as it is"),
@@ -214,3 +219,20 @@ def gathered(model: Model, now: Iterable[Finding], of_reader: Iterable[Finding])
         if key not in found and (not finding.name or exists(model, Ref(finding.collection, finding.name))):
             found[key] = finding
     return tuple(found.values())
+
+
+def make(bench: Workbench) -> FindingsPanel:
+    """The panel of a window."""
+    panel = FindingsPanel(bench.session, bench.settings)
+    panel.counted.connect(lambda title: bench.panels.retitle("findings", title))
+    panel.field_wanted.connect(lambda field: _go_to(bench, field))
+    panel.proposal_accepted.connect(lambda: bench.run("edit.isostatic"))
+    return panel
+
+
+def _go_to(bench: Workbench, field: str) -> None:
+    bench.panels.show("properties")
+    bench.panels.focus_field(field)
+
+
+PANEL = Panel("findings", "Findings", BOTTOM, make, order=9, tab_with="output")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -13,7 +12,10 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem
 
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
+from app.background.lifetime import Lifetime
+from app.document.pictures import PictureSettings
 from app.document.session import Session, State
+from app.panels import LEFT, Panel
 from app.panels.functions.form import FunctionForm
 from app.panels.functions.run_function import Growth, timed, without_files, work_of
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
@@ -27,6 +29,9 @@ from core.functions import FUNCTIONS, Context, Function
 from core.functions.catalogue import GROUPS, validated
 from core.functions.results import Result
 from core.robotica.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 _ID = Qt.ItemDataRole.UserRole
 GROUP_ICONS = {
@@ -54,10 +59,13 @@ class FunctionPanel(QWidget):
     abort_wanted = Signal()
     """What Robotica runs shall stop."""
 
-    def __init__(self, session: Session, jobs: Jobs, settings: Settings | None = None) -> None:
+    def __init__(
+        self, session: Session, jobs: Jobs, settings: Settings | None = None, pictures: PictureSettings | None = None
+    ) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
         self._settings = settings or Settings()
+        self._pictures = pictures or PictureSettings(session, self._settings)
         self._guard = Guard(session.message.emit)
         self._job: Job | None = None
         self._following: Job | None = None
@@ -73,20 +81,17 @@ class FunctionPanel(QWidget):
         self._room.timeout.connect(self._make_room)
         self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
         self._live.timeout.connect(self._follow)
-        self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
+        self._life = Lifetime()
+        self._life.listen(
             (session.changed, self._changed),
             (session.moved, self._moved),
             (self._settings.changed, self._setting_changed),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
         self._mark_available()
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
-        self._pairs = ()
+        self._life.close()
         self._live.stop()
         self._room.stop()
 
@@ -226,7 +231,7 @@ class FunctionPanel(QWidget):
 
     def context(self) -> Context:
         """The machine as it is shown now."""
-        return self._session.context()
+        return self._pictures.context()
 
     def run(self) -> Job | None:
         """Run the chosen function beside the window with the options that stand in the form."""
@@ -353,3 +358,14 @@ class FunctionPanel(QWidget):
             self.form.refresh()
         if key == "look":
             self._mark_available()
+
+
+def make(bench: Workbench) -> FunctionPanel:
+    """The panel of a window."""
+    panel = FunctionPanel(bench.session, bench.jobs, bench.settings, bench.pictures)
+    panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
+    panel.line_wanted.connect(lambda line: bench.panels.enter_line(line))
+    return panel
+
+
+PANEL = Panel("functions", "Functions", LEFT, make, order=1)

@@ -150,12 +150,12 @@ class ResultCard(QFrame):
         """Whether every part is there."""
         return not self._waiting
 
-    def close_card(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
         slices().drop(self)
         for widget in self._parts:
             if isinstance(widget, FormulasPart | FrameTablePart):
-                widget.close_part()
+                widget.close()
 
     def refresh(self) -> None:
         """The units changed."""
@@ -201,7 +201,7 @@ class ResultCard(QFrame):
         """Drop the widgets of all parts but the first."""
         for widget in self._parts[count:]:
             if isinstance(widget, FormulasPart | FrameTablePart):
-                widget.close_part()
+                widget.close()
             widget.hide()
             widget.deleteLater()
         del self._parts[count:]

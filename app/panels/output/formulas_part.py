@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from app.background.lifetime import Lifetime
 from app.document.session import Ref
 from app.formulas.cells import FOLDED
 from app.formulas.formula_view import FormulasView, Spot
@@ -67,14 +68,13 @@ class FormulasPart(QWidget):
         self.view.settled.connect(self._settled)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
-        session.selected.connect(self._follow)
-        session.hovered.connect(self._follow)
+        self._life = Lifetime()
+        self._life.listen((session.selected, self._follow), (session.hovered, self._follow))
         self.show_part(part)
 
-    def close_part(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._session.selected.disconnect(self._follow)
-        self._session.hovered.disconnect(self._follow)
+        self._life.close()
 
     def show_part(self, part: Result) -> None:
         """Show another matrix."""

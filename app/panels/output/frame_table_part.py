@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.background.lifetime import Lifetime
 from app.document.session import Ref
 from app.panels.output.tables import TableView
 from app.preferences.icons import icon
@@ -55,12 +56,13 @@ class FrameTablePart(QWidget):
         for part in (self.view, self._note, self.legend):
             column.addWidget(part)
         column.addLayout(row)
-        session.framed.connect(self._others)
+        self._life = Lifetime()
+        self._life.listen((session.framed, self._others))
         self.frames.setChecked(True)
 
-    def close_part(self) -> None:
+    def close(self) -> None:
         """Listen no more; the frames leave the scene."""
-        self._session.framed.disconnect(self._others)
+        self._life.close()
         if self._mine:
             self._session.framed.emit(None)
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
+from app.background.lifetime import Lifetime
 from app.document.session import Session
 from app.formulas.matrix import formulas
+from app.panels import BOTTOM, Panel
 from app.panels.output.card import ResultCard
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from core.functions.results import Result
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 MOST_CARDS = 60
 """Older results are dropped beyond this many."""
@@ -40,8 +47,8 @@ class OutputPanel(QWidget):
         """Where the newest card lay, and how far one can scroll, when the timer ran last."""
         self._build()
         self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
-        session.produced.connect(self.add)
-        self._settings.changed.connect(self._setting_changed)
+        self._life = Lifetime()
+        self._life.listen((session.produced, self.add), (self._settings.changed, self._setting_changed))
 
     def _build(self) -> None:
         self._clear = QToolButton()
@@ -82,12 +89,11 @@ class OutputPanel(QWidget):
         layout.addWidget(self._area, 1)
         self._show_emptiness()
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Listen no more; let the thread that sets formulas end."""
-        self._session.produced.disconnect(self.add)
-        self._settings.changed.disconnect(self._setting_changed)
+        self._life.close()
         for card in self.cards:
-            card.close_card()
+            card.close()
         formulas().wait()
 
     # ----------------------------------------------------------------------------- verbs
@@ -151,7 +157,7 @@ class OutputPanel(QWidget):
     def _remove(self, card: ResultCard) -> None:
         self.cards.remove(card)
         self._newest = None if self._newest is card else self._newest
-        card.close_card()
+        card.close()
         card.hide()
         card.deleteLater()
         self._show_emptiness()
@@ -166,3 +172,11 @@ class OutputPanel(QWidget):
         if key.startswith("units/"):
             for card in self.cards:
                 card.refresh()
+
+
+def make(bench: Workbench) -> OutputPanel:
+    """The panel of a window."""
+    return OutputPanel(bench.session, bench.settings)
+
+
+PANEL = Panel("output", "Output", BOTTOM, make, order=6)

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State, Step
+from app.panels import BOTTOM, Panel
 from app.panels.plots.empty import EmptyPlots
 from app.panels.plots.export_menu import ask_export, attempt, fill_exports
 from app.panels.plots.menu import PlotActions, plot_menu
@@ -32,6 +34,9 @@ from app.plotting.sheets import TIME, Plot, Sheet
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
 from core.errors import KinetostatError
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 EVERY = 33
 """Milliseconds between two pictures while runs grow or change."""
@@ -63,7 +68,8 @@ class PlotsPanel(QWidget):
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._draw_runs)
         self._build()
-        self._pairs: tuple[tuple[Any, Any], ...] = (
+        self._life = Lifetime()
+        self._life.listen(
             (self.runs.changed, self._runs_changed),
             (self.runs.moved, self._moved),
             (session.changed, self._document_changed),
@@ -71,17 +77,19 @@ class PlotsPanel(QWidget):
             (theme.changed, self._theme_changed),
             (self._work.came, self._runs_changed),
         )
-        for signal, slot in self._pairs:
-            signal.connect(slot)
         self.show_sheet(self.sheet)
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        for signal, slot in self._pairs:
-            signal.disconnect(slot)
+        self._life.close()
         self._soon.stop()
         self._left.clear()
         self._work.close()
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is plotted."""
+        return bool(self.sheet.plots)
 
     def _build(self) -> None:
         self.setAcceptDrops(True)
@@ -432,3 +440,11 @@ def _key(state: State) -> tuple[str, str]:
 
 
 pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)
+
+
+def make(bench: Workbench) -> PlotsPanel:
+    """The panel of a window."""
+    return PlotsPanel(bench.session, bench.settings, bench.theme)
+
+
+PANEL = Panel("plots", "Plots", BOTTOM, make, order=7, tab_with="output")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import (
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.document.chain_members import assembly_of, brought_by, in_row
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
+from app.panels import RIGHT, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
@@ -42,6 +43,9 @@ from core.model.edits import edits
 from core.model.edits.rewiring import together
 from core.model.fields import Element
 from core.multibody.number_reader import Numbers
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 
 def element_at(model: Model, ref: Ref | None) -> Element:
@@ -400,3 +404,11 @@ class PropertyEditor(QWidget):
         self.refresh()
         for edit in self.findChildren(QuantityEdit):
             edit.refresh()
+
+
+def make(bench: Workbench) -> PropertyEditor:
+    """The panel of a window."""
+    return PropertyEditor(bench.session, bench.settings)
+
+
+PANEL = Panel("properties", "Properties", RIGHT, make, order=4)

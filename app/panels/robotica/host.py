@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.document.opening import Opened, opened
+from app.document.pictures import PictureSettings
 from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from core.errors import KinetostatError
@@ -77,8 +78,8 @@ class WindowHost:
 class RoboticaLine:
     """`work(text)` is the job of a line: it touches nothing of the window."""
 
-    def __init__(self, session: Session) -> None:
-        self._window = session
+    def __init__(self, session: Session, pictures: PictureSettings) -> None:
+        self._window, self._pictures = session, pictures
         self.host = WindowHost()
         self.robotica = Robotica(self.host)
         self._document = session.document
@@ -99,7 +100,7 @@ class RoboticaLine:
         state.folder, state.place = folder, place
         if state.run is None and shown is not None and not shown.growing:
             state.run = shown.run  # made elsewhere in the window, it can be saved and plotted from here
-        return s.context()
+        return self._pictures.context()
 
     def work(self, text: str, context: Context) -> Callable[[Progress, Callable[[], bool]], Done]:
         """A job that runs the statements in order, and stops between them when asked to."""

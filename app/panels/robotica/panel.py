@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence
@@ -22,7 +23,9 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.document.file_filters import open_filter
+from app.document.pictures import PictureSettings
 from app.document.session import Session
+from app.panels import BOTTOM, Panel
 from app.panels.console.panel import Popup
 from app.panels.robotica.host import Done, RoboticaLine, functions
 from app.plain_text import as_tip
@@ -33,6 +36,9 @@ from core.functions.results import Message
 from core.mathematica.meaning import FUNCTIONS
 from core.robotica.command import quoted
 from resources import EXAMPLES
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 BANNER = (
     "Robotica calls as its manual writes them, on the open robot, for example\n"
@@ -62,10 +68,12 @@ class RoboticaPanel(QWidget):
     resized = Signal()
     """A line gave the machine other values: it may reach further than before."""
 
-    def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
+    def __init__(
+        self, session: Session, settings: Settings, jobs: Jobs, pictures: PictureSettings | None = None
+    ) -> None:
         super().__init__()
         self._session, self._settings, self._jobs = session, settings, jobs
-        self.line = RoboticaLine(session)
+        self.line = RoboticaLine(session, pictures or PictureSettings(session, settings))
         self.job: Job | None = None
         self.waiting: list[str] = []
         """Lines that were entered while another one ran."""
@@ -146,7 +154,7 @@ class RoboticaPanel(QWidget):
         shown.itemActivated.connect(lambda item: self.offer(item.text()))
         return shown
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Stop what runs (closing the program); the jobs wait for its thread."""
         self.abort()
 
@@ -392,3 +400,14 @@ class Line(QLineEdit):
         self.setSelection(self.cursorPosition() - len(stem), len(stem)) if stem else None
         self.insert(text)
         self.setFocus()
+
+
+def make(bench: Workbench) -> RoboticaPanel:
+    """The panel of a window."""
+    panel = RoboticaPanel(bench.session, bench.settings, bench.jobs, bench.pictures)
+    panel.opened.connect(lambda opened: bench.files.replace(opened))
+    panel.resized.connect(bench.stage.viewpoint.keep_in_view)
+    return panel
+
+
+PANEL = Panel("robotica", "Robotica", BOTTOM, make, order=11, tab_with="output", typing=True)

@@ -20,8 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.jobs import Jobs
+from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session
+from app.panels import LEFT, Panel
 from app.panels.simulation.run_list import RunsList
 from app.panels.simulation.start_rows import StartRows
 from app.plain_text import as_tip
@@ -38,6 +40,7 @@ from core.simulation import METHODS
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record
+    from app.workbench import Workbench
 
 LOOK = 100
 """Milliseconds between two looks at the progress."""
@@ -83,22 +86,22 @@ class SimulationPanel(QWidget):
         self._look = QTimer(self, interval=LOOK)
         self._look.timeout.connect(self._show_progress)
         self.rows.refused.connect(lambda words: self._refuse("rows", words))
-        simulation.changed.connect(self.refresh)
-        simulation.ended.connect(self._ended)
-        session.changed.connect(self._changed)
-        session.runs.changed.connect(self._show_starts)
+        self._life = Lifetime()
+        self._life.listen(
+            (simulation.changed, self.refresh),
+            (simulation.ended, self._ended),
+            (session.changed, self._changed),
+            (session.runs.changed, self._show_starts),
+        )
+        self._life.callback(slices().drop, self.rows)
+        self._life.own(self.rows)
+        self._life.own(self.runs)
+        self._life.callback(self._look.stop)
         self.refresh()
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._look.stop()
-        self.runs.close_list()
-        self.rows.close_rows()
-        slices().drop(self.rows)
-        self.simulation.changed.disconnect(self.refresh)
-        self.simulation.ended.disconnect(self._ended)
-        self._session.changed.disconnect(self._changed)
-        self._session.runs.changed.disconnect(self._show_starts)
+        self._life.close()
 
     def fill(self, actions: Mapping[str, QAction]) -> None:
         """Make the buttons, from the table of commands."""
@@ -306,3 +309,13 @@ def _side_by_side(**edits: QWidget) -> QWidget:
         row.addWidget(label)
         row.addWidget(edit)
     return widget
+
+
+def make(bench: Workbench) -> SimulationPanel:
+    """The panel of a window."""
+    panel = SimulationPanel(bench.session, bench.settings, bench.jobs, bench.runs.simulation)
+    panel.runs.stranger.connect(lambda run, path: bench.files.open_run(run, path))
+    return panel
+
+
+PANEL = Panel("simulation", "Simulation", LEFT, make, order=3, tab_with="functions")

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.jobs import Jobs
+from app.background.lifetime import Lifetime
 from app.document.kept.deletions import delete_runs
 from app.document.kept.recovery_copies import counted
 from app.document.run_tree import Record
@@ -106,12 +107,13 @@ class RunsList(QWidget):
         column.addWidget(self.empty)
         column.addWidget(self.tree, 1)
         column.addStretch(0)
-        session.runs.changed.connect(self.refresh)
+        self._life = Lifetime()
+        self._life.listen((session.runs.changed, self.refresh))
         self.refresh()
 
-    def close_list(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._session.runs.changed.disconnect(self.refresh)
+        self._life.close()
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
+from app.background.lifetime import Lifetime
 from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
@@ -195,11 +196,12 @@ class StartRows(QTabWidget):
             self.addTab(page, title)
         self.setMinimumHeight(110)
         self.currentChanged.connect(self._fill)
-        settings.changed.connect(self._setting_changed)
+        self._life = Lifetime()
+        self._life.listen((settings.changed, self._setting_changed))
 
-    def close_rows(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._settings.changed.disconnect(self._setting_changed)
+        self._life.close()
 
     def _setting_changed(self, key: str) -> None:
         if key.startswith("units/"):

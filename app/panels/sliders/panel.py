@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer
@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.background.lifetime import Lifetime
 from app.document.session import Ref, Session, State
+from app.panels import RIGHT, Panel
 from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -31,6 +33,9 @@ from core.errors import KinetostatError
 from core.joints import quaternions
 from core.model import Parameter
 from core.model.parameters import value_of
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 FREE_RANGE = {"angle": math.pi, "length": 1.0}
 """Half range of a slider whose joint has no limits, rad or m."""
@@ -69,16 +74,17 @@ class SlidersPanel(QWidget):
         self._shown = 0.0
         self._soon = QTimer(self, singleShot=True, interval=FOLLOW)
         self._soon.timeout.connect(self._show_values)
-        session.changed.connect(self._changed)
-        session.moved.connect(self._moved)
-        settings.changed.connect(self._settings_changed)
+        self._life = Lifetime()
+        self._life.listen(
+            (session.changed, self._changed),
+            (session.moved, self._moved),
+            (settings.changed, self._settings_changed),
+        )
         self._rebuild()
 
-    def close_panel(self) -> None:
+    def close(self) -> None:
         """Listen no more."""
-        self._session.changed.disconnect(self._changed)
-        self._session.moved.disconnect(self._moved)
-        self._settings.changed.disconnect(self._settings_changed)
+        self._life.close()
 
     @property
     def rows(self) -> dict[str, SliderRow]:
@@ -325,3 +331,11 @@ def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[
             continue
         lower, upper = (number, upper) if bound == "minimum" else (lower, number)
     return (lower, upper) if lower < upper else (min(lower, value), max(lower, value) + 1.0)
+
+
+def make(bench: Workbench) -> SlidersPanel:
+    """The panel of a window."""
+    return SlidersPanel(bench.session, bench.settings)
+
+
+PANEL = Panel("sliders", "Sliders", RIGHT, make, order=5)

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
-from PySide6.QtWidgets import QMenu
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
 
-from app.commands import element_edits
+from app.commands import element_edits, table
+from app.document.session import Session
 from app.panels.tree.machine_nodes import Node
 from app.preferences.element_icons import joint_icon
 from app.preferences.icons import icon
+from app.widgets.quantities.quantity_text import Units
 from core.model import JOINT_KINDS
 from core.model.edits import edits, starters
 
-if TYPE_CHECKING:
-    from app.panels.tree.panel import ModelTree
+
+class Tree(Protocol):
+    """What menus need of the tree in which they are opened."""
+
+    session: Session
+    settings: Units
+    commands: Callable[[], Mapping[str, QAction]] | None
+    add_menu: QMenu
+
+    @property
+    def widget(self) -> QWidget:
+        """Where menus and dialogs belong."""
+        ...
+
+    def rename_selected(self) -> None:
+        """Begin renaming the selected row in place."""
+        ...
+
+    def remove_selected(self) -> None:
+        """Delete the selected element."""
+        ...
+
+    def fold_all(self, folded: bool) -> None:
+        """Fold or unfold every row but the ground."""
+        ...
 
 
-def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
+def row_menu(tree: Tree, node: Node | None) -> QMenu:
     """What can be done with a row, or with the empty tree."""
-    menu = QMenu(tree)
+    menu = QMenu(tree.widget)
     fill_add_menu(tree, menu)
     if node is not None and node.ref is not None and not node.derived:
         menu.addSeparator()
@@ -34,7 +61,7 @@ def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
     return menu
 
 
-def tell_ground(tree: ModelTree, node: Node) -> None:
+def tell_ground(tree: Tree, node: Node) -> None:
     """The ground's row was clicked: tools that ask for a point may mean it."""
     if node.selects_model:
         tree.session.grounded.emit()
@@ -44,17 +71,14 @@ SHOWING = ("view.trace", "vectors.", "plots.add")
 """How ids of commands begin that show of an element what a run has."""
 
 
-def _show(tree: ModelTree, menu: QMenu, collection: str) -> None:
+def _show(tree: Tree, menu: QMenu, collection: str) -> None:
     """Ways, vectors and curves of the element, as in the scene's menu; only in a window that has one."""
-    from app.commands import table
-
-    actions = getattr(tree.window(), "actions_", None)
-    if actions is None:
+    if tree.commands is None:
         return
-    actions.refresh()
+    actions = tree.commands()
     menu.addSeparator()
     for command in table().values():
-        action = actions.by_id.get(command.id)
+        action = actions[command.id]
         if command.id.startswith(SHOWING) and collection in command.context and action.isEnabled():
             menu.addAction(action)
 
@@ -63,24 +87,21 @@ BY_POINTING = (("Add/Force", "force"), ("Add/Constraint", "constraint"), ("Add/S
 """Menus of the window that stand here, too."""
 
 
-def _add_by_pointing(tree: ModelTree, menu: QMenu) -> None:
+def _add_by_pointing(tree: Tree, menu: QMenu) -> None:
     """What is added by pointing at it in the scene; only in a window that has one."""
-    from app.commands import table
-
-    actions = getattr(tree.window(), "actions_", None)
-    if actions is None:
+    if tree.commands is None:
         return
-    actions.refresh()
+    actions = tree.commands()
     for path, drawing in BY_POINTING:
         inner = menu.addMenu(icon(drawing), path.partition("/")[2])
         for command in table().values():
             if command.menu == path:
-                inner.addAction(actions.by_id[command.id])
+                inner.addAction(actions[command.id])
     for name in ("add.driver", "add.assembly"):
-        menu.addAction(actions.by_id[name])
+        menu.addAction(actions[name])
 
 
-def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
+def fill_add_menu(tree: Tree, menu: QMenu) -> None:
     """Everything that can be added where the selection is."""
     if menu is tree.add_menu:
         menu.clear()
@@ -96,12 +117,16 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
             session, "frames", lambda model: starters.frame_on(model, element_edits.holder(session))
         ),
     )
-    connect = menu.addAction(icon("connect"), "Joint…", lambda: element_edits.ask_joint(session, tree.settings, tree))
+    connect = menu.addAction(
+        icon("connect"), "Joint…", lambda: element_edits.ask_joint(session, tree.settings, tree.widget)
+    )
     connect.setEnabled(bool(session.model.expanded.bodies))
-    actions = getattr(tree.window(), "actions_", None)  # beside the machine needs the scene
-    alone = lambda: element_edits.add(session, "bodies", edits.free_body)  # noqa: E731
-    menu.addAction(icon("body"), "Free body", alone if actions is None else lambda: actions.run("add.body"))
+    commands = tree.commands  # beside the machine needs the scene
+    if commands is None:
+        menu.addAction(icon("body"), "Free body", lambda: element_edits.add(session, "bodies", edits.free_body))
+    else:
+        menu.addAction(icon("body"), "Free body", lambda: commands()["add.body"].trigger())
     _add_by_pointing(tree, menu)
-    menu.addAction(icon("chain"), "DH chain…", lambda: element_edits.ask_chain(session, tree.settings, tree))
+    menu.addAction(icon("chain"), "DH chain…", lambda: element_edits.ask_chain(session, tree.settings, tree.widget))
     menu.addAction(icon("parameter"), "Parameter", lambda: element_edits.add(session, "parameters", starters.parameter))
     menu.addAction(icon("material"), "Material", lambda: element_edits.add(session, "materials", starters.material))

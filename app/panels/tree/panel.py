@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import (
     QEvent,
     QPoint,
@@ -9,7 +12,7 @@ from PySide6.QtCore import (
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QBrush, QGuiApplication
+from PySide6.QtGui import QAction, QBrush, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -27,6 +30,7 @@ from app.commands import element_edits
 from app.document.chain_members import assembly_of
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
+from app.panels import LEFT, Panel
 from app.panels.tree.machine_nodes import Node
 from app.panels.tree.menus import fill_add_menu, row_menu, tell_ground
 from app.panels.tree.sections import nodes
@@ -44,6 +48,9 @@ from core.model import WORDS, Finding
 from core.model.edits import edits
 from core.visible_text import visible
 
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+
 NAMES_SHARE = 0.72
 """Greatest part of the width that names take."""
 
@@ -51,9 +58,17 @@ NAMES_SHARE = 0.72
 class ModelTree(QWidget):
     """Shows and selects the elements of the document; renames, adds, duplicates and deletes them."""
 
-    def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        settings: Units | None = None,
+        parent: QWidget | None = None,
+        commands: Callable[[], Mapping[str, QAction]] | None = None,
+    ) -> None:
         super().__init__(parent)
         self.session = session
+        self.commands = commands
+        """What the menus of the window are made of, by the ids of commands; None without a window."""
         self.settings: Units = settings or SIUnits()
         self.diagnosis = Diagnosis(self)
         self.diagnosis.ready.connect(self.refresh)
@@ -70,6 +85,11 @@ class ModelTree(QWidget):
         if settings is not None and hasattr(settings, "changed"):
             settings.changed.connect(self._settings_changed)
         self.refresh()
+
+    @property
+    def widget(self) -> QWidget:
+        """Where menus and dialogs belong."""
+        return self
 
     def _build(self) -> None:
         self.search = QLineEdit(self, placeholderText="Search", clearButtonEnabled=True)
@@ -89,12 +109,16 @@ class ModelTree(QWidget):
         view.setIndentation(14)
         view.setIconSize(QSize(16, 16))
         view.setFrameShape(QFrame.Shape.NoFrame)
-        view.setItemDelegate(RenameDelegate(self))
+        view.setItemDelegate(RenameDelegate(self, self.rename))
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.header().setStretchLastSection(False)  # a hidden header would keep its width: fit_columns gives it
         view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.pointed.connect(self.session.point_at)
+        view.resized.connect(self.fit_columns)
+        view.rename_wanted.connect(self.rename_selected)
+        view.remove_wanted.connect(self.remove_selected)
         view.customContextMenuRequested.connect(self._context_menu)
         view.currentItemChanged.connect(self._chosen)
         view.itemClicked.connect(lambda item: tell_ground(self, item.data(0, NODE)))
@@ -328,3 +352,11 @@ def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
         if finding.severity != "hint" and (ref not in worst or finding.severity == "error"):
             worst[ref] = finding
     return worst
+
+
+def make(bench: Workbench) -> ModelTree:
+    """The panel of a window."""
+    return ModelTree(bench.session, bench.settings, commands=bench.commands)
+
+
+PANEL = Panel("tree", "Model", LEFT, make, order=2, tab_with="functions")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -13,6 +13,7 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     Qt,
     QTimer,
+    Signal,
 )
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -24,12 +25,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.document.session import Ref
 from app.panels.tree.machine_nodes import Node
 from app.plotting.dragged_channels import CHANNELS, dragged
 from app.widgets.plain_keys import PlainKeys
-
-if TYPE_CHECKING:
-    from app.panels.tree.panel import ModelTree
 
 NODE = Qt.ItemDataRole.UserRole
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -38,9 +37,9 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 class RenameDelegate(QStyledItemDelegate):
     """Renames in place; a refused name keeps the row as it was and says why."""
 
-    def __init__(self, tree: ModelTree) -> None:
-        super().__init__(tree)
-        self.tree = tree
+    def __init__(self, parent: QWidget, rename: Callable[[Ref, str], bool]) -> None:
+        super().__init__(parent)
+        self._rename = rename
 
     def setEditorData(self, widget: QWidget, index: Index) -> None:
         """What is typed already stays when the row is drawn anew."""
@@ -50,15 +49,19 @@ class RenameDelegate(QStyledItemDelegate):
     def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
         node = index.data(NODE)
         if isinstance(widget, QLineEdit) and isinstance(node, Node) and node.ref is not None:
-            self.tree.rename(node.ref, widget.text())
+            self._rename(node.ref, widget.text())
 
 
 class TreeView(QTreeWidget):
-    """The rows; tells the panel what the pointer is on."""
+    """The rows. `pointed(Ref or None)`: what the pointer is on; `resized`: the columns may be given other widths."""
 
-    def __init__(self, panel: ModelTree) -> None:
-        super().__init__(panel)
-        self.panel = panel
+    pointed = Signal(object)
+    resized = Signal()
+    rename_wanted = Signal()
+    remove_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setMouseTracking(True)
         self.setDragEnabled(True)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
@@ -74,27 +77,27 @@ class TreeView(QTreeWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         item = self.itemAt(event.position().toPoint())
         node = item.data(0, NODE) if item is not None else None
-        self.panel.session.point_at(node.ref if isinstance(node, Node) else None)
+        self.pointed.emit(node.ref if isinstance(node, Node) else None)
         super().mouseMoveEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.panel.fit_columns()
+        self.resized.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        QTimer.singleShot(0, self, self.panel.fit_columns)  # rows that came while the tab was hidden had no width
+        QTimer.singleShot(0, self, self.resized.emit)  # rows that came while the tab was hidden had no width
 
     def leaveEvent(self, event: QEvent) -> None:
-        self.panel.session.point_at(None)
+        self.pointed.emit(None)
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Delete:
-            self.panel.remove_selected()
+            self.remove_wanted.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2) and self.state() != (
             QAbstractItemView.State.EditingState
         ):
-            self.panel.rename_selected()
+            self.rename_wanted.emit()
         else:
             super().keyPressEvent(event)

@@ -38,7 +38,7 @@ def simulate(bench, duration=0.3, **run_settings):
 
 
 def save(bench):
-    assert bench.window.documents.save()
+    assert bench.window.files.save()
     bench.wait(bench.window.run_keeper.wait)
 
 
@@ -533,10 +533,10 @@ def test_undo_of_a_removed_plot_keeps_those_added_since(bench, pendulum):
 
 
 def test_what_is_done_while_a_file_is_read_is_asked_for(bench, pendulum, monkeypatch):
-    bench.window.documents.open(EXAMPLES["scara"])
+    bench.window.files.open(EXAMPLES["scara"])
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
     asked = answered(monkeypatch, lambda loss: None)
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.busy)
     bench.wait(lambda: asked)
     assert bench.session.path == pendulum
     assert bench.session.unsaved
@@ -545,8 +545,8 @@ def test_what_is_done_while_a_file_is_read_is_asked_for(bench, pendulum, monkeyp
 def test_what_is_read_does_not_arrive_in_another_document(bench, pendulum):
     bench.window.run("file.reload")
     bench.window.run("file.new")
-    bench.wait(lambda: not bench.window.documents.opening.busy)
-    bench.window.documents.opening._pool.waitForDone()
+    bench.wait(lambda: not bench.window.files.opening.busy)
+    bench.window.files.opening._pool.waitForDone()
     for _ in range(3):
         bench.draw()
     assert bench.session.path is None

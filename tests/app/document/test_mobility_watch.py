@@ -61,7 +61,7 @@ def test_the_status_line_says_how_many_freedoms(qtbot, session, settings):
     qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
     assert line.freedoms.text() == "1 degree of freedom"
     assert "independent" in line.freedoms.toolTip()
-    line.close_line()
+    line.close()
 
 
 def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, settings):
@@ -114,4 +114,4 @@ def test_the_place_under_the_pointer_goes_with_the_machine(qtbot, session, setti
     assert "0.1" in line.place.text()
     session.start(Model(name="another"))
     assert line.place.text() == ""
-    line.close_line()
+    line.close()

@@ -27,7 +27,7 @@ def offered(bench):
 def allow(bench):
     (button,) = offered(bench)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.busy)
 
 
 def bodies(bench):
@@ -54,12 +54,12 @@ def test_trust_lasts_while_the_file_is_open_and_unchanged(bench, tmp_path):
     other.write_text("kinetostat: 1\nname: other\nbodies:\n  plate: {mass: 1, inertia: {ixx: 1, iyy: 1, izz: 1}}\n")
     bench.open(file)
     allow(bench)
-    bench.window.documents.reload()
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.window.files.reload()
+    bench.wait(lambda: not bench.window.files.opening.busy)
     assert (offered(bench), bodies(bench)) == ([], ["l61"])
     write(file, '<!-- changed --><link name="more"/>')
-    bench.window.documents.reload()
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.window.files.reload()
+    bench.wait(lambda: not bench.window.files.opening.busy)
     assert offered(bench)
     assert bodies(bench) == ["l61"]
     bench.open(other)

@@ -35,7 +35,7 @@ def panel(qtbot, settings):
     panel.resize(900, 600)
     panel.show()
     yield panel
-    panel.close_panel()
+    panel.close()
 
 
 def derived(session, what, **options):
@@ -171,7 +171,7 @@ def test_a_name_is_put_in_place_by_a_click(qtbot, settings):
     qtbot.waitUntil(lambda: view.done)
     QTest.mouseClick(part.names, Qt.MouseButton.LeftButton)
     assert not view.grid.meaning
-    panel.close_panel()
+    panel.close()
 
 
 # --------------------------------------------------------------------------------- choosing, copying
@@ -265,7 +265,7 @@ def test_recognised_numbers_are_listed(qtbot, settings):
     QTest.mouseClick(part._recognised, Qt.MouseButton.LeftButton)
     assert part.recognised.isVisible()
     assert "1/3" in part.recognised.text()
-    panel.close_panel()
+    panel.close()
 
 
 # --------------------------------------------------------------------------------- scene

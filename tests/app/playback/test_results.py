@@ -42,7 +42,7 @@ def test_a_composite_shows_all_poses_at_once(bench):
 def test_of_assembly_branches_one_is_stepped_to_and_chosen(bench):
     """All ways stand in the scene; the arrow keys take the machine through them, one command keeps the one shown."""
     bench.example("four_bar")
-    session, playback = bench.session, bench.view.playback
+    session, playback = bench.session, bench.window.sequence
     on_body = np.linalg.inv(session.mech.frame(session.q, "rocker")) @ shown(bench, "rocker")
     result = call("assembly_branches", Context(session.model, session.mech, session.q, dict(session.p)))
     session.produced.emit(result)
@@ -66,11 +66,11 @@ def test_of_assembly_branches_one_is_stepped_to_and_chosen(bench):
 def test_an_animation_plays_holds_and_steps(bench):
     bench.example("puma560")
     bench.session.produced.emit(sequence(bench, "animate"))
-    playback = bench.view.playback
-    assert playback.playing
+    playback = bench.window.sequence
+    assert bench.window.player.playing
     bench.wait(lambda: playback.index >= 1)
     QTest.keyClick(bench.window, Qt.Key.Key_Space)
-    assert not playback.playing
+    assert not bench.window.player.playing
     QTest.keyClick(bench.window, Qt.Key.Key_Home)
     assert playback.index == 0
     poses = bench.session.mech.poses(np.array(sequence(bench, "animate").q[3]))
@@ -120,7 +120,7 @@ def test_moving_a_joint_holds_the_animation(bench):
     bench.example("puma560")
     bench.session.produced.emit(sequence(bench, "animate", 40))
     bench.session.preview_coordinates({"joint2": 0.4})
-    assert not bench.view.playback.playing
+    assert not bench.window.player.playing
     bench.session.commit("Move")
 
 
@@ -128,7 +128,7 @@ def test_a_sequence_is_filmed_from_the_window_with_exact_times(bench, tmp_path):
     bench.example("puma560")
     assert not bench.window.actions_.by_id["file.export_film"].isEnabled()
     bench.session.produced.emit(sequence(bench, "animate", 5))
-    bench.view.player.hold()
+    bench.window.player.hold()
     bench.window.run("file.export_film")
     dialog = bench.window.dialogs.film_dialog
     assert "Swing" in dialog.windowTitle()

@@ -37,7 +37,7 @@ def test_f5_makes_a_run_that_plays(bench):
     assert record is not None
     assert record.run.time[-1] == pytest.approx(2.0)
     assert bench.window.timeline.isVisible()
-    assert bench.view.player.playing
+    assert bench.window.player.playing
     expected = simulate(bench.session.mech, 2.0, rtol=1e-7, atol=1e-8, output=0.01, q0=record.run.q[0])
     assert np.allclose(record.run.q, expected.q)
     assert bench.session.undo_label == ""
@@ -50,7 +50,7 @@ def test_plots_come_in_the_place_of_an_empty_output(bench):
     bench.wait(lambda: not window.output.visibleRegion().isEmpty())
     simulated(bench, duration=0.6, output=None)
     bench.wait(lambda: not window.plots.visibleRegion().isEmpty())
-    window.choose_function("gravity")
+    window.panels.choose_function("gravity")
     window.functions.run()
     bench.wait(lambda: window.output.cards and not window.output.visibleRegion().isEmpty())
     simulated(bench)
@@ -60,7 +60,7 @@ def test_plots_come_in_the_place_of_an_empty_output(bench):
 
 def test_short_runs_are_played_slowly_unless_the_person_chose_a_speed(bench):
     bench.example("pendulum")
-    player = bench.view.player
+    player = bench.window.player
     simulated(bench, duration=0.03, output=None)
     assert player.speed == 0.01
     simulated(bench, duration=2.0)
@@ -100,7 +100,7 @@ def test_a_file_opened_anew_says_nothing_of_the_last_run(bench):
 def test_what_if_follows_a_slider_during_the_movement(bench):
     bench.example("pendulum")
     simulated(bench, duration=3.0, output=None)
-    bench.view.player.hold()
+    bench.window.player.hold()
     bench.window.run("play.close")
     what_if = bench.window.what_if
     bench.window.run("simulation.what_if")
@@ -180,7 +180,7 @@ def test_what_if_begins_from_the_arranged_pose_wherever_the_playhead_stands(benc
 def test_scrubbing_shows_the_run_and_leaves_no_undo_step(bench):
     bench.example("pendulum")
     record = simulated(bench, duration=2.0, output=0.01)
-    bench.view.player.hold()
+    bench.window.player.hold()
     scrubber = bench.window.timeline.scrubber
     QTest.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=scrubber.rect().center())
     pixel = 2.0 / (scrubber.width() - 2 * EDGE)
@@ -231,7 +231,7 @@ def test_a_stall_of_the_window_does_not_skip_motion(bench, monkeypatch):
     now = time.monotonic
     bench.example("pendulum")
     simulated(bench, duration=20.0, output=0.1)
-    player = bench.view.player
+    player = bench.window.player
     player.hold()
     player.to_start()
     player.play()
@@ -263,7 +263,7 @@ def drag_on(widget, start, end, keys=Qt.KeyboardModifier.NoModifier):
 def test_a_part_is_chosen_with_shift_and_its_marks_are_dragged(bench):
     bench.example("pendulum")
     simulated(bench, duration=2.0, output=0.01)
-    player, scrubber = bench.view.player, bench.window.timeline.scrubber
+    player, scrubber = bench.window.player, bench.window.timeline.scrubber
     player.hold()
     player.scrub(2.0)
     pixel = 2.0 / (scrubber.width() - 2 * EDGE)
@@ -282,7 +282,7 @@ def test_a_part_is_chosen_with_shift_and_its_marks_are_dragged(bench):
 def test_in_a_small_window_the_track_keeps_its_length(bench):
     bench.example("pendulum")
     simulated(bench, duration=1.0, output=0.01)
-    bench.view.player.hold()
+    bench.window.player.hold()
     bench.window.resize(1000, 700)
     bench.wait(lambda: bench.window.width() == 1000)
     assert bench.window.timeline.scrubber.width() > 120
@@ -293,7 +293,7 @@ def test_in_a_small_window_the_track_keeps_its_length(bench):
 def test_a_branch_goes_on_as_its_parent_did(bench):
     bench.example("pendulum")
     parent = simulated(bench, duration=2.0, output=0.01)
-    bench.view.player.hold()
+    bench.window.player.hold()
     bench.session.runs.seek(1.0)
     bench.window.simulation.choose(duration=1.0)
     bench.window.run("simulation.branch")
@@ -335,7 +335,7 @@ def test_a_run_opened_without_a_model_brings_its_own(bench, tmp_path):
     record.run.save(tmp_path / "swing.h5")
     bench.window.run("file.new")
     assert bench.session.mech.nq == 0
-    bench.window.documents.open(tmp_path / "swing.h5")
+    bench.window.files.open(tmp_path / "swing.h5")
     bench.wait(lambda: bench.session.runs.items)
     assert bench.session.model.name == "Pendulum"
     assert np.array_equal(bench.session.runs.current.run.q, record.run.q)

@@ -434,7 +434,7 @@ def test_the_same_machine_again_stands_beside_the_first(bench, tmp_path):
 
 def test_an_old_error_goes_with_a_new_model(bench):
     bench.window.messages.tell("error", "Something is wrong there.")
-    bench.window.documents.new()
+    bench.window.files.new()
     assert bench.window.messages.isHidden()
 
 

@@ -33,7 +33,7 @@ def view(qtbot, tmp_path):
     view.resize(500, 400)
     view.show()
     yield view
-    view.close_view()
+    view.close()
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def output(qtbot, view, settings):
     panel.resize(700, 600)
     panel.show()
     yield panel
-    panel.close_panel()
+    panel.close()
 
 
 def arrows(view):

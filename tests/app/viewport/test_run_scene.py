@@ -39,11 +39,11 @@ def motion(mech, end=1.0, samples=51, amplitude=0.6):
 def arm(bench):
     """The two-link arm with a run of it."""
     bench.example("two_link")
-    bench.window.viewport.run_scene.hide_all()
+    bench.window.run_scene.hide_all()
     bench.session.runs.add(motion(bench.session.mech))
     bench.session.runs.seek(0.3)
     yield bench
-    bench.window.viewport.run_scene.hide_all()
+    bench.window.run_scene.hide_all()
     bench.view.scene.follow()
 
 
@@ -68,7 +68,7 @@ def test_the_velocity_of_a_frame_is_an_arrow_that_follows_the_playhead(arm):
     name, run = tool(arm), arm.session.runs.current.run
     arm.session.select(Ref("frames", name))
     arm.window.run("vectors.velocity_here")
-    scene = arm.view.run_scene
+    scene = arm.window.run_scene
     for k in (10, 40):
         arm.session.runs.seek(run.time[k])
         ((origin, tip),) = arrows(arm)
@@ -80,7 +80,7 @@ def test_the_velocity_of_a_frame_is_an_arrow_that_follows_the_playhead(arm):
 
 def test_all_forces_in_joints_with_a_legend_whose_slider_lengthens_them(arm):
     arm.window.run("vectors.force")
-    legend, names = arm.view.legend, arm.session.mech.joint_names
+    legend, names = arm.window.legend, arm.session.mech.joint_names
     shown = arrows(arm)
     assert 0 < len(shown) <= len(names)
     assert legend.isVisible()
@@ -95,7 +95,7 @@ def test_all_forces_in_joints_with_a_legend_whose_slider_lengthens_them(arm):
 
 def test_one_of_all_can_be_left_out(arm):
     arm.window.run("vectors.force")
-    scene, joint = arm.view.run_scene, arm.session.mech.joint_names[-1]
+    scene, joint = arm.window.run_scene, arm.session.mech.joint_names[-1]
     everything = set(scene.wanted)
     scene.toggle("force", Ref("joints", joint))
     assert set(scene.wanted) == everything - {Wanted("force", "joints", joint)}
@@ -107,7 +107,7 @@ def test_without_a_run_the_pose_is_held_still(bench):
     bench.window.run("vectors.force")
     mech, model = bench.session.mech, bench.session.model
     shown = arrows(bench)
-    scale = bench.view.run_scene.scale["force"]
+    scale = bench.window.run_scene.scale["force"]
     weight = 9.81 * sum(float(body.mass) for body in model.expanded.bodies if body.name != "base")
     longest = max((tip - origin for origin, tip in shown), key=np.linalg.norm)
     assert longest / scale == pytest.approx([0.0, 0.0, weight], rel=1e-6, abs=1e-6 * weight)
@@ -115,7 +115,7 @@ def test_without_a_run_the_pose_is_held_still(bench):
     bench.session.preview_coordinates({mech.q_names[1]: float(bench.session.q[1]) + 0.4})
     assert any(np.linalg.norm(a - b) > 0.01 for a, (b, _) in zip(before, arrows(bench), strict=True))
     bench.session.cancel()
-    bench.view.run_scene.hide_all()
+    bench.window.run_scene.hide_all()
 
 
 # ------------------------------------------------------------------------------- ways, ghosts
@@ -144,7 +144,7 @@ def test_a_point_of_a_body_is_traced_from_its_context_menu(arm):
     arm.session.select(Ref("bodies", body))
     arm.view.menu_point = (pose @ [0.1, 0.02, 0.03, 1.0])[:3]
     arm.window.run("view.trace_point")
-    (tracing,) = arm.view.run_scene.followed_points
+    (tracing,) = arm.window.run_scene.followed_points
     assert tracing == FollowedPoint(body, pytest.approx((0.1, 0.02, 0.03)))
     arm.session.runs.seek(1.0)
     actor = next(v for k, v in arm.view.scene.overlays._paths.items() if k[0] == "runs")[0]
@@ -166,7 +166,7 @@ def test_ghosts_of_runs_with_parameters_that_are_gone(arm):
     session.runs.add(first)
     session.apply("Delete the parameter", lambda model: edits.remove(model, "parameters", "gone"))
     session.runs.seek(0.3)
-    arm.view.run_scene.refresh()
+    arm.window.run_scene.refresh()
     assert "runs" in arm.view.scene.overlays._ghosts.sources
 
 
@@ -221,7 +221,7 @@ def test_a_film_is_called_like_its_machine_and_as_fast_as_it_is_played(bench):
     bench.example("pendulum")
     mech = bench.session.mech
     bench.session.runs.add(simulate(mech, 0.2))
-    bench.view.player.set_speed(0.02)
+    bench.window.player.set_speed(0.02)
     bench.window.run("file.export_film")
     dialog = bench.window.dialogs.film_dialog
     assert dialog.file.text().endswith("pendulum.mp4")

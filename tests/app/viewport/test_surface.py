@@ -24,7 +24,7 @@ def views(drawn, qtbot, tmp_path):
         view.grabFramebuffer()
     yield made
     for view in made:
-        view.close_view()
+        view.close()
 
 
 def test_what_one_view_frees_is_not_another_views(views):

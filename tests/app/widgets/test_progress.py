@@ -58,7 +58,7 @@ def test_what_looks_the_same_is_not_drawn_again_but_both_ends_are_told(bench):
 
 def test_words_in_the_bar_of_a_function_are_whole_or_left_out(bench):
     bench.example("two_link")
-    bench.window.choose_function("derive")
+    bench.window.panels.choose_function("derive")
     form = bench.window.functions.form
     form.show_busy(True)
     for words in ("M", "Christoffel symbols of the whole arm, one after another"):

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.session import Ref
+from app.panels import panels
 from app.widgets.accessible import name_inputs, name_panel
 from app.widgets.fields.text_editors import FileEditor
-from app.window.docks import PLACES
 
 INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractButton)
 
@@ -53,7 +53,7 @@ def test_inputs_get_the_title_of_their_row_and_buttons_what_they_do(qapp):
 def test_every_input_of_the_window_has_a_name(bench):
     bench.example("forces")
     window, model = bench.window, bench.session.model
-    for place in PLACES:
+    for place in panels():
         window.docks.show(place.id)
         bench.draw()
         assert nameless(window.docks.docks[place.id]) == [], place.id

@@ -98,7 +98,7 @@ def test_every_command_runs(bench, answers, group):
         bench.session.select(Ref("chains", "arm"))
         errors = len(bench.messages("error"))
         bench.window.run(command)
-        bench.wait(lambda: not bench.window.documents.opening.busy)
+        bench.wait(lambda: not bench.window.files.opening.busy)
         for dialog in bench.window.findChildren(QDialog):
             dialog.close()
         popup = QApplication.activePopupWidget()

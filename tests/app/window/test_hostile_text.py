@@ -60,7 +60,7 @@ def machine():
 @pytest.fixture
 def hostile(bench, monkeypatch):
     """The window with the hostile machine, three runs of it, and something told."""
-    monkeypatch.setattr(bench.window.documents, "source", None)
+    monkeypatch.setattr(bench.window.files, "source", None)
     model = machine()
     assert bench.session.start(model)
     assert {type(e).__name__ for _, e in model.elements()} >= {"Body", "Joint", "Force", "SubAssembly", "DHChain"}

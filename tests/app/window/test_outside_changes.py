@@ -86,7 +86,7 @@ def test_what_is_kept_overwrites_only_when_it_is_saved(bench, four_bar):
 def test_saving_asks_before_it_overwrites(bench, four_bar):
     bench.session.apply("Change a", lambda model: change(model, 0.12))
     elsewhere(four_bar, 0.13)
-    assert not bench.window.documents.save()
+    assert not bench.window.files.save()
     assert "It was not overwritten" in bench.window.notices.texts[CHANGED]
     assert load(four_bar).find("parameters", "a").value == 0.13
     bench.window.notices.answer(CHANGED, "Overwrite")
@@ -124,7 +124,7 @@ def test_a_file_that_is_taken_in_is_watched_too(bench, tmp_path):
 def test_reload_is_a_step_of_undo_and_asks_nothing(bench, four_bar):
     bench.session.apply("Change a", lambda model: change(model, 0.12))
     bench.window.run("file.reload")
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.busy)
     assert value_of(bench.session) == 0.1
     bench.session.undo()
     assert value_of(bench.session) == 0.12
@@ -166,11 +166,11 @@ def test_two_windows_on_one_file(bench, four_bar, own_bench, monkeypatch):
     own_bench.open(four_bar)
     assert "is open at" in own_bench.window.notices.texts[SHARED]
     own_bench.session.apply("Change a", lambda model: change(model, 0.12))
-    assert not own_bench.window.documents.save()
+    assert not own_bench.window.files.save()
     own_bench.window.notices.answer(CHANGED, "Overwrite")
     assert value_of(own_bench.session) == 0.12
     own_bench.session.apply("Change a", lambda model: change(model, 0.13))
-    assert own_bench.window.documents.save()  # asked once
+    assert own_bench.window.files.save()  # asked once
     bench.wait(lambda: value_of(bench.session) == 0.13)
     bench.window.run("file.new")
     assert not lock.exists()
@@ -186,7 +186,7 @@ def test_a_stale_or_foreign_lock_keeps_nobody_out(bench, tmp_path, content):
     if content.startswith(b"9"):  # of another computer: it cannot be asked
         assert "is open at host" in bench.window.notices.texts[SHARED]
     else:
-        assert bench.window.documents.save()
+        assert bench.window.files.save()
         assert path.with_name("four_bar.kst.lock").read_bytes() == content  # not ours to take
 
 
@@ -222,7 +222,7 @@ def test_what_cannot_be_written_stays_open_and_another_place_is_offered(bench, f
     bench.session.apply("Change a", lambda model: change(model, 0.12))
     shutil.rmtree(four_bar.parent / "gone", ignore_errors=True)
     gone = four_bar.parent / "gone" / "four_bar.kst"
-    assert not bench.window.documents._write(gone)
+    assert not bench.window.files._write(gone)
     assert "was not written" in bench.window.notices.texts[CHANGED]
     assert bench.session.unsaved
     assert bench.session.path == four_bar
@@ -253,7 +253,7 @@ def test_a_file_that_could_not_hold_all_is_not_the_documents_own(bench, four_bar
     assert bench.session.path == four_bar
     assert bench.session.unsaved
     elsewhere(four_bar, 0.13)
-    assert not bench.window.documents.save()
+    assert not bench.window.files.save()
 
 
 def test_a_change_beside_a_deletion_is_told_too(bench, tmp_path):
@@ -264,12 +264,12 @@ def test_a_change_beside_a_deletion_is_told_too(bench, tmp_path):
     inner.unlink()
     outer.write_text(outer.read_text().replace("a: 1", "a: 2"))
     bench.wait(lambda: {CHANGED, GONE} <= set(bench.window.notices.texts))
-    assert not bench.window.documents.save()
+    assert not bench.window.files.save()
 
 
 def test_bars_of_a_document_go_with_it(bench, four_bar):
     bench.session.apply("Change a", lambda model: change(model, 0.12))
     elsewhere(four_bar, 0.13)
-    assert not bench.window.documents.save()
+    assert not bench.window.files.save()
     bench.example("pendulum")
     assert bench.window.notices.texts == {}

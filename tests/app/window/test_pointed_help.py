@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.dialogs.help import HelpDialog, topics
 from app.document.session import Ref
+from app.panels import panels
 from app.widgets.fields.field_editor import FieldEditor
-from app.window.docks import PLACES
 from app.window.pointed_help import topic_of, topic_under_pointer
 from core.model import COLLECTIONS
 from core.model.fields import fields_of
@@ -25,7 +25,7 @@ def middle(widget: QWidget) -> QPoint:
 
 def test_every_panel_and_every_element_has_a_page():
     pages = topics()
-    assert {f"panel.{place.id}" for place in PLACES} <= set(pages)
+    assert {f"panel.{place.id}" for place in panels()} <= set(pages)
     for collection, element in COLLECTIONS.items():
         page = pages[f"element.{collection}"][1]
         for field in fields_of(element):
@@ -38,11 +38,11 @@ def test_buttons_panels_and_bars_are_known(bench):
     bench.example("four_bar")
     window = bench.window
     buttons = [each for each in window.actions_.toolbar.findChildren(QToolButton) if each.defaultAction()]
-    assert "simulation.run" in [topic_of(window, button, middle(button)) for button in buttons]
-    assert topic_of(window, window.viewport, middle(window.viewport)) == "panel.scene"
-    for place in PLACES:
+    assert "simulation.run" in [topic_of(window, window.functions, button, middle(button)) for button in buttons]
+    assert topic_of(window, window.functions, window.viewport, middle(window.viewport)) == "panel.scene"
+    for place in panels():
         panel = window.docks.panels[place.id]
-        assert topic_of(window, panel, QPoint(-1, -1)) == f"panel.{place.id}"
+        assert topic_of(window, window.functions, panel, QPoint(-1, -1)) == f"panel.{place.id}"
 
 
 def test_rows_and_fields_are_known(bench):
@@ -54,14 +54,14 @@ def test_rows_and_fields_are_known(bench):
     row = tree.topLevelItem(1).child(1)
     tree.scrollToItem(row)
     at = tree.viewport().mapToGlobal(tree.visualItemRect(row).center())
-    assert topic_of(window, tree.viewport(), at) == "jacobian"
+    assert topic_of(window, window.functions, tree.viewport(), at) == "jacobian"
 
     bench.session.select(Ref("joints", "crank_pin"))
     bench.draw()
     axis = next(
         each for each in window.properties.findChildren(FieldEditor) if each.path == "axis" and each.isVisible()
     )
-    assert topic_of(window, axis, middle(axis)) == "element.joints#axis"
+    assert topic_of(window, window.functions, axis, middle(axis)) == "element.joints#axis"
     bench.session.select(None)
     window.docks.show("tree")
     bench.draw()
@@ -70,7 +70,7 @@ def test_rows_and_fields_are_known(bench):
     named = next(row.child(0) for row in rows if row.text(0) == "Parameters")
     view.scrollToItem(named)
     at = view.viewport().mapToGlobal(view.visualItemRect(named).center())
-    assert topic_of(window, view.viewport(), at) == "element.parameters"
+    assert topic_of(window, window.functions, view.viewport(), at) == "element.parameters"
 
 
 def test_the_key_opens_the_page_at_the_field(bench, monkeypatch):
@@ -82,7 +82,7 @@ def test_the_key_opens_the_page_at_the_field(bench, monkeypatch):
         each for each in window.properties.findChildren(FieldEditor) if each.path == "axis" and each.isVisible()
     )
     monkeypatch.setattr(QCursor, "pos", lambda: middle(axis))
-    assert topic_under_pointer(window) == "element.joints#axis"
+    assert topic_under_pointer(window, window.functions) == "element.joints#axis"
     window.run("help.help")
     dialog = next(iter(window.findChildren(HelpDialog)))
     assert dialog.list.currentItem().text() == "Joint"

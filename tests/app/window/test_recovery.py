@@ -67,7 +67,7 @@ def crash(bench, recovery, name="crashed"):
 def restore(bench, copy):
     bench.window.recovery.offer()
     bench.window.notices.answer(str(copy), "Restore")
-    bench.wait(lambda: not bench.window.documents.opening.busy and not bench.window.jobs.running)
+    bench.wait(lambda: not bench.window.files.opening.busy and not bench.window.jobs.running)
     written(bench)
 
 
@@ -264,14 +264,14 @@ def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, 
     from app.document.kept import companion
 
     simulate(bench)
-    assert bench.window.documents.save()
+    assert bench.window.files.save()
     bench.wait(bench.window.run_keeper.wait)
     bench.session.apply("Change a", change)
     simulate(bench)
     restore(bench, crash(bench, recovery))
     assert len(bench.session.runs.items) == 2
     assert [record.name for record in bench.window.run_keeper.unkept] == ["Run 2"]
-    assert bench.window.documents.save()
+    assert bench.window.files.save()
     bench.wait(bench.window.run_keeper.wait)
     assert len(companion.read(companion.folder_of(four_bar)).runs) == 2
 

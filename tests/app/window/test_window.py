@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.dialogs.leaving import Wanted
-from app.window.docks import PLACES
+from app.panels import panels
 from core.model.edits import edits
 from resources import examples
 
@@ -23,7 +23,7 @@ def test_no_panel_is_empty_and_all_are_there(bench):
     from PySide6.QtWidgets import QWidget
 
     bench.example("puma560")
-    assert set(bench.window.docks.docks) == {place.id for place in PLACES}
+    assert set(bench.window.docks.docks) == {place.id for place in panels()}
     for name, dock in bench.window.docks.docks.items():
         assert dock.widget() is not None, name
         assert len(dock.widget().findChildren(QWidget)) > 2, name
@@ -58,10 +58,10 @@ def test_a_broken_file_gives_a_message_and_what_was_open_stays(bench, tmp_path):
 def test_an_empty_scene_does_not_say_so_while_a_file_is_read(bench, tmp_path):
     bench.window.run("file.new")
     assert bench.window.welcome.isVisible()
-    bench.window.documents.open(EXAMPLES["scara"])
-    assert bench.window.documents.opening.busy
+    bench.window.files.open(EXAMPLES["scara"])
+    assert bench.window.files.opening.busy
     assert not bench.window.welcome.isVisible()
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.busy)
     assert not bench.window.welcome.isVisible()
     bench.window.run("file.new")
     bench.open(tmp_path / "nothing_there.kst")
@@ -75,7 +75,7 @@ def test_a_dropped_file_opens(bench):
         QPointF(300, 300), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     )
     bench.window.dropEvent(event)
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.busy)
     assert "scara" in bench.window.windowTitle().lower()
 
 
@@ -207,7 +207,7 @@ def test_the_end_leaves_no_thread_and_no_timer(qapp, tmp_path):
     before = set(threading.enumerate())
     window = Window(settings=Settings(tmp_path / "own.ini"))
     window.show()
-    window.documents.open(EXAMPLES["pendulum"])
+    window.files.open(EXAMPLES["pendulum"])
     window.close()
     assert not window.isVisible()
     timers = [timer for timer in window.findChildren(QTimer) if timer.isActive()]
@@ -231,13 +231,13 @@ def test_reading_happens_beside_the_window(bench, monkeypatch):
     timer = QTimer()
     timer.timeout.connect(lambda: ticks.append(1))
     timer.start(5)
-    bench.window.documents.open(EXAMPLES["pendulum"])
-    assert bench.window.documents.opening.busy
+    bench.window.files.open(EXAMPLES["pendulum"])
+    assert bench.window.files.opening.busy
     assert "pendulum" in bench.window.status.work.text()
     bench.wait(lambda: len(ticks) >= 20)
-    assert bench.window.documents.opening.busy  # the window ticks while the file is still being read
+    assert bench.window.files.opening.busy  # the window ticks while the file is still being read
     gate.set()
-    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: not bench.window.files.opening.busy)
     timer.stop()
 
 
@@ -333,7 +333,7 @@ def test_a_result_comes_to_the_front_and_leaves_the_command_line_there(bench):
     window = bench.window
     bench.example("four_bar")
     window.output.clear()
-    window.choose_function("mobility")
+    window.panels.choose_function("mobility")
     window.docks.show("findings")
     bench.wait(lambda: _seen(window.findings) and not _seen(window.output))
     QTest.mouseClick(window.functions.form.run_button, Qt.MouseButton.LeftButton)

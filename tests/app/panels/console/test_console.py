@@ -16,7 +16,7 @@ def console(qtbot, session, settings):
     qtbot.addWidget(console)
     console.show()
     yield console
-    console.close_panel()
+    console.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "console"]
 
 
@@ -126,7 +126,7 @@ def test_history_is_remembered(qtbot, console, session, settings):
     again = ConsolePanel(session, settings)
     qtbot.addWidget(again)
     assert again.history == ["1", "2"]
-    again.close_panel()
+    again.close()
 
 
 def test_enter_runs_and_blocks_go_on(qtbot, console):

@@ -25,7 +25,7 @@ def panel(qtbot, session, jobs, settings):
         panel.show()
         panel.activateWindow()
     yield panel
-    panel.close_panel()
+    panel.close()
 
 
 def shown(panel):
@@ -77,7 +77,7 @@ def test_options_are_remembered(qtbot, panel, session, jobs, settings):
     assert {key: again.form.options()[key] for key in chosen} == chosen
     again.form.reset()
     assert again.form.options()["kind"] == "velocity"
-    again.close_panel()
+    again.close()
 
 
 def test_wrong_options_are_told_in_the_form(panel):

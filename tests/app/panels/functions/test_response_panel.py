@@ -18,7 +18,7 @@ def form(bench):
 
 def chosen(bench):
     """The form of the function, with its defaults (options are remembered from the last use)."""
-    bench.window.choose_function("response")
+    bench.window.panels.choose_function("response")
     form = bench.window.functions.form
     form.reset()
     return form

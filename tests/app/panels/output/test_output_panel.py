@@ -21,7 +21,7 @@ def panel(qtbot, session, settings):
     panel.resize(800, 500)
     panel.show()
     yield panel
-    panel.close_panel()
+    panel.close()
 
 
 def context(session):

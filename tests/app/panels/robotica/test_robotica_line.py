@@ -78,7 +78,7 @@ def test_data_file_opens_the_document(bench, panel, tmp_path):
     document = bench.session.document
     assert "State Reset" in typed(bench, panel, f'DataFile["{tmp_path / "arm.rob"}"]')
     assert bench.session.document == document + 1
-    assert bench.window.documents.source == tmp_path / "arm.rob"
+    assert bench.window.files.source == tmp_path / "arm.rob"
     assert "has no value" in typed(bench, panel, "ShowRobot[{{q1, 0, k9}}]")
     assert "Error: " in typed(bench, panel, f'DataFile["{tmp_path / "none.rob"}"]')
     assert bench.session.document == document + 1
@@ -123,11 +123,11 @@ def test_a_trace_that_was_read_is_a_run_and_drawn_as_arms(bench, panel, tmp_path
     assert not bench.messages("error")
     row = bench.window.simulation_panel.runs.tree.topLevelItem(1)
     assert row.toolTip(0) == "Recorded signal · 11 samples from 0 to 1 s"
-    playback = bench.view.playback
-    assert playback.active
-    assert len(playback._arrays) == 6  # every 0.2 s
+    sequence = bench.window.sequence
+    assert sequence.active
+    assert len(sequence.arrays) == 6  # every 0.2 s
     bench.draw()
-    ways = bench.view.run_scene._computed_paths
+    ways = bench.window.run_scene._computed_paths
     assert {tracing.frame for _, tracing in ways} == {"tool"}
     assert bench.session.runs.time == 1.0
 
@@ -237,7 +237,7 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
                 assert 0.0 < down < height
     fixed = bench.view.viewpoint.goal
     typed(bench, panel, "ShowRobot[{{q1, 0, 1, 4}}, {animate}]")
-    bench.wait(lambda: bench.view.playback.index >= 2)
+    bench.wait(lambda: bench.window.sequence.index >= 2)
     assert bench.view.viewpoint.goal.target == fixed.target
     typed(bench, panel, "SetRanges[]")
     bench.draw()
@@ -249,7 +249,7 @@ def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, 
     from PySide6.QtGui import QImage
 
     def picture(name):
-        bench.window.choose_function("picture")
+        bench.window.panels.choose_function("picture")
         bench.window.functions.form.show_options({"file": str(tmp_path / name), "width": 900, "height": 600})
         bench.window.functions.run()
         bench.wait(lambda: not bench.window.jobs.running)
@@ -314,22 +314,22 @@ def test_a_planar_arm_is_drawn_flat_with_a_box_round_it(bench, panel):
     typed(bench, panel, "ShowRobot[{{q1, 0, 90 Degree}}, {frame}]")
     assert box[1] > 2.0
     assert box[3] > 2.0
-    bench.view.playback.close_sequence()
+    bench.window.sequence.leave()
     assert bench.view.scene.range_box.bounds == ()
 
 
 def test_animations_are_played_again(bench, panel, tmp_path):
     assert "no animation yet" in typed(bench, panel, "ShowAnim[]")
     typed(bench, panel, "ShowRobot[{{q1, 0, 1, 3}}]")
-    assert not bench.view.playback.animated
+    assert not bench.window.sequence.animated
     typed(bench, panel, f'SaveAnim["{tmp_path}/anim1"]')
     typed(bench, panel, "ShowAnim[]")
-    assert bench.view.playback.animated
-    assert bench.view.playback.times == 4
-    bench.view.playback.close_sequence()
+    assert bench.window.sequence.animated
+    assert bench.window.sequence.times == 4
+    bench.window.sequence.leave()
     assert "4 poses read" in typed(bench, panel, f'LoadAnim["{tmp_path}/anim1"]')
     typed(bench, panel, "ShowAnim[]")
-    assert bench.view.playback.animated
+    assert bench.window.sequence.animated
 
 
 def test_shapes_belong_to_the_document(bench, panel, tmp_path):
@@ -352,7 +352,7 @@ def test_data_file_without_a_name_asks(bench, panel, tmp_path, monkeypatch):
     (tmp_path / "arm.rob").write_text(TWO_LINK.read_text())
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "arm.rob"), ""))
     assert "State Reset" in typed(bench, panel, "DataFile[]")
-    assert bench.window.documents.source == tmp_path / "arm.rob"
+    assert bench.window.files.source == tmp_path / "arm.rob"
     assert panel.history[-1] == f'DataFile["{tmp_path / "arm.rob"}"]'
 
 

@@ -279,9 +279,9 @@ def test_sliders_and_boxes_follow_a_run_that_plays(bench):
     shown = set()
     rows = bench.window.sliders.rows
     row = rows[session.mech.q_names[0]]
-    bench.view.player.play()
+    bench.window.player.play()
     bench.wait(lambda: shown.add(row.slider.value()) or (len(shown) > 3 and session.runs.time > 0.5))
-    bench.view.player.hold()
+    bench.window.player.hold()
     q = run.at(session.runs.time)
     bench.wait(lambda: row.box.value() == pytest.approx(q[0], abs=1e-6))
     for name, value in zip(session.mech.q_names, q, strict=True):

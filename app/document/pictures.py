@@ -1,0 +1,25 @@
+"""How pictures show the open machine: which part of space, and in which unit its lengths."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from core.functions.context import Context
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.preferences.settings import Settings
+
+
+class PictureSettings:
+    """`ranges`: the part of space that pictures show, as in `ViewRanges`."""
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        self._session, self._settings = session, settings
+        self.ranges: tuple[tuple[float, float], ...] = ()
+
+    def context(self) -> Context:
+        """The machine as it is shown now, for functions that may write pictures."""
+        now = self._session.context()
+        return dataclasses.replace(now, ranges=self.ranges, millimetres=self._settings.millimetres)

@@ -1,0 +1,29 @@
+"""What a film is made of: the sequence of poses that is open, else the current run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.functions.results import EllipsoidField, PoseSequence
+
+if TYPE_CHECKING:
+    from app.document.run_tree import Record, Runs
+    from app.playback.sequence import Sequence
+    from core.mechanism import Mechanism
+
+
+class Filmed(NamedTuple):
+    """A sequence as a film needs it; interval : s a pose is shown."""
+
+    poses: PoseSequence
+    field: EllipsoidField | None
+    mech: Mechanism
+    interval: float
+
+
+def film_source(sequence: Sequence, runs: Runs) -> Record | Filmed | None:
+    """What is filmed; None if there is nothing. A sequence is, while it is shown pose by pose."""
+    if sequence.poses is not None and sequence.animated:
+        return Filmed(sequence.poses, sequence.field, sequence.mech, sequence.interval)
+    record = runs.current
+    return record if record is not None and len(record.run.time) else None

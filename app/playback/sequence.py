@@ -1,0 +1,165 @@
+"""The sequence of poses that is open: which they are, and which of them is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psygnal import Signal
+
+from core.functions.results import EllipsoidField, PoseSequence
+from viz.film.sequence_footage import shown_pose
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from core.mechanism import Mechanism
+
+RATE = 25
+"""Poses per second when there are many; a sequence lasts `SHORTEST` s at least, a pose `LONGEST_STEP` s at most."""
+SHORTEST = 2.5
+LONGEST_STEP = 0.5
+
+
+class Sequence:
+    """A `Strip` of the player while it is shown pose by pose."""
+
+    changed = Signal()
+    """Another sequence is open, or none, or another pose of it is shown."""
+    stepped = Signal()
+    """The pose of another `index` is to be shown."""
+    left = Signal()
+    """What stands in the scene of a result is to go."""
+
+    growing = False
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.poses: PoseSequence | None = None
+        self.field: EllipsoidField | None = None
+        """Ellipsoids that go along with the poses."""
+        self.arrays: list[np.ndarray] = []
+        """Poses of all frames, (n, 4, 4) each."""
+        self.names: tuple[str, ...] = ()
+        """The frames."""
+        self.foreign = False
+        """Whether the poses are of another machine than the open one."""
+        self.index = 0
+        self._time = 0.0
+
+    def open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
+        """Open a sequence, at its first pose."""
+        self.foreign = poses.model is not None and poses.model != self._session.model
+        self.poses, self.field, self.index = poses, field, 0
+        mech = self.mech
+        self.names = mech.frame_names
+        self.arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
+
+    def open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
+        """An ellipsoid at the one pose that the machine has."""
+        self.poses, self.field = poses, field
+
+    def clear(self) -> None:
+        """No sequence is open; nobody is told."""
+        self.poses = self.field = None
+        self.arrays = []
+        self._time = 0.0
+
+    def leave(self) -> None:
+        """Close the sequence, if one is open, and what else stands in the scene of the result."""
+        was = self.active
+        self.left.emit()
+        if was:
+            self.changed.emit()
+
+    # ----------------------------------------------------------------------------- what it is
+
+    @property
+    def mech(self) -> Mechanism:
+        """The machine that takes the poses."""
+        own = self._session.mech
+        return own.updated(self.poses.model) if self.foreign and self.poses is not None else own
+
+    @property
+    def active(self) -> bool:
+        """True while a sequence is open."""
+        return self.poses is not None
+
+    @property
+    def animated(self) -> bool:
+        """True while a sequence is open that is shown pose by pose."""
+        return self.poses is not None and self.poses.display == "animate" and len(self.arrays) > 1
+
+    @property
+    def steppable(self) -> bool:
+        """True while several poses stand in the scene at once that the machine can take: each can be stepped to."""
+        several = self.poses is not None and not self.animated and len(self.arrays) > 1
+        return several and self.field is None and not self.foreign
+
+    @property
+    def pose(self) -> np.ndarray | None:
+        """(nq,) the pose that is shown, if the edited machine can take it."""
+        if self.poses is None or self.foreign or not self.arrays:
+            return None
+        now = self._session.p
+        if any(now.get(name) != value for name, value in self.poses.p[self.index].items()):
+            return None  # of other parameter values
+        return np.array(self.poses.q[self.index], dtype=float)
+
+    # ----------------------------------------------------------------------------- the strip
+
+    @property
+    def interval(self) -> float:
+        """Seconds a pose is shown."""
+        return min(LONGEST_STEP, max(1.0 / RATE, SHORTEST / max(1, len(self.arrays))))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """First and last time, s."""
+        return 0.0, self.interval * max(len(self.arrays) - 1, 0)
+
+    @property
+    def time(self) -> float:
+        """The playhead, s."""
+        return self._time
+
+    @property
+    def times(self) -> int:
+        """Number of poses that are played."""
+        return len(self.arrays) if self.animated or self.steppable else 0
+
+    def seek(self, time: float) -> None:
+        """Show the pose of a time."""
+        if self.active:
+            self._time = time
+            index = shown_pose(time, self.interval, len(self.arrays))
+            if index != self.index:
+                self.show(index)
+
+    def step(self, count: int) -> None:
+        """So many poses on."""
+        if self.active:
+            index = min(max(self.index + count, 0), len(self.arrays) - 1)
+            self._time = index * self.interval
+            self.show(index)
+
+    def show(self, index: int) -> None:
+        """Show a pose."""
+        self.index = index
+        self.stepped.emit()
+        self.changed.emit()
+
+    def words(self) -> str:
+        """Which pose is shown, of how many."""
+        if self.poses is None:
+            return ""
+        count = len(self.poses.q)
+        title = self.field.title if self.field is not None else self.poses.title
+        if count == 1:
+            return title or "Pose"
+        if self.steppable:
+            return f"{title or 'Pose'} · {self.index + 1} / {count}"
+        if not self.animated:
+            return f"{title or 'Sequence'} · {count} poses"
+        ranges = self.poses.ranges
+        text = f"{self.index + 1} / {count}"
+        return f"{text}  {', '.join(str(each[0]) for each in ranges)}" if ranges else text

@@ -1,0 +1,140 @@
+"""What tools, handles and what is drawn beside the machine need of the 3-D view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.preferences.settings import Settings
+    from app.preferences.theme import Theme
+    from app.viewport.annotations import Annotations
+    from app.viewport.gestures import Gestures
+    from app.viewport.pointer import Pointer
+    from app.viewport.viewpoint import Viewpoint
+    from core.simulation.live import Live
+    from viz.drawlist.joint_handles import Part
+    from viz.scene.scene import Scene
+
+Glyph = tuple[Any, Any, Any, str]
+"""Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
+
+
+class Pulling(Protocol):
+    """The machine that runs in real time and is pulled by hand."""
+
+    live: Live | None
+
+    @property
+    def on(self) -> bool:
+        """Whether there is one, running or held."""
+        ...
+
+    @property
+    def running(self) -> bool:
+        """Whether it moves."""
+        ...
+
+    def start(self) -> None:
+        """Let the machine run."""
+        ...
+
+    def resume(self) -> None:
+        """Go on."""
+        ...
+
+    def let_go(self) -> None:
+        """The hand opens."""
+        ...
+
+
+class Stage(Protocol):
+    """The 3-D view as far as one acts in it."""
+
+    standing: str
+    """Words of a state that outlasts gestures."""
+    interactive: Pulling | None
+
+    @property
+    def session(self) -> Session:
+        """What is open."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """The person's preferences."""
+        ...
+
+    @property
+    def theme(self) -> Theme:
+        """Colours."""
+        ...
+
+    @property
+    def scene(self) -> Scene:
+        """The actors."""
+        ...
+
+    @property
+    def viewpoint(self) -> Viewpoint:
+        """The camera."""
+        ...
+
+    @property
+    def annotations(self) -> Annotations:
+        """Flat drawing over the picture."""
+        ...
+
+    @property
+    def gestures(self) -> Gestures[Stage]:
+        """The chosen tool and the gesture in progress."""
+        ...
+
+    @property
+    def widget(self) -> QWidget:
+        """Where it is seen; menus, dialogs and timers belong to it."""
+        ...
+
+    def update(self) -> None:
+        """Draw a new picture soon."""
+        ...
+
+    def say(self, text: str = "") -> None:
+        """What the tool expects now; '' for what it expects at first, or for the `standing` words."""
+        ...
+
+    def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
+        """(3,) the point of the machine, or else of the ground, under a pixel; None if neither is there (m, world)."""
+        ...
+
+    def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
+        """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
+        ...
+
+    def handle_under(self, pointer: Pointer) -> Part | None:
+        """The ring or arrow under the pointer."""
+        ...
+
+    def light_handle(self, part: Part | None) -> bool:
+        """Make a ring or arrow yellow (None: none); True if there is one."""
+        ...
+
+    def press_cube(self, pointer: Pointer) -> bool:
+        """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
+        ...
+
+    def hover_cube(self, pointer: Pointer | None) -> bool:
+        """Light up the part of the cube under the pointer."""
+        ...
+
+    def open_menu(self, pointer: Pointer) -> None:
+        """The menu of what is under the pointer."""
+        ...
+
+    def show_ellipsoids(self, source: str, glyphs: list[Glyph]) -> None:
+        """Show the ellipsoids of one source (the live one, a result) beside those of the others."""
+        ...

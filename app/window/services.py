@@ -1,0 +1,219 @@
+"""What the window offers of runs, panels and scene, as `app.workbench` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from PySide6.QtGui import QImage
+
+from app.document.kept.run_keeper import RunKeeper
+from app.document.session import Ref
+from app.panels.derivation.panel import DerivationPanel
+from app.panels.functions.panel import FunctionPanel
+from app.panels.output.panel import OutputPanel
+from app.panels.plots.panel import PlotsPanel
+from app.panels.properties.panel import PropertyEditor
+from app.panels.robotica.panel import RoboticaPanel
+from app.panels.simulation.panel import SimulationPanel
+from app.panels.simulation.run_list import RunsList
+from app.panels.tree.panel import ModelTree
+from app.runs.films import Films
+from app.runs.interactive import Interactive
+from app.runs.job import Simulation
+from app.runs.what_if import WhatIf
+from app.viewport.run_scene import RunScene
+from app.viewport.viewport import Viewport
+from app.window.docks import Docks
+from app.window.saved_views import SavedViews
+
+P = TypeVar("P")
+
+
+class Runs:
+    """Computing runs, following the hand, keeping them."""
+
+    def __init__(
+        self, simulation: Simulation, what_if: WhatIf, interactive: Interactive, films: Films, keeper: RunKeeper
+    ) -> None:
+        self.simulation, self.films = simulation, films
+        self._what_if, self._interactive, self._keeper = what_if, interactive, keeper
+
+    @property
+    def follows(self) -> bool:
+        """Whether the whole run follows the sliders."""
+        return self._what_if.on
+
+    def follow(self, on: bool) -> None:
+        """Let the whole run follow the sliders, or not."""
+        self._what_if.switch(on)
+
+    @property
+    def live(self) -> bool:
+        """Whether the machine runs in real time, or is held meanwhile."""
+        return self._interactive.on
+
+    def start_live(self) -> None:
+        """Let the machine run in real time, or end it."""
+        self._interactive.start()
+
+    def toggle_live(self) -> None:
+        """Hold the machine that runs in real time, or go on."""
+        self._interactive.toggle()
+
+    def stop_live(self) -> None:
+        """End it; what moved is kept as a run."""
+        self._interactive.stop()
+
+    @property
+    def damping(self) -> str:
+        """How the machine that runs in real time is slowed down."""
+        return self._interactive.damping
+
+    def damp(self, damping: str) -> None:
+        """Slow the machine that runs in real time down."""
+        self._interactive.set_damping(damping)
+
+    @property
+    def keeps(self) -> str:
+        """When runs are kept beside the document."""
+        return self._keeper.keeps
+
+    @keeps.setter
+    def keeps(self, keeps: str) -> None:
+        self._keeper.keeps = keeps
+
+
+class Panels:
+    """The panels around the view."""
+
+    def __init__(self, docks: Docks) -> None:
+        self._docks = docks
+
+    def of(self, kind: type[P]) -> P:
+        """The panel of a kind."""
+        return next(panel for panel in self._docks.panels.values() if isinstance(panel, kind))
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Their titles as now shown, by id."""
+        return {name: dock.windowTitle() for name, dock in self._docks.docks.items()}
+
+    @property
+    def output_idle(self) -> bool:
+        """Whether the output is in view with nothing in it."""
+        output = self.of(OutputPanel)
+        return not (output.cards or output.visibleRegion().isEmpty())
+
+    @property
+    def derivation(self) -> DerivationPanel:
+        """The derivation that is stepped through."""
+        return self.of(DerivationPanel)
+
+    @property
+    def plots(self) -> PlotsPanel:
+        """The sheet of plots."""
+        return self.of(PlotsPanel)
+
+    @property
+    def runs(self) -> RunsList:
+        """The list of runs."""
+        return self.of(SimulationPanel).runs
+
+    def show(self, panel: str) -> None:
+        """Bring a panel to the front."""
+        self._docks.show(panel)
+
+    def reset(self) -> None:
+        """Put all panels where they were at first."""
+        self._docks.reset()
+
+    def retitle(self, panel: str, title: str) -> None:
+        """Another title, e.g. with a count."""
+        self._docks.retitle(panel, title)
+
+    def focus_field(self, field: str) -> None:
+        """Go to a field of the selected element in its properties."""
+        self.of(PropertyEditor).focus_field(field)
+
+    def choose_function(self, function: str) -> None:
+        """Open a catalogue function, or a call of Robotica, with its options."""
+        self.show("functions")
+        self.of(FunctionPanel).choose(function)
+
+    def rename_selected(self) -> None:
+        """Rename the selected element in the model tree."""
+        self.show("tree")
+        self.of(ModelTree).rename_selected()
+
+    def finish_typing(self) -> bool:
+        """Take what is being typed as settings of the next run; False if it cannot be taken."""
+        return self.of(SimulationPanel).finish_typing()
+
+    def enter_line(self, line: str) -> None:
+        """Have Robotica's command line run a line, and show it."""
+        self.show("robotica")
+        self.of(RoboticaPanel).enter(line)
+
+
+class Scenery:
+    """Vectors, paths and views beside the machine."""
+
+    def __init__(self, view: Viewport, run_scene: RunScene, views: SavedViews) -> None:
+        self._view, self._run_scene, self._views = view, run_scene, views
+
+    @property
+    def vectors_shown(self) -> bool:
+        """Whether there are any."""
+        return bool(self._run_scene.wanted)
+
+    def shows_vectors(self, kind: str, ref: Ref | None = None) -> bool:
+        """Whether all vectors of a kind, or that of one element, are shown."""
+        return self._run_scene.shows(kind, ref)
+
+    def toggle_vectors(self, kind: str, ref: Ref | None = None) -> None:
+        """Show or hide all vectors of a kind, or that of one element."""
+        self._run_scene.toggle(kind, ref)
+
+    def hide_vectors(self) -> None:
+        """No vectors."""
+        self._run_scene.hide_all()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The frames whose points' paths are drawn."""
+        return tuple(self._view.scene.tracks.frames)
+
+    def follow(self, *frames: str) -> None:
+        """Draw the paths of these frames, and of no others."""
+        self._view.scene.follow(*frames)
+        self._view.update()
+
+    def follow_point(self, frame: str, point: tuple[float, float, float]) -> None:
+        """Draw the path of a point (m, in a frame), too."""
+        scene = self._view.scene
+        scene.tracks.follow_point(frame, point)
+        scene.follow(*scene.tracks.frames)
+        self._run_scene.refresh()
+
+    def forget_paths(self) -> None:
+        """Begin all paths anew."""
+        self._view.scene.tracks.forget()
+        self.follow(*self.paths)
+
+    @property
+    def pointed(self) -> tuple[float, float, float] | None:
+        """The point (m, world) on which the context menu was opened last."""
+        place = self._view.menu_point
+        if place is None:
+            return None
+        x, y, z = map(float, place)
+        return x, y, z
+
+    def picture(self, scale: int = 1) -> QImage:
+        """What is seen, `scale` times as fine, without handles and buttons."""
+        return self._view.picture(scale)
+
+    def keep_view(self) -> None:
+        """Ask for a name, and keep the present view under it."""
+        self._views.ask_name()
