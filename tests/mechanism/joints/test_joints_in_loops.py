@@ -105,7 +105,7 @@ def test_the_redundant_constraints_of_an_unknown_kind_are_counted():
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_loops_behind_an_unknown_kind_keep_their_closed_forms(turned):
-    """A four-bar linkage whose ground slides on a parabola: the curve is an independent joint of the reduced machine."""
+    """A four-bar linkage whose ground slides on a parabola: the curve is independent in the reduced equations."""
     rod = Inertia(ixx=0.001, iyy=0.01, izz=0.01)
     bodies = tuple(
         Body(name=name, mass=1.0, inertia=rod, center_of_mass=(0.1, 0.05, 0.0))
