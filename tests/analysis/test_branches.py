@@ -7,7 +7,7 @@ import pytest
 
 from core.analysis.branches import branches, independent_coordinates
 from core.analysis.free_motion_poses import swing
-from core.analysis.screw import of_twist, relative_velocity, screw
+from core.analysis.motion_screw import of_twist, relative_velocity, screw
 from core.errors import AssemblyError, ModelError
 from core.mechanism import Mechanism
 from tests.mobility import overconstrained as machines

@@ -24,7 +24,7 @@ from core.functions.results import (
 from core.functions.subjects.dynamics import speed_dimensions
 
 if TYPE_CHECKING:
-    from core.analysis.screw import Screw
+    from core.analysis.motion_screw import Screw
     from core.mobility.mobility import Mobility
 
 MOST_SHOWN = 12
@@ -130,7 +130,7 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
     """Axis and pitch of the motion of one frame against another."""
     import numpy as np
 
-    from core.analysis.screw import screw
+    from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:

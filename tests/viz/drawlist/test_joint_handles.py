@@ -8,8 +8,12 @@ from scipy.spatial.transform import Rotation
 
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS, Body, Joint, Limit, Model, Pose
+from core.multibody.number_reader import Numbers
+from tests.joints.made_up_kinds import Parabola
+from viz.drawlist.draw_list import items
 from viz.drawlist.joint_handles import JointHandle
-from viz.drawlist.joint_look import Part
+from viz.drawlist.joint_look import JointLook, Part
+from viz.drawlist.joints import look_of
 from viz.drawlist.skeleton import Skeleton
 
 PARTS = {
@@ -24,6 +28,11 @@ PARTS = {
     "free": "sssttt",
     "fixed": "",
 }
+
+
+@pytest.fixture
+def parabola(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", {**dict(JOINT_KINDS), Parabola.name: Parabola})
 
 
 def machine(kind: str) -> tuple[Mechanism, JointHandle]:
@@ -107,6 +116,38 @@ def test_zero_of_the_scale_is_where_the_value_is_zero(kind: str) -> None:
             rest = q.copy()
             rest[part.coordinate] = 0.0
             assert frames(mech, rest)[1][:3, 3] == pytest.approx(spot.zero, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", [*JOINT_KINDS, Parabola.name])
+def test_a_kind_without_a_look_is_handled_along_its_own_motion(kind: str, parabola: None) -> None:
+    mech, handle = machine(kind)
+    law, R_ac = Numbers({}).law(handle.joint)
+    handles = JointLook().handles("j", law, np.array(R_ac, dtype=float))
+    assert [each.part.speed for each in handles] == list(range(law.nv))
+    q, step = random_pose(mech), 1e-5
+    a, b = frames(mech, q)
+    for each in handles:
+        spot = each.spot(a, b)
+        v = np.zeros(mech.nv)
+        v[each.part.speed] = 1.0
+        after = frames(mech, mech.integrate(q, v, step))[1]
+        turned = Rotation.from_matrix(after[:3, :3] @ b[:3, :3].T).as_rotvec() / step
+        moved = turned if each.part.kind == "turn" else (after[:3, 3] - b[:3, 3]) / step
+        assert moved / np.linalg.norm(moved) == pytest.approx(spot.axis, abs=1e-4)
+        assert (turned == pytest.approx(np.zeros(3), abs=1e-6)) == (each.part.kind == "slide")
+        if each.part.coordinate is not None:
+            assert spot.value == pytest.approx(q[each.part.coordinate], abs=1e-9)
+
+
+def test_a_kind_without_a_look_is_drawn_plainly(parabola: None) -> None:
+    assert isinstance(look_of(Parabola), JointLook)
+    assert type(look_of(Parabola)) is JointLook
+    assert type(look_of(JOINT_KINDS["continuous"])) is type(look_of(JOINT_KINDS["revolute"])) is not JointLook
+    mech, _ = machine("parabola")
+    drawn = {item.id: item.frame for item in items(mech.model)}
+    assert drawn["joint/j/socket"] == "world"
+    assert drawn["joint/j/block"] == "b"
+    assert drawn["ground/j"] == "world"
 
 
 def test_limits_belong_to_their_coordinates() -> None:

@@ -12,8 +12,7 @@ for _module in iter_modules(__path__):
 
 def look_of(kind: type[JointKind]) -> JointLook:
     """The look of a kind: its own, that of the kind whose motion it keeps, or the one for all."""
-    looks = {
-        each.of: each for base in (JointLook, AxialLook) for each in base.__subclasses__() if each is not AxialLook
-    }
+    classes = (*JointLook.__subclasses__(), *AxialLook.__subclasses__())
+    looks = {each.of: each for each in classes if hasattr(each, "of")}
     found = next((looks[base] for base in kind.__mro__ if base in looks and base.pose is kind.pose), JointLook)
     return found()

@@ -1,0 +1,62 @@
+"""A joint kind that the program does not have, with all that a kind must say and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.joints.kind import JointKind
+from core.joints.members import parallel
+from core.spatial.force import Force
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import about_z
+from core.spatial.scalar import apply, minus, over, plus, sqrt, times
+from core.spatial.vector import ZERO, Vector3, X
+
+CURVATURE = 1.6
+"""Of the parabola y = ½ k x² at its vertex, 1/m."""
+
+
+@dataclass(frozen=True)
+class Parabola(JointKind):
+    """b slides on the parabola y = ½ k x² in a's plane across z, its x along the tangent: q = x."""
+
+    name, title = "parabola", "Parabola"
+    help = "Slides on a parabola, along its tangent."
+    coordinates, coordinate_dimensions = ("",), ("length",)
+    uses = ("axis",)
+    counts_turns = False
+
+    @staticmethod
+    def slope(x):
+        return times(CURVATURE, x)
+
+    @classmethod
+    def arc(cls, x):
+        """ds/dx."""
+        return sqrt(plus(1.0, times(cls.slope(x), cls.slope(x))))
+
+    def pose(self, q):
+        height = times(0.5 * CURVATURE, times(q[0], q[0]))
+        return Pose(about_z(apply("atan", self.slope(q[0]))), Vector3(q[0], height, 0.0))
+
+    def subspace(self, q):
+        s = self.arc(q[0])
+        return (Motion(Vector3(0.0, 0.0, over(CURVATURE, times(s, s))), Vector3(s, 0.0, 0.0)),)
+
+    def bias(self, q, v):
+        # s' = k² x / s and (k / s²)' = −2 k s' / s³
+        s, square = self.arc(q[0]), times(v[0], v[0])
+        change = over(times(CURVATURE, self.slope(q[0])), s)
+        turn = over(times(-2.0 * CURVATURE, change), times(s, times(s, s)))
+        return Motion(Vector3(0.0, 0.0, times(turn, square)), Vector3(times(change, square), 0.0, 0.0))
+
+    def residual(self, X_ab):
+        x, y, z = X_ab.position
+        R, slope = X_ab.rotation, self.slope(x)
+        askew = over(minus(R.y.x, times(slope, R.x.x)), self.arc(x))
+        return [minus(y, times(0.5 * CURVATURE, times(x, x))), z, *parallel(R), askew]
+
+    def measure(self, X_ab):
+        return Measured((X_ab.position.x,), (Force(ZERO, X),))
