@@ -9,14 +9,11 @@ from core.elements.constraint_reader import ConstraintReader
 from core.elements.element_reader import Elements
 from core.elements.time_argument import Clock, clock_of
 from core.elements.turn_counters import called_by_forces
-from core.joints.residuals import residual
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Machine, machine_of
-from core.spatial.pose import IDENTITY
-from core.spatial.scalar import Scalar
 
 LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
@@ -117,7 +114,3 @@ class TraceContext:
     def observed(self) -> int:
         """Numbers that force elements show."""
         return sum(7 if force.kind == "wrench" else 5 for force in self.topology.model.forces)
-
-    def constraint_rows(self, joint: str) -> list[Scalar]:
-        law = self.machine.laws[joint][0]
-        return residual(law, IDENTITY)
