@@ -27,17 +27,17 @@ Array = NDArray[np.float64]
 
 
 def one_state(compiled: Compiled, q: Any) -> Array:
-    """q as one state (nq,), or a ModelError."""
+    """q as one state (nq,), a copy, or a ModelError."""
     array = states_of(q, compiled.nq, "q")
     if array.ndim > 1:
         raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
-    return array
+    return array.copy()
 
 
 def states_of(given: Any, size: int, word: str) -> Array:
-    """One state or an array of states, as a copy."""
+    """(…, size) one state or an array of states as floats, or a ModelError. word : "q" or "v"."""
     try:
-        array = np.array(given, dtype=float)
+        array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"{word} is not an array of numbers.", remedy="Give numbers in SI units.") from None
     if array.shape[-1:] != (size,):
