@@ -19,6 +19,7 @@ from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.free_motions import free_motions
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def branches(
         step(k, starts)
         trial = guess if k == 0 else _scattered(mech, guess, held, rng)
         pose, gap = position_solver.close(constraints.oriented, trial, 1.0 / constraints.units, held)
-        if not gap < position_solver.ACCEPTED_GAP or not constraints.problem.fits(pose):
+        if not gap < ACCEPTED_GAP or not constraints.problem.fits(pose):
             continue
         if not found:
             _check_held(constraints, pose, held)

@@ -20,7 +20,7 @@ from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
+from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.derivatives import derivatives
 
 Array = NDArray[np.float64]
@@ -89,7 +89,7 @@ class _Balance:
         constraints = self.constraints
         G = constraints.jacobian(q) if constraints.rows else np.zeros((0, constraints.compiled.nv))
         rows = np.concatenate([G, self.limits.rows(q)])
-        found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=1e-9)[0], dtype=float)
+        found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=RANK_TOLERANCE)[0], dtype=float)
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
     def stiffness(self, q: Array, N: Array) -> Array:
@@ -238,7 +238,7 @@ def _accepted(
     before = float(g @ displacement)
     for _ in range(30):
         trial, gap = balance.limits.closed(balance.constraints.moved(q, N @ displacement))
-        if gap < position_solver.ACCEPTED_GAP:
+        if gap < ACCEPTED_GAP:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:
                 if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.constraints.cut_limits import CutLimit, cut_limits
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics import position_solver
+from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 
 Array = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ class ActiveLimits:
         N = self.constraints.motions(q)
         if not self.active or not N.shape[1]:
             return N
-        return np.asarray(N @ scipy.linalg.null_space(self.rows(q) @ N, rcond=1e-9))
+        return np.asarray(N @ scipy.linalg.null_space(self.rows(q) @ N, rcond=RANK_TOLERANCE))
 
     def rows(self, q: Array) -> Array:
         """(held, nv) directions in which they push."""
@@ -122,9 +123,7 @@ class ActiveLimits:
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
-        if gap >= position_solver.ACCEPTED_GAP or any(
-            self._outside(s, closed) for s in self.all if s not in (*self.active, first)
-        ):
+        if gap >= ACCEPTED_GAP or any(self._outside(s, closed) for s in self.all if s not in (*self.active, first)):
             return None
         self.active.append(first)
         return closed

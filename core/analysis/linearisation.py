@@ -23,6 +23,7 @@ from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
+from core.numerics.tolerances import RANK_TOLERANCE
 from core.traces.derivatives import Equations, derivatives
 from core.traces.junctions import NEGLIGIBLE_DAMPING
 from core.traces.not_finite import singular
@@ -159,7 +160,7 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
     sizes, axes = np.linalg.eigh(C)
     W = axes[:, sizes <= NEGLIGIBLE_DAMPING * max(float(np.max(np.abs(sizes))), 1e-300)]
     L_q, L_x = W.T @ slopes.sum_q, W.T @ slopes.sum_x
-    T, free = -np.linalg.pinv(L_x, rcond=1e-9) @ L_q, scipy.linalg.null_space(L_x, rcond=1e-9)
+    T, free = -np.linalg.pinv(L_x, rcond=RANK_TOLERANCE) @ L_q, scipy.linalg.null_space(L_x, rcond=RANK_TOLERANCE)
     pivots = scipy.linalg.qr(free.T, mode="economic", pivoting=True)[2] if free.size else np.zeros(0, dtype=int)
     kept = sorted(int(i) for i in pivots[: free.shape[1]])
     Y = free @ np.linalg.inv(free[kept])
@@ -220,7 +221,7 @@ def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
 def _particular(constraints: PositionConstraints, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
     """target → x with G x = target and x = 0 in the independent coordinates."""
     none = np.zeros((constraints.compiled.nv, 0))
-    solve = np.linalg.pinv(constraints.jacobian(q), rcond=1e-9) if constraints.rows else none
+    solve = np.linalg.pinv(constraints.jacobian(q), rcond=RANK_TOLERANCE) if constraints.rows else none
 
     def solved(target: Array) -> Array:
         x = solve @ target
@@ -243,7 +244,7 @@ def _motion(
         raise singular(compiled, q, p)
     a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
     G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
-    return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=1e-9)[0], dtype=float)
+    return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=RANK_TOLERANCE)[0], dtype=float)
 
 
 def _reduced(

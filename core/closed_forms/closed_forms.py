@@ -36,7 +36,7 @@ from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library, MachineCode
 from core.mechanics.runner import inline
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
+from core.numerics.tolerances import SOLVED_GAP
 from core.traces.compiled import Compiled
 from core.traces.dynamics import inverse
 from core.traces.program import Program
@@ -234,7 +234,7 @@ def explicitly_closed(compiled: Compiled, q: Array, held: NDArray[np.bool_], p: 
         return None
     closed, well = forms.closed(q, compiled.parameter_values(p))
     beyond = np.max(np.abs(compiled.coordinates.clamp(closed) - closed), initial=0.0)
-    return closed if well and beyond < position_solver.SOLVED_GAP else None
+    return closed if well and beyond < SOLVED_GAP else None
 
 
 class _Place:

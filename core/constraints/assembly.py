@@ -19,25 +19,25 @@ from core.constraints.cut_limits import cut_limits, outside
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
-from core.numerics.tolerances import RANK_TOLERANCE
+from core.numerics.rank import inverse
+from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
 
 def one_state(compiled: Compiled, q: Any) -> Array:
-    """q as one state (nq,), or a ModelError."""
+    """q as one state (nq,), a copy, or a ModelError."""
     array = states_of(q, compiled.nq, "q")
     if array.ndim > 1:
         raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
-    return array
+    return array.copy()
 
 
 def states_of(given: Any, size: int, word: str) -> Array:
-    """One state or an array of states, as a copy."""
+    """(…, size) one state or an array of states as floats, or a ModelError. word : "q" or "v"."""
     try:
-        array = np.array(given, dtype=float)
+        array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"{word} is not an array of numbers.", remedy="Give numbers in SI units.") from None
     if array.shape[-1:] != (size,):
@@ -98,7 +98,7 @@ def _assembled_state(
     compiled: Compiled, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float, limits: bool
 ) -> Array:
     closed, gap = closed_position(compiled, q, cost, held, p, anywhere=True, t=t, bounded=limits)
-    if not gap < position_solver.ACCEPTED_GAP:
+    if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(compiled, closed, p, t)
     if limits and (found := outside(compiled, cut_limits(compiled), closed, p)) is not None:
         raise failures.beyond_limit(closed, *found)
@@ -120,7 +120,7 @@ def consistent_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p:
         return v
     columns = compiled.call("constraint_jacobian", q, p=p)[rows] / weights
     open_rate = columns @ (weights * v) + speed_gap(compiled, t, p)[rows]
-    return v - np.linalg.pinv(columns, rcond=RANK_TOLERANCE) @ open_rate / weights
+    return v - inverse(columns) @ open_rate / weights
 
 
 def speed_gap(compiled: Compiled, t: Any, p: Values) -> Array:

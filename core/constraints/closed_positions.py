@@ -12,6 +12,7 @@ from core.constraints.cut_limits import CutLimit, cut_limits, limited, outside, 
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.position_solver import Flags
+from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
@@ -40,10 +41,10 @@ def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, star
     """
     weights, free = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, q, weights, free, p, t=t)
-    limits = widened(compiled, start, p) if gap < position_solver.ACCEPTED_GAP else ()
+    limits = widened(compiled, start, p) if gap < ACCEPTED_GAP else ()
     if outside(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, q, weights, free, p, t=t, limits=limits)
-    return closed if gap < position_solver.ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) else None
+    return closed if gap < ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) else None
 
 
 def closed_position(
@@ -85,11 +86,11 @@ def closed_position(
     found = position_solver.close(problem, q, weights, fixed)
     if not anywhere:
         return found
-    if not (found[1] < position_solver.ACCEPTED_GAP and problem.fits(found[0])):
+    if not (found[1] < ACCEPTED_GAP and problem.fits(found[0])):
         found = position_solver.close_from(oriented(compiled, problem, values, positions), q, weights, fixed)
     own = cut_limits(compiled) if rows is None and bounded else ()
-    if found[1] < position_solver.ACCEPTED_GAP and outside(compiled, own, found[0], values):
+    if found[1] < ACCEPTED_GAP and outside(compiled, own, found[0], values):
         inside = limited(compiled, own, oriented(compiled, problem, values, positions), values)
         closed = position_solver.close_from(inside, q, weights, fixed)
-        return closed if closed[1] < position_solver.ACCEPTED_GAP else found
+        return closed if closed[1] < ACCEPTED_GAP else found
     return found

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.constraints.closed_positions import closed_position
 from core.elements.constraints.kinematic_constraint import Row
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
+from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:
         nearest, gap = _closed(compiled, q, p, t, left, anywhere=bool(found))
-        if gap < position_solver.ACCEPTED_GAP:
+        if gap < ACCEPTED_GAP:
             break
         one = _smallest(compiled, nearest, p, t, left, thorough)
         if one is None:
@@ -78,22 +78,22 @@ def _smallest(
     gaps = _gaps(compiled, q, p, t, among)
     order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
     kept = list(among)
-    open_ones = [key for key in among if gaps[key] >= position_solver.ACCEPTED_GAP]
+    open_ones = [key for key in among if gaps[key] >= ACCEPTED_GAP]
     if len(open_ones) < len(among):  # often those without a gap are innocent, all at once
         trial, gap = _closed(compiled, q, p, t, open_ones, anywhere=True)
-        if not gap < position_solver.ACCEPTED_GAP:
+        if not gap < ACCEPTED_GAP:
             kept, q = open_ones, trial
     for key in order:
         without = [other for other in kept if other != key]
         if len(without) == len(kept) or not without:
             continue
         trial, gap = _closed(compiled, q, p, t, without)
-        if not gap < position_solver.ACCEPTED_GAP and next(thorough, None) is not None:
+        if not gap < ACCEPTED_GAP and next(thorough, None) is not None:
             trial, gap = _closed(compiled, trial, p, t, without, anywhere=True)
-        if not gap < position_solver.ACCEPTED_GAP:
+        if not gap < ACCEPTED_GAP:
             kept, q = without, trial
     q, gap = _closed(compiled, q, p, t, kept, anywhere=True)
-    if gap < position_solver.ACCEPTED_GAP:
+    if gap < ACCEPTED_GAP:
         return None
     signed = compiled.call("constraint_residual", q, p=p, t=t)
     row = max(_rows_of(compiled, kept), key=lambda k: abs(float(signed[k])))

@@ -13,7 +13,7 @@ from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
+from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ JUMP = 1.5
 def _moved_closed(compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
     """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
-    if not gap < position_solver.ACCEPTED_GAP:
+    if not gap < ACCEPTED_GAP:
         return target  # loops that do not close at all keep nothing from moving
     longest = STAGE
     refused: list[tuple[float, float]] = []
@@ -92,14 +92,12 @@ def _last_step(compiled: Compiled, q: Array, target: Array, held: NDArray[np.boo
     limits = widened(compiled, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < position_solver.ACCEPTED_GAP else (closed, gap)
+    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < ACCEPTED_GAP else (closed, gap)
     gone = compiled.coordinates.difference(q, closed)
     nearer = np.linalg.norm(compiled.coordinates.difference(closed, target) * held) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
-        gap < position_solver.ACCEPTED_GAP
-        and not wrong_orientation(compiled, closed, p)
-        and not outside(compiled, limits, closed, p)
+        gap < ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
 
@@ -125,7 +123,7 @@ def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float)
     if not (still.any() or limits):
         return q, 0.0
     closed, gap = closed_position(compiled, coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
-    return (closed, gap) if gap < position_solver.ACCEPTED_GAP else (q, 0.0)
+    return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
 def _followed(
@@ -136,10 +134,10 @@ def _followed(
     closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
         closed, gap = closed_position(compiled, trial, np.ones(compiled.nv), held, p, t=t)
-    limits = widened(compiled, q, p) if gap < position_solver.ACCEPTED_GAP else ()
+    limits = widened(compiled, q, p) if gap < ACCEPTED_GAP else ()
     if outside(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, trial, np.ones(compiled.nv), held, p, t=t, limits=limits)
-    followed = gap < position_solver.ACCEPTED_GAP and np.max(np.abs(compiled.coordinates.difference(q, closed))) <= JUMP
+    followed = gap < ACCEPTED_GAP and np.max(np.abs(compiled.coordinates.difference(q, closed))) <= JUMP
     return (closed, gap) if followed else (None, gap)
 
 

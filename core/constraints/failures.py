@@ -14,8 +14,8 @@ from core.elements.constraints.kinematic_constraint import Row
 from core.errors import AssemblyError, listed
 from core.model.model import WORDS
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
-from core.numerics.tolerances import RANK_TOLERANCE
+from core.numerics.rank import inverse, null_space
+from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 from core.traces.not_finite import REMEDY
 
@@ -46,7 +46,7 @@ def _without_limits(compiled: Compiled, q: Array, p: Values, t: float) -> str:
     free, gap = closed_position(
         compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t, bounded=False
     )
-    if not gap < position_solver.ACCEPTED_GAP or wrong_orientation(compiled, free, p):
+    if not gap < ACCEPTED_GAP or wrong_orientation(compiled, free, p):
         return ""
     lower, upper = compiled.coordinates.lower, compiled.coordinates.upper
     beyond = [
@@ -67,7 +67,7 @@ def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> A
     gaps = np.where(counts, np.abs(compiled.call("constraint_residual", q, p=p, t=t)), 0.0)
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
-    if worst < position_solver.ACCEPTED_GAP and (joint := wrong_orientation(compiled, q, p)):
+    if worst < ACCEPTED_GAP and (joint := wrong_orientation(compiled, q, p)):
         return AssemblyError(
             "The loop closes only with the joint's sides the wrong way round.",
             where=f"joint '{joint}'",
@@ -225,8 +225,6 @@ def _name(compiled: Compiled, key: Key) -> str:
 
 def _nearest_to_drivers(compiled: Compiled, q: Array, found: Conflict, p: Values, t: float) -> Array:
     """From a closed position along the loops to where what the drivers prescribe is missed least."""
-    import scipy.linalg
-
     rows = compiled.rows
     position = np.array([row.level == 0 for row in rows])
     theirs = position & [("drivers", row.element) in found.elements for row in rows]
@@ -236,13 +234,13 @@ def _nearest_to_drivers(compiled: Compiled, q: Array, found: Conflict, p: Values
     while share > SHORTEST:
         G = compiled.call("constraint_jacobian", q, p=p)
         gaps = compiled.call("constraint_residual", q, p=p, t=t)[theirs]
-        N = scipy.linalg.null_space(G[others & position], rcond=RANK_TOLERANCE)
-        step = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK_TOLERANCE) @ gaps)
+        N = null_space(G[others & position])
+        step = -N @ (inverse(G[theirs] @ N) @ gaps)
         step *= min(1.0, LONGEST / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
         stepped = compiled.coordinates.clamp(compiled.coordinates.integrate(q, share * step))
         trial, gap = closed_position(compiled, stepped, weights, free, p, t=t, rows=others)
         left = compiled.call("constraint_residual", trial, p=p, t=t)[theirs]
-        if gap < position_solver.ACCEPTED_GAP and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
+        if gap < ACCEPTED_GAP and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
             q, share = trial, min(1.0, 2.0 * share)
         else:
             share *= 0.25
@@ -257,4 +255,4 @@ def _closed_without_drivers(compiled: Compiled, q: Array, p: Values, t: float) -
     free = np.zeros(compiled.nv, dtype=bool)
     others = np.array([row.collection != "drivers" for row in rows], dtype=bool)
     closed, gap = closed_position(compiled, q, np.ones(compiled.nv), free, p, anywhere=True, t=t, rows=others)
-    return closed if gap < position_solver.ACCEPTED_GAP else None
+    return closed if gap < ACCEPTED_GAP else None

@@ -1,7 +1,14 @@
-"""Loops in motion: accelerations, forces and speeds of a mechanism whose cut joints hold.
+"""Accelerations and multipliers where loops, constraints and drivers hold.
 
-M a + h = τ + Gᵀ λ,  G a = −Ġ v  (Featherstone, RBDA 8.4–8.5; Siciliano 7.4). Redundant rows of G (a planar loop of
-revolute joints has two) leave a unique: λ is the least-norm solution.
+    M a + h = τ + Gᵀ λ,   G a = −(Ġ v − f̈)   (Featherstone, RBDA 8.4–8.5; Siciliano 7.4)
+
+Without constraints a₀ = M⁻¹ (τ − h); they change it by the least there is in the metric of M (Gauss's principle):
+a = a₀ + M⁻¹ Gᵀ λ with G M⁻¹ Gᵀ λ = −(Ġ v − f̈) − G a₀. Redundant rows of G (a planar loop of revolute joints has two)
+leave a unique; λ is then the solution of least norm. Where bodies without mass make M singular, the support
+M + ρ Gᵀ G takes its place: with G a given both have the same a, and λ grows by ρ (Ġ v − f̈).
+
+`core.simulation.equations.constrained` is the compiled form of the same for runs, `core.simulation.equations.reduced`
+its reduction to independent speeds.
 """
 
 from __future__ import annotations
@@ -15,7 +22,8 @@ from numpy.typing import NDArray
 from core.constraints.assembly import per_state
 from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
-from core.numerics.tolerances import RANK_TOLERANCE
+from core.numerics.rank import inverse, null_space, rank
+from core.numerics.tolerances import NEGLIGIBLE_PIVOT, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 from core.traces.not_finite import singular
 
@@ -37,21 +45,19 @@ def _definite_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tupl
     GT = np.swapaxes(G, -1, -2)
     solved = np.linalg.solve(M, np.concatenate([rhs[..., None], GT], axis=-1))
     free, M_GT = solved[..., :1], solved[..., 1:]
-    # G M⁻¹ Gᵀ λ = −Ġ v − G M⁻¹ (τ − h)
     multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True) @ (-G_bias[..., None] - G @ free)
     return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
 
 
 def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
-    """Where bodies without mass make M singular: M + ρ Gᵀ G has the same accelerations, since G a is given, and
-    λ = λ′ + ρ (Ġ v). Raises LinAlgError if that is singular, too."""
+    """The same by M + ρ Gᵀ G. Raises LinAlgError if that is singular, too."""
     GTG = np.swapaxes(G, -1, -2) @ G
     n = M.shape[-1]
     size = np.trace(M, axis1=-2, axis2=-1) / n
     weight = np.where(size > 0.0, size, 1.0) * n / np.maximum(np.trace(GTG, axis1=-2, axis2=-1), 1e-300)
     supported = M + weight[..., None, None] * GTG
     values = np.linalg.eigvalsh(supported)
-    if not (values[..., 0] > 1e-14 * values[..., -1]).all():
+    if not (values[..., 0] > NEGLIGIBLE_PIVOT * values[..., -1]).all():
         raise np.linalg.LinAlgError
     a, multipliers = _definite_multipliers(supported, rhs, G, G_bias)
     return a, multipliers + weight[..., None] * G_bias
@@ -61,6 +67,10 @@ def constrained_motion(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> tuple[Array, Array]:
     """(…, nv) accelerations, and (…, rows) multipliers of what holds."""
+    if not compiled.by_mass_matrix:
+        name = "forward_dynamics" if passive else "forward_dynamics_ideal"
+        a = compiled.call(name, q, v, tau, p=p, t=t, x=x)
+        return a, np.zeros((*a.shape[:-1], 0))
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
     rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
     M = compiled.mass_matrix(q, p)
@@ -74,15 +84,6 @@ def constrained_motion(
         return _multipliers(M, rhs, G, G_bias)
     except np.linalg.LinAlgError:
         raise singular(compiled, q, p) from None
-
-
-def accelerations(
-    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
-) -> Array:
-    """(…, nv) accelerations at (q, v, τ)."""
-    if compiled.by_mass_matrix:
-        return constrained_motion(compiled, q, v, tau, p, passive, t, x)[0]
-    return compiled.call("forward_dynamics" if passive else "forward_dynamics_ideal", q, v, tau, p=p, t=t, x=x)
 
 
 def joint_forces(
@@ -115,10 +116,9 @@ def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
         G = compiled.call("constraint_jacobian", state, p=row)[lasting]
         chosen = independent(G) if named is None else [_speed(compiled, name) for name in named]
-        _, sizes, right = np.linalg.svd(G)
-        motions = right[np.count_nonzero(sizes > RANK_TOLERANCE * np.max(sizes, initial=0.0)) :]
+        motions = null_space(G).T
         wanted = motions @ force
-        result[k, chosen] = np.linalg.pinv(motions[:, chosen], rcond=RANK_TOLERANCE) @ wanted
+        result[k, chosen] = inverse(motions[:, chosen]) @ wanted
         if np.max(np.abs(motions @ result[k] - wanted), initial=0.0) > 1e-6 * max(
             1.0, float(np.max(np.abs(force), initial=0.0))
         ):
@@ -142,11 +142,10 @@ def independent(G: Array) -> list[int]:
     nv = G.shape[1]
     if not G.size:
         return list(range(nv))
-    largest = float(np.linalg.norm(G, 2))
-    rank = np.linalg.matrix_rank(G, tol=RANK_TOLERANCE * max(largest, 1e-300))
+    largest, count = float(np.linalg.norm(G, 2)), rank(G)
     dependent: list[int] = []
     for k in range(nv - 1, -1, -1):
-        if len(dependent) == rank:
+        if len(dependent) == count:
             break
         if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * largest) == len(dependent) + 1:
             dependent.append(k)

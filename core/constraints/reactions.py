@@ -4,7 +4,7 @@ addition.
 What holds exerts F = Rᵀ λ on the b of each of its sides; λ: multipliers of its rows, R = ∂(rows)/∂(motion of b against
 a). The recursion gives f_i, all that acts on what lies behind tree joint i; what such sides contribute to it does not
 pass through the joint: F_i = f_i − Σ (moved to b's origin). Where constraints are redundant (a planar loop of revolute
-joints) the forces are not unique; the smallest are given (`least_forces`).
+joints) the forces are not unique; the smallest are given (`core.constraints.minimum_norm`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.minimum_norm import least
-from core.constraints.multipliers import accelerations, constrained_motion
+from core.constraints.machine_size import size_of
+from core.constraints.minimum_norm import minimum_norm
 from core.errors import ModelError, near_misses
 from core.multibody.parameter_values import Values
+from core.numerics.rank import rank
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -39,30 +40,34 @@ CHUNK = 1000
 NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
 
 
-def _noted(compiled: Compiled, q: Any, found: dict[str, Array], p: Values) -> Reactions:
-    """With a note if they are not the only possible ones."""
-    result = Reactions(found)
-    if compiled.constrained and _redundant(compiled, q, p):
-        result.note = NOT_UNIQUE
+def reactions(
+    compiled: Compiled,
+    q: Any,
+    v: Any,
+    a: Array,
+    multipliers: Array,
+    p: Values,
+    passive: bool,
+    t: Any = 0.0,
+    x: Any = None,
+) -> Reactions:
+    """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes.
+
+    a, multipliers : as the motion has them (`core.constraints.multipliers.constrained_motion`)
+    """
+    own = _through(compiled, q, v, a, p, t, x, passive)
+    if not compiled.constrained:
+        return Reactions(own)
+    redundant = _redundant(compiled, q, p)
+    if redundant:
+        multipliers = _least(compiled, q, multipliers, own, p)
+    result = Reactions(transmitted(compiled, q, multipliers, own, p))
+    result.note = NOT_UNIQUE if redundant else ""
     return result
 
 
-def reactions(
-    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
-) -> Reactions:
-    """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes."""
-    if not compiled.constrained:
-        a = accelerations(compiled, q, v, tau, p, passive, t, x)
-        return Reactions(_through(compiled, q, v, a, p, t, x, passive))
-    a, multipliers = constrained_motion(compiled, q, v, tau, p, passive, t, x)
-    own = _through(compiled, q, v, a, p, t, x, passive)
-    if _redundant(compiled, q, p):
-        multipliers = _least(compiled, q, multipliers, own, p)
-    return _noted(compiled, q, _held(compiled, q, multipliers, own, p), p)
-
-
-def _held(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> dict[str, Array]:
-    """joint → wrench with what holds, from those without (`own`)."""
+def transmitted(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> dict[str, Array]:
+    """joint → (…, 6) wrench with what holds, from those without (`own`)."""
     topology, result = compiled.topology, dict(own)
     origins = {name: sides[1][..., :3, 3] for name, sides in compiled.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
@@ -78,32 +83,38 @@ def _held(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array],
 
 def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
     """Whether at the first of the states some rows of G say what others say already."""
-    G = np.asarray(compiled.call("constraint_jacobian", q, p=p)).reshape(-1, len(compiled.rows), compiled.nv)[:1]
-    size = float(np.linalg.norm(G[0], 2)) if len(G) and G[0].size else 0.0
-    return bool(len(G)) and int(np.linalg.matrix_rank(G[0], tol=1e-9 * max(size, 1e-300))) < G.shape[1]
+    rows = len(compiled.rows)
+    G = compiled.call("constraint_jacobian", q, p=p).reshape(-1, rows, compiled.nv)[:1]
+    return bool(len(G)) and rank(G[0]) < rows
 
 
 def _least(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> Array:
-    """(…, rows) the multipliers of least forces, some states at a time."""
+    """(…, rows) the multipliers of which joints and other elements feel least, some states at a time; torques count
+    per size of the machine."""
     leading = multipliers.shape[:-1]
     states = np.broadcast_to(q, (*leading, compiled.nq)).reshape(-1, compiled.nq)
-    rows = np.broadcast_to(compiled.parameter_values(p), (*leading, len(compiled.p_names))).reshape(len(states), -1)
+    values = np.broadcast_to(compiled.parameter_values(p), (*leading, len(compiled.p_names))).reshape(len(states), -1)
+    alone = np.ptp(values, axis=0).max(initial=0.0) == 0.0
     flat = multipliers.reshape(len(states), -1)
     through = {name: np.broadcast_to(F, (*leading, 6)).reshape(-1, 6) for name, F in own.items()}
-    alone = np.ptp(rows, axis=0).max(initial=0.0) == 0.0
     result = np.empty_like(flat)
     for first in range(0, len(states), CHUNK):
         part = slice(first, first + CHUNK)
-        values = rows[0] if alone else rows[part]
-        nothing = {name: np.zeros((len(states[part]), 6)) for name in own}
-        send = partial(_sent, compiled, states[part], nothing, values)
-        given = _held(compiled, states[part], flat[part], {name: F[part] for name, F in through.items()}, values)
-        result[part] = least(compiled, states[part], flat[part], given, values, send)
+        at, row = states[part], values[0] if alone else values[part]
+        felt = partial(_felt, compiled, at, row, size_of(compiled, row))
+        nothing = {name: np.zeros((len(at), 6)) for name in own}
+        given = felt({name: F[part] for name, F in through.items()}, flat[part])
+        G = compiled.call("constraint_jacobian", at, p=row)
+        result[part] = minimum_norm(G, flat[part], given, partial(felt, nothing))
     return result.reshape(multipliers.shape)
 
 
-def _sent(compiled: Compiled, q: Array, nothing: dict[str, Array], p: Array, multipliers: Array) -> dict[str, Array]:
-    return _held(compiled, q, multipliers, nothing, p)
+def _felt(compiled: Compiled, q: Array, p: Values, size: float, own: dict[str, Array], multipliers: Array) -> Array:
+    """(n, m) wrenches in all joints, of cut ones and of trees, and forces of all other elements."""
+    unit = np.array([1.0 / size] * 3 + [1.0] * 3)
+    others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
+    wrenches = transmitted(compiled, q, multipliers, own, p)
+    return np.concatenate([*(F * unit for F in wrenches.values()), multipliers[:, others]], axis=-1)
 
 
 def _through(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:
@@ -131,13 +142,18 @@ def _moved(F: Array, r: Array) -> Array:
 
 
 def constraint_forces(
-    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+    compiled: Compiled,
+    q: Any,
+    v: Any,
+    a: Array,
+    multipliers: Array,
+    p: Values,
+    passive: bool,
+    t: Any = 0.0,
+    x: Any = None,
 ) -> dict[str, Array]:
-    """constraint or driver → (…, rows) multipliers."""
-    if not compiled.constrained:
-        return {}
-    a, multipliers = constrained_motion(compiled, q, v, tau, p, passive, t, x)
-    if _redundant(compiled, q, p):
+    """constraint or driver → (…, rows) multipliers, of least norm where they are not unique."""
+    if compiled.constrained and _redundant(compiled, q, p):
         multipliers = _least(compiled, q, multipliers, _through(compiled, q, v, a, p, t, x, passive), p)
     result: dict[str, Array] = {}
     for k, row in enumerate(compiled.rows):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from core.elements.constraints.kinematic_constraint import ACCELERATION, Row
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
+from core.numerics.tolerances import RANK_TOLERANCE
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -57,7 +58,7 @@ def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Rep
     taken: list[int] = []
     found: list[Repeated] = []
     for k in (i for i, row in enumerate(rows) if row.collection == "drivers"):
-        parts = np.linalg.lstsq(G[before].T, G[k], rcond=1e-9)[0]
+        parts = np.linalg.lstsq(G[before].T, G[k], rcond=RANK_TOLERANCE)[0]
         if np.linalg.norm(G[k] - parts @ G[before]) > TAKES * max(float(np.linalg.norm(G[k])), 1e-12):
             taken.append(k)
             before.append(k)

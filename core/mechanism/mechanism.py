@@ -287,7 +287,7 @@ class Mechanism:
         """
         if p is None and passive and self._direct:
             return self._accelerate.call(q, v, tau)
-        return multipliers.accelerations(self.compiled, q, v, tau, p, passive, t, x)
+        return multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)[0]
 
     @cached_property
     def _drive(self) -> Evaluator:
@@ -303,14 +303,16 @@ class Mechanism:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
         [torque; force]; its own torque included. Where constraints are redundant, of least norm,
         and `note` says so."""
-        return reactions.reactions(self.compiled, q, v, tau, p, passive, t, x)
+        motion = multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)
+        return reactions.reactions(self.compiled, q, v, *motion, p, passive, t, x)
 
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
         """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
         a rod's pushes its ends apart, a joint driver's is its motor's torque."""
-        return reactions.constraint_forces(self.compiled, q, v, tau, p, passive, t, x)
+        motion = multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)
+        return reactions.constraint_forces(self.compiled, q, v, *motion, p, passive, t, x)
 
     def sensor(
         self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.closed_positions import rest
-from core.constraints.minimum_norm import size_of
+from core.constraints.machine_size import size_of
 from core.joints import Free
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-from core.numerics.tolerances import RANK_TOLERANCE
+from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -226,7 +226,7 @@ class PositionConstraints:
         """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""
         displacement = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
         trial, gap = self.closed(self.moved(q, displacement))
-        if not gap < position_solver.ACCEPTED_GAP:
+        if not gap < ACCEPTED_GAP:
             return None
         gone = self.compiled.coordinates.difference(q, trial) / self.units
         forward = float(gone @ (displacement / self.units)) / length

@@ -164,7 +164,7 @@ def _cut_speeds(constraints: PositionConstraints, q: Array, v: Array) -> dict[st
         compiled.joint_poses(compiled.coordinates.integrate(q, v, dt), constraints.p) for dt in (STEP, -STEP)
     )
     result = {}
-    for name in compiled.program.cut_rows:
+    for name in (joint.name for joint in compiled.cuts):
         X0, X1 = (np.linalg.inv(sides[0]) @ sides[1] for sides in (behind[name], ahead[name]))
         rate = (X1 - X0) / (2.0 * STEP)
         turn = float(np.linalg.norm(rate[:3, :3]) / np.sqrt(2.0))

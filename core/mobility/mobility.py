@@ -26,6 +26,7 @@ from core.mobility.isostatic import Release
 from core.mobility.self_stress import Component, Stresses, dependences, stresses
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -175,11 +176,11 @@ def _closed(constraints: PositionConstraints, q: Array) -> Array:
     if not constraints.rows:
         return q
     pose, gap = constraints.closed(q)
-    if gap < position_solver.ACCEPTED_GAP:
+    if gap < ACCEPTED_GAP:
         return pose
     flags = np.zeros(constraints.compiled.nv, dtype=bool)
     pose, gap = position_solver.close_from(constraints.oriented, q, 1.0 / constraints.units, flags)
-    if not gap < position_solver.ACCEPTED_GAP:
+    if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(constraints.compiled, pose, constraints.p, constraints.t, drivers=False)
     return pose
 
@@ -223,7 +224,7 @@ def _redundancies(
 ) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
     through = stresses(constraints, q, found.q, found.multipliers)
     kinds = {joint.name: joint.info for joint in constraints.compiled.model.expanded.joints}
-    order = _order(through, kinds, constraints.compiled.program.cut_rows)
+    order = _order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
     found_ones = dependences(through, order)
     redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
     circuits = [(through.components[one.component].name, one.stress) for one in found_ones]

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.reactions import constraint_wrenches
+from core.constraints import reactions
 from core.elements.constraints.kinematic_constraint import Row
 from core.joints.kind import Forbidden
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
+from core.numerics.tolerances import RANK_TOLERANCE
 from core.spatial.pose import from_matrix
 from core.traces.compiled import Compiled
 
@@ -245,26 +246,16 @@ def _row_note(row: Row) -> str:
 def transmitted(constraints: PositionConstraints, q: Array, multipliers: Array) -> dict[str, Array]:
     """joint → (6,) wrench [torque; force] that multipliers (rows,) send through it: parent side on child side, at b's
     origin, world axes (see `core.constraints.reactions`)."""
-    compiled, p = constraints.compiled, constraints.p
-    topology = compiled.topology
+    compiled = constraints.compiled
     everything = np.zeros(len(compiled.rows))
     everything[constraints.kept] = multipliers
-    origins = {name: sides[1][:3, 3] for name, sides in compiled.joint_poses(q, p).items()}
-    turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    result = {name: np.zeros(6) for name in compiled.joint_names}
-    for cut, (inner, outer), F, point in constraint_wrenches(compiled, q, everything, p):
-        if cut:
-            result[cut] = result[cut] + F
-        for side, sign in ((outer, -1.0), (inner, 1.0)):
-            for carrier in topology.path(side):
-                share = np.concatenate([F[:3] + np.cross(point - origins[carrier], F[3:]), F[3:]])
-                result[carrier] = result[carrier] + (-sign if turned[carrier] else sign) * share
-    return result
+    nothing = {name: np.zeros(6) for name in compiled.joint_names}
+    return reactions.transmitted(compiled, q, everything, nothing, constraints.p)
 
 
 def _orthonormal(entries: Array) -> Array:
     u, sigma, _ = np.linalg.svd(entries, full_matrices=False)
-    return np.asarray(u[:, sigma > 1e-9 * max(float(sigma[0]), 1e-300)]) if len(sigma) else entries
+    return np.asarray(u[:, sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-300)]) if len(sigma) else entries
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-SOLVED_GAP = 1e-11
-"""Gap (m, rad) below which a loop counts as closed."""
-ACCEPTED_GAP = 1e-8
-"""Gap that is still accepted when no further step helps."""
 MAX_STEPS = 80
 PATIENCE = 8
 """Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""

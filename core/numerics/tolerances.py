@@ -1,9 +1,18 @@
 """Tolerances that several files share, each with what it bounds."""
 
+SOLVED_GAP = 1e-11
+"""Residual of a constraint (m, rad) below which a position counts as closed."""
+ACCEPTED_GAP = 1e-8
+"""Residual (m, rad) that is still accepted when no further step helps."""
+CLOSED_GAP = 1e-12
+"""Residual (m, rad) at which a run, which begins next to closing, is brought no nearer."""
 OPEN_GAP = 1e-7
 """Residual of a constraint (m, rad) above which it counts as open: nobody sees less."""
 INDEPENDENT_ROW = 1e-10
 """Part of the largest row's square: a row counts as independent of others while the square of what remains of it beside
 them is larger."""
 RANK_TOLERANCE = 1e-9
-"""Part of the largest singular value below which others count as zero."""
+"""Part of the largest singular value below which others count as zero (`core.numerics.rank`)."""
+NEGLIGIBLE_PIVOT = 1e-14
+"""Part of its own diagonal entry, or of the largest eigenvalue, below which a pivot or an eigenvalue of a mass matrix
+counts as zero."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from core.constraints import cut_coordinates
 from core.mechanism import Mechanism
 from core.model.formula.evaluation import Numbers
+from core.numerics.tolerances import RANK_TOLERANCE
 
 Array = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def _with_cut(
         *(np.array(prescribed[name]) for name in cut),
         rows[len(rows) - sum(map(len, tree)) :] @ v,
     ]
-    return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=1e-10)[0]
+    return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=RANK_TOLERANCE)[0]
 
 
 def _in_tree(joint: str, mech: Mechanism) -> bool:

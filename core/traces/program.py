@@ -59,11 +59,6 @@ class Program:
         """Which freedoms carry which."""
         return freedoms(self.tracer.tree)
 
-    @property
-    def cut_rows(self) -> dict[str, int]:
-        """Number of residuals of each cut joint."""
-        return {name: law.constraints for name, (law, _, _) in self.tracer.machine.laws.items()}
-
     @cached_property
     def constraint_rows(self) -> tuple[Row, ...]:
         """Whose every row of `constraint_residual` is: cut joints first, then constraints and drivers."""

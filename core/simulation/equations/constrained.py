@@ -1,10 +1,10 @@
 """Machines with loops, constraints and drivers: accelerations, and states brought back onto the manifold.
 
-With M = L Lᵀ and w = Lᵀ v the constraints read Y w = b, Y = G L⁻ᵀ. The rows of Y are made orthonormal one after
-another, the largest remainder first (QR of Yᵀ with column pivoting, Golub and Van Loan 5.4.2, by modified
-Gram–Schmidt), so that redundant rows of G drop out, and the change of w that meets the constraints is the least one:
-in the metric of M, as Gauss's principle wants it (Featherstone, RBDA 8.5). Where bodies without mass make M singular,
-M + ρ Gᵀ G takes its place: with G a given, both have the same accelerations.
+The equations of `core.constraints.multipliers` in machine code. With M = L Lᵀ and w = Lᵀ v the constraints read Y w =
+b, Y = G L⁻ᵀ. The rows of Y are made orthonormal one after another, the largest remainder first (QR of Yᵀ with column
+pivoting, Golub and Van Loan 5.4.2, by modified Gram–Schmidt), so that redundant rows of G drop out, and the change of w
+that meets the constraints is the least one: in the metric of M, as Gauss's principle wants it (Featherstone, RBDA 8.5).
+Where bodies without mass make M singular, M + ρ Gᵀ G takes its place: with G a given, both have the same accelerations.
 
 Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
 1. L of M (`factor_mass`), and w = L⁻¹ (u − h), which is Lᵀ a of the machine without constraints.
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from core.numerics.tolerances import INDEPENDENT_ROW, OPEN_GAP
+from core.numerics.tolerances import CLOSED_GAP, INDEPENDENT_ROW, NEGLIGIBLE_PIVOT, OPEN_GAP
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
@@ -51,10 +51,6 @@ from core.simulation.equations.system import (
 )
 from core.simulation.stepping.compilation import address_of, inserted, native, view
 
-NEGLIGIBLE_PIVOT = 1e-14
-"""Pivots of M below this part of their own diagonal entry count as zero."""
-CLOSED_GAP = 1e-12
-"""Residual (m, rad) at which projection stops."""
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
 """Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another

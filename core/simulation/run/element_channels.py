@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints import reactions
 from core.constraints.cut_coordinates import unwound
+from core.constraints.multipliers import constrained_motion
 from core.elements.forces import FORCES
 from core.mechanism import Mechanism
 from core.model import Sensor
@@ -101,8 +103,16 @@ class ElementChannels:
 
     def reactions(self) -> dict[str, Array]:
         """Wrenches in all joints."""
-        s = self.samples
-        return self._cached("reactions", lambda: self.mech.reactions(s.q, s.v, s.tau, p=self.p, **self.states))
+        return self._cached("reactions", lambda: self._exerted(reactions.reactions))
+
+    def _exerted(self, forces: Callable[..., Any]) -> Any:
+        """Reactions or forces of constraints, of the motion that is computed once for both."""
+        s, compiled = self.samples, self.mech.compiled
+
+        def motion() -> tuple[Array, Array]:
+            return constrained_motion(compiled, s.q, s.v, s.tau, self.p, True, **self.states)
+
+        return forces(compiled, s.q, s.v, *self._cached("motion", motion), self.p, True, **self.states)
 
     # ----------------------------------------------------------------------------------------------- forces
 
@@ -147,10 +157,8 @@ class ElementChannels:
             yield f"{name}.force", Channel(self._held(name), tuple(suffixes) if len(suffixes) > 1 else ())
 
     def _held(self, name: str) -> Callable[[], Array]:
-        s = self.samples
-
         def all_of_them() -> Any:
-            return self.mech.constraint_forces(s.q, s.v, s.tau, p=self.p, **self.states)
+            return self._exerted(reactions.constraint_forces)
 
         def compute() -> Array:
             values = np.asarray(self._cached("constraint_forces", all_of_them)[name])

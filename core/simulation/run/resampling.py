@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.mechanism import Mechanism
+from core.numerics.rank import inverse
 from core.simulation import setup
 from core.simulation.run.interpolation import between
 from core.simulation.run.run import Run, Statistics
@@ -57,6 +58,6 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
     tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
     if mech.constrained and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
         G = np.reshape(mech.constraint_jacobian(place[0], p=dict(p) if p else None), (-1, mech.nv))
-        tau = tau - tau @ np.linalg.pinv(G, rcond=1e-10) @ G
+        tau = tau - tau @ inverse(G) @ G
     x = np.reshape(mech.x_rest(place[0], p=dict(p) if p else None), (1, mech.nx))
     return Run(mech, chosen, np.zeros(1), place, still, still, tau, Statistics(), x)

@@ -1,0 +1,19 @@
+"""A machine's own size, by which lengths and angles, forces and torques compare."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.constraints.closed_positions import rest
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled
+
+
+def size_of(compiled: Compiled, p: Values) -> float:
+    """m: root mean square distance of the joints from their middle at rest; 1 if all coincide."""
+    pairs = compiled.joint_poses(rest(compiled), p)
+    points = np.array([side[:3, 3] for sides in pairs.values() for side in sides]).reshape(-1, 3)
+    if not len(points):
+        return 1.0
+    spread = float(np.sqrt(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1))))
+    return spread if spread > 1e-9 else 1.0
