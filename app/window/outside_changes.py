@@ -11,7 +11,8 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened
 from core.errors import KinetostatError
-from core.functions.results import Column, Table
+from core.functions.results import Table
+from core.functions.text import Column
 from core.model.differences import differences
 from resources import is_example
 
