@@ -112,7 +112,6 @@ def present(result: Result, machine: Any, as_json: bool, output: str | None) -> 
     """Show a result on the terminal, write files it asks for, or write it to a file."""
     from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
-    from core.functions.text import text_of
 
     write_pictures(result, machine)
     if output:
@@ -120,15 +119,14 @@ def present(result: Result, machine: Any, as_json: bool, output: str | None) -> 
     elif as_json:
         say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
     else:
-        say(text_of(result, degrees=True))
+        say(result.to_text(degrees=True))
 
 
 def _write(path: str, result: Result, machine: Any) -> None:
     from pathlib import Path
 
     from core.files.source import write_whole
-    from core.functions.results import EllipsoidField, Formulas, Table, leaves, to_json
-    from core.functions.text import csv_of, latex_of, python_of, text_of
+    from core.functions.results import leaves, tables, to_json
     from core.symbolic.export import c_source, mathematica
 
     suffix = Path(path).suffix.lower()
@@ -137,13 +135,12 @@ def _write(path: str, result: Result, machine: Any) -> None:
 
         write_result_picture(result, machine, path)
     elif suffix == ".csv":
-        tables = [part.measures if isinstance(part, EllipsoidField) else part for part in leaves(result)]
-        texts = [csv_of(table) for table in tables if isinstance(table, Table)]
+        texts = [table.to_csv() for table in tables(result)]
         if not texts:
             raise click.UsageError("-o: this result holds no table; use .txt or .json.")
         write_whole(path, "\n".join(texts).encode())
     elif suffix in (".c", ".wl"):
-        formulas = [part for part in leaves(result) if isinstance(part, Formulas)]
+        formulas = [found for part in leaves(result) if (found := part.to_formulas()) is not None]
         if not formulas:
             raise click.UsageError("-o: this result holds no formulas; use .txt, .json or .py.")
         write = c_source if suffix == ".c" else mathematica
@@ -151,9 +148,9 @@ def _write(path: str, result: Result, machine: Any) -> None:
     else:
         text = {
             ".json": lambda: json.dumps(to_json(result), indent=2, ensure_ascii=False),
-            ".tex": lambda: latex_of(result),
-            ".py": lambda: python_of(result),
-            ".txt": lambda: text_of(result, degrees=True),
+            ".tex": lambda: result.to_latex(),
+            ".py": lambda: result.to_python(),
+            ".txt": lambda: result.to_text(degrees=True),
         }.get(suffix)
         if text is None:
             raise click.UsageError(f"-o: '{path}' should end in .txt, .json, .csv, .tex, .py, .c, .wl or .png.")

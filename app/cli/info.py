@@ -104,8 +104,8 @@ def _amount(value: float | None, unit: str = "") -> str:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from core.functions.results import Amount, Column, Table
-    from core.functions.text import table_text
+    from core.functions.results import Table
+    from core.functions.text import Amount, Column
 
     chains = ", ".join(f"{c['name']} ({c['convention']}, {c['rows']} joints)" for c in facts["chains"])
     parameters = ", ".join(f"{name} = {_amount(value)}" for name, value in facts["parameters"].items())
@@ -137,4 +137,4 @@ def _print(facts: dict[str, Any]) -> None:
             for c in facts["coordinates"]
         )
         titles = ("Coordinate", "Value", "Lower", "Upper")
-        say(table_text(Table(title="", columns=tuple(map(Column, titles)), rows=rows), degrees=True))
+        say(Table(title="", columns=tuple(map(Column, titles)), rows=rows).to_text(degrees=True))

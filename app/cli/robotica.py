@@ -92,16 +92,15 @@ def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
     import json
 
     from app.panels.output.result_pictures import write_pictures
-    from core.functions.results import Motion, leaves, to_json
-    from core.functions.text import text_of
+    from core.functions.results import leaves, to_json
     from viz.system_libraries import require
 
     for result in results:
         write_pictures(result, session.context())
         for part in leaves(result):
-            if isinstance(part, Motion) and part.files:
+            if (motion := part.scene_parts().motion) is not None and motion.files:
                 require("chart")
                 from app.plotting.headless import write_motion
 
-                write_motion(part)
-        say(json.dumps(to_json(result), ensure_ascii=False) if as_json else text_of(result, degrees=True))
+                write_motion(motion)
+        say(json.dumps(to_json(result), ensure_ascii=False) if as_json else result.to_text(degrees=True))

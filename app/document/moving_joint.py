@@ -22,20 +22,13 @@ def joint_of(
         return found.name if found is not None and found.info.nq else None
     if ref.collection == "chains":
         return next((joint.name for joint in joints if joint.info.nq), None)
-    if ref.collection not in ("bodies", "frames"):
+    if ref.collection not in ("bodies", "frames") or ref.name not in model.placements:
         return None
-    above = {frame.name: frame.parent for frame in model.frames}
-    carrier = {_body(joint.child, above): joint for joint in reversed((*free, *joints))}
-    body, seen = _body(ref.name, above), set()
-    while body in carrier and body not in seen and body != WORLD:
+    carried = {model.carrier(joint.child).name: joint for joint in reversed((*free, *joints))}
+    body, seen = model.carrier(ref.name).name, set()
+    while body in carried and body not in seen and body != WORLD:
         seen.add(body)
-        if carrier[body].info.nq:
-            return carrier[body].name
-        body = _body(carrier[body].parent, above)
+        if carried[body].info.nq:
+            return carried[body].name
+        body = model.carrier(carried[body].parent).name
     return None
-
-
-def _body(name: str, above: dict[str, str]) -> str:
-    while name in above:
-        name = above[name]
-    return name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from app.background.lifetime import Lifetime
-from core.functions.results import Arrows, EllipsoidField, PoseSequence, Result, ViewRanges, leaves
+from core.functions.results import Arrow, EllipsoidField, PoseSequence, Result, leaves
 from viz import camera
 
 if TYPE_CHECKING:
@@ -48,29 +48,25 @@ class SceneResults:
 
     def show_result(self, result: Result) -> None:
         """Show what a result has for the scene, if anything; of several sequences the first."""
-        parts = list(leaves(result))
+        parts = [part.scene_parts() for part in leaves(result)]
         self._following = result.live
         for part in parts:
-            if isinstance(part, Arrows):
-                self._show_arrows(part)
-            if isinstance(part, ViewRanges):
-                self._show_ranges(part)
-        for part in parts:
-            if isinstance(part, EllipsoidField):
-                self._open(part.poses, part)
-                return
-            if isinstance(part, PoseSequence):
-                self._open(part, None)
-                return
+            if part.arrows is not None:
+                self._show_arrows(part.arrows)
+            if part.ranges is not None:
+                self._show_ranges(part.ranges)
+        sequence = next((part for part in parts if part.poses is not None), None)
+        if sequence is not None and sequence.poses is not None:
+            self._open(sequence.poses, sequence.field)
 
     # ----------------------------------------------------------------------------- arrows, ranges
 
-    def _show_arrows(self, result: Arrows) -> None:
+    def _show_arrows(self, arrows: tuple[Arrow, ...]) -> None:
         """Lines and arrows as long as the machine."""
         view = self._view
         length = camera.extent(view.scene.bounds())
         glyphs = []
-        for arrow in result.arrows:
+        for arrow in arrows:
             direction = np.array(arrow.direction) * length
             origin = np.array(arrow.origin) - (0.5 * direction if arrow.both_directions else 0.0)
             glyphs.append((origin, direction, "accent", arrow.turning))
@@ -84,11 +80,11 @@ class SceneResults:
             self._view.scene.overlays.vectors([], source="result")
             self._view.update()
 
-    def _show_ranges(self, result: ViewRanges) -> None:
+    def _show_ranges(self, ranges: tuple[tuple[float, float], ...]) -> None:
         """Fix what the view shows, or release it."""
         view = self._view
-        self._pictures.ranges = result.ranges
-        view.scene.range_box.fix([end for pair in result.ranges for end in pair])
+        self._pictures.ranges = ranges
+        view.scene.range_box.fix([end for pair in ranges for end in pair])
         view.viewpoint.fit()
         view.update()
 

@@ -268,7 +268,6 @@ def _body(view: Stage, ref: Ref | None) -> str | None:
     if ref is None:
         return None
     model = view.session.model.expanded
-    frames = {frame.name: frame.parent for frame in model.frames}
     if ref.collection == "joints":
         joints = (*view.session.mech.implicit_joints, *model.joints)
         name = next((joint.child for joint in joints if joint.name == ref.name), "")
@@ -276,27 +275,18 @@ def _body(view: Stage, ref: Ref | None) -> str | None:
         name = ref.name
     else:
         return None
-    while name in frames:
-        name = frames[name]
-    return name or None
+    return model.carrier(name).name if name in model.placements else None
 
 
 def _near(view: Stage, pointer: Pointer, body: str | None, want: str) -> Pick | None:
     """The origin of a body, frame or junction that the pointer is on; of the body under it, if there is one."""
     model = view.session.model.expanded
-    parents = {frame.name: frame.parent for frame in model.frames}
-
-    def home(name: str) -> str:
-        while name in parents:
-            name = parents[name]
-        return name
-
-    names = [*parents, *(each.name for each in model.bodies)]
+    names = [*(frame.name for frame in model.frames), *(body.name for body in model.bodies)]
     if want == "point":
         names += [junction.name for junction in model.junctions]
     best, least, known = None, SNAP * pointer.scale, poses(view.session)
     for name in names:
-        if body is not None and home(name) != body:
+        if body is not None and model.carrier(name).name != body:
             continue
         pick = pick_of(view.session, name, known)
         x, y = view.scene.project(pick.place)

@@ -25,8 +25,8 @@ class MotionKeeper:
     def keep(self, result: Result) -> None:
         """Take every motion of a result."""
         for part in leaves(result):
-            if isinstance(part, Motion):
-                self._take(part)
+            if (motion := part.scene_parts().motion) is not None:
+                self._take(motion)
 
     def _take(self, motion: Motion) -> None:
         runs, before = self._view.session.runs, dict(self._view.session.p)

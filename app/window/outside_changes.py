@@ -13,7 +13,8 @@ from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened
 from app.window.notices import CHANGED, GONE
 from core.errors import KinetostatError
-from core.functions.results import Column, Table
+from core.functions.results import Table
+from core.functions.text import Column
 from core.model.differences import differences
 from resources import is_example
 

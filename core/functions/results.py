@@ -1,47 +1,115 @@
-"""What functions return: frozen values. A function does not know who shows its result.
+"""What functions return: frozen values that can be written. A function does not know who shows its result.
 
-Every value is plain Python data (numbers, texts, tuples), in SI; each surface has one renderer for each kind.
+Every value is plain Python data (numbers, texts, tuples), in SI. A kind of result is a class that says itself how it is
+written and what it has for a table, the scene and files of pictures; who shows results asks for that, never for the
+kind. Only cards have a widget for each kind (`app/panels/output/cards.py`); a kind without one is shown as text.
 """
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack
+
+from core.functions.text import (
+    NARROW,
+    Amount,
+    Cell,
+    Column,
+    TextStyle,
+    aligned,
+    bare,
+    cell_text,
+    csv_heading,
+    entries_text,
+    escaped,
+    heading,
+    latex_entry,
+    number,
+    triple,
+    units_of,
+)
 
 Rows = tuple[tuple[float, ...], ...]
 Display = Literal["composite", "animate", "single"]
+UNWRITTEN = {"written": False}
+"""Metadata of a field that is left out where a result is written as data."""
 
 
-class Amount(NamedTuple):
-    """A number with its own dimension, for columns of mixed dimensions."""
+class SceneParts(NamedTuple):
+    """What a result has for the scene.
 
-    value: float | None
-    dimension: str = "none"
+    poses : poses to show, with the `field` of ellipsoids along them; motion : a run; arrows : directions;
+    ranges : what views show from now on. None: nothing of the sort.
+    """
 
-
-Cell = float | int | str | bool | Amount | None
-
-
-class Column(NamedTuple):
-    """A column of a table; numbers in it have the dimension."""
-
-    title: str
-    dimension: str = "none"
+    poses: PoseSequence | None = None
+    field: EllipsoidField | None = None
+    motion: Motion | None = None
+    arrows: tuple[Arrow, ...] | None = None
+    ranges: tuple[tuple[float, float], ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class Result(ABC):
     """What all results share: a title, the call that made them as a script line, and whether it follows the pose."""
 
     title: str = ""
     call: str = ""
     function: str = ""
-    live: bool = False
-    growth: int = 0
+    live: bool = dataclasses.field(default=False, metadata=UNWRITTEN)
+    growth: int = dataclasses.field(default=0, metadata=UNWRITTEN)
     """Results with the same number (not 0) are one that grows: a newer one takes the place of the one before."""
+
+    @abstractmethod
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        """As text a person can read in a terminal."""
+
+    def to_latex(self) -> str:
+        """As LaTeX."""
+        return escaped(self.to_text())
+
+    def to_python(self) -> str:
+        """As Python, in SI and full precision."""
+        return f"# {self.to_text()}"
+
+    def to_data(self) -> dict[str, Any]:
+        """As data for JSON: its fields, with `kind`."""
+        data: dict[str, Any] = {"kind": type(self).__name__}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.metadata.get("written", True) and (value or field.name not in ("call", "function")):
+                data["ellipsoid_kind" if field.name == "kind" else field.name] = value
+        return data
+
+    def to_table(self) -> Table | None:
+        """Its numbers as a table, None if it has none."""
+        return None
+
+    def to_formulas(self) -> Formulas | None:
+        """Its formulas, None if it has none."""
+        return None
+
+    def shown(self) -> tuple[Result, ...]:
+        """What a card shows of it, each by its own kind."""
+        return (self,)
+
+    def scene_parts(self) -> SceneParts:
+        """What it has for the scene."""
+        return SceneParts()
+
+    def pictures(self) -> tuple[Picture | Print, ...]:
+        """Files of pictures that it asks for."""
+        return ()
+
+    def framed(self, frame: bool, view: str) -> Result:
+        """The same with a box round its poses if wanted, seen from a side (as in `PoseSequence`)."""
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +118,9 @@ class Message(Result):
 
     text: str = ""
     severity: str = "done"
+
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return self.text or self.title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +138,26 @@ class Matrix(Result):
         """Rows and columns."""
         return len(self.entries), len(self.entries[0]) if self.entries else 0
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        """With its labels, columns aligned."""
+        cells = [[e if isinstance(e, str) else number(e) for e in row] for row in self.entries]
+        if self.rows:
+            cells = [[label, *row] for label, row in zip(self.rows, cells, strict=True)]
+        if self.columns:
+            cells.insert(0, [""] * bool(self.rows) + list(self.columns))
+        head = f"{self.title}  ({self.note})" if self.note else self.title
+        return "\n".join([head, *aligned(cells)])
+
+    def to_latex(self) -> str:
+        body = " \\\\\n".join(" & ".join(latex_entry(e) for e in row) for row in self.entries)
+        name = f"{self.symbol} = " if self.symbol else ""
+        return f"{name}\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
+
+    def to_python(self) -> str:
+        """A numpy array."""
+        body = ",\n    ".join("[" + ", ".join(map(repr, row)) + "]" for row in self.entries)
+        return f"# {self.title}\nnp.array([\n    {body},\n])"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Formulas(Result):
@@ -78,7 +169,7 @@ class Formulas(Result):
     """
 
     label: str
-    entries: tuple[tuple[Any, ...], ...]
+    entries: tuple[tuple[Any, ...], ...] = dataclasses.field(metadata=UNWRITTEN)
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     symbols: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -94,6 +185,41 @@ class Formulas(Result):
     plain: bool = False
     """As text, without what a reader must know and without a comparison that was passed."""
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        """Two-dimensional where it is narrow enough, with proof and conventions below."""
+        from core.symbolic.export import arranged, listed
+
+        cells = entries_text(self.entries, style.get("longest", math.inf))
+        body = arranged(cells, self.label)
+        several = len(cells) * len(cells[0]) > 1
+        if self.by_element or (several and max(map(len, body.splitlines())) > NARROW):
+            body = listed(cells, self.label)
+        notes = [*self.recognised, self.proof, *self.conventions]
+        if self.plain:
+            notes = [self.proof] if self.proved is False else []
+        return body + "\n".join(f"  {note}" for note in notes if note)
+
+    def to_latex(self) -> str:
+        from core.symbolic.export import latex
+
+        return latex(self.entries, self.label)
+
+    def to_python(self) -> str:
+        from core.symbolic.export import python
+
+        return python(self.entries, self.label)
+
+    def to_data(self) -> dict[str, Any]:
+        from core.symbolic.notation import text
+
+        kept: Any = {}  # numbers are made legible once for both languages
+        written = [[text(form, "text", kept) for form in row] for row in self.entries]
+        latex = [[text(form, "latex", kept) for form in row] for row in self.entries]
+        return {**super().to_data(), "latex": latex, "entries": written}
+
+    def to_formulas(self) -> Formulas:
+        return self
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table(Result):
@@ -107,6 +233,44 @@ class Table(Result):
         """The cells under a title."""
         index = [column.title for column in self.columns].index(title)
         return tuple(row[index] for row in self.rows)
+
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        """With its titles, columns aligned; numbers in the units asked for."""
+        units = units_of(style)
+        heads = [heading(column, **units) for column in self.columns]
+        cells = [
+            [cell_text(c, column, **units) for c, column in zip(row, self.columns, strict=True)] for row in self.rows
+        ]
+        left = [all(isinstance(row[i], str) for row in self.rows) for i in range(len(heads))]
+        lines = aligned([heads, *cells], left)
+        lines.insert(1, "─" * max(map(len, lines)))
+        return "\n".join([self.title, *lines, *([f"({self.note})"] if self.note else [])])
+
+    def to_csv(self) -> str:
+        """One heading line with SI units, full precision."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        cells = [[row[i] for row in self.rows] for i in range(len(self.columns))]
+        writer.writerow(map(csv_heading, self.columns, cells))
+        for row in self.rows:
+            writer.writerow(["" if cell is None else bare(cell) for cell in row])
+        return out.getvalue()
+
+    def to_latex(self) -> str:
+        columns = "l" * len(self.columns)
+        lines = [" & ".join(escaped(heading(c)) for c in self.columns) + " \\\\ \\hline"]
+        for row in self.rows:
+            cells = (escaped(cell_text(c, column)) for c, column in zip(row, self.columns, strict=True))
+            lines.append(" & ".join(cells) + " \\\\")
+        return f"\\begin{{tabular}}{{{columns}}}\n" + "\n".join(lines) + "\n\\end{tabular}"
+
+    def to_python(self) -> str:
+        """A list of tuples."""
+        rows = ",\n    ".join(repr(tuple(map(bare, row))) for row in self.rows)
+        return f"# {', '.join(heading(c) for c in self.columns)}\n[\n    {rows},\n]"
+
+    def to_table(self) -> Table:
+        return self
 
 
 class PlacedFrame(NamedTuple):
@@ -128,12 +292,16 @@ class FrameTable(Table):
     joints: tuple[str, ...]
     frames: tuple[PlacedFrame, ...]
     own: tuple[str, ...]
-    chain: Any = None
+    chain: Any = dataclasses.field(default=None, metadata=UNWRITTEN)
 
     @property
     def axis_after(self) -> bool:
         """Whether the axis of row i is the z axis of frame i; else it is that of frame i − 1."""
         return self.convention == "modified"
+
+
+_DISPLAYS = {"composite": "all at once", "animate": "pose by pose", "single": "the first"}
+"""How poses are shown, in words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,10 +316,24 @@ class PoseSequence(Result):
     q: Rows
     p: tuple[Mapping[str, float], ...]
     display: Display = "composite"
-    model: Any = None
+    model: Any = dataclasses.field(default=None, metadata=UNWRITTEN)
     ranges: tuple[tuple[Any, ...], ...] = ()
     frame: bool = False
     view: str = ""
+
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        count = len(self.q)
+        return f"{self.title}: {count} poses, {_DISPLAYS[self.display]}" if count > 1 else self.title
+
+    def scene_parts(self) -> SceneParts:
+        return SceneParts(poses=self)
+
+    def framed(self, frame: bool, view: str) -> PoseSequence:
+        return dataclasses.replace(self, frame=frame, view=view)
+
+    def animated(self) -> PoseSequence:
+        """The same, shown pose by pose."""
+        return dataclasses.replace(self, display="animate")
 
 
 @dataclass(frozen=True)
@@ -197,6 +379,37 @@ class EllipsoidField(Result):
             radii = [radius / max(radii) for radius in radii]
         return dataclasses.replace(ellipsoid, radii=(radii[0], radii[1], radii[2]))
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        count = len(self.ellipsoids)
+        lines = [self.title if self.listed else f"{self.title}: {count} pose{'s' * (count != 1)}"]
+        lines += [self.measures.to_text(**style)] if self.listed else []
+        return "\n".join([*lines, *([self.remark] if self.remark else [])])
+
+    def to_latex(self) -> str:
+        return self.measures.to_latex()
+
+    def to_python(self) -> str:
+        return self.measures.to_python()
+
+    def to_table(self) -> Table:
+        return self.measures
+
+    def shown(self) -> tuple[Result, ...]:
+        """Its measures, its remark and its poses."""
+        measures = (self.measures,) if self.listed else ()
+        remark = (Message(text=self.remark, severity="hint"),) if self.remark else ()
+        return (*measures, *remark, self.poses)
+
+    def scene_parts(self) -> SceneParts:
+        return SceneParts(poses=self.poses, field=self)
+
+    def framed(self, frame: bool, view: str) -> EllipsoidField:
+        return dataclasses.replace(self, poses=self.poses.framed(frame, view))
+
+    def animated(self) -> EllipsoidField:
+        """The same, shown pose by pose."""
+        return dataclasses.replace(self, poses=self.poses.animated())
+
 
 class Arrow(NamedTuple):
     """A direction at a place in the world: origin (m), unit vector. `turning`: of a rotation; `both_directions`: a line
@@ -214,6 +427,14 @@ class Arrows(Result):
 
     arrows: tuple[Arrow, ...]
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return "\n".join(
+            f"{self.title}: through ({triple(a.origin)}) m along ({triple(a.direction)})" for a in self.arrows
+        )
+
+    def scene_parts(self) -> SceneParts:
+        return SceneParts(arrows=self.arrows)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Motion(Result):
@@ -223,13 +444,24 @@ class Motion(Result):
     trace : draw the path of the tool; animate : play it; files : pictures of the curves (.png, .svg, .pdf) to write.
     """
 
-    run: Any
+    severity: ClassVar[str] = "done"
+    run: Any = dataclasses.field(metadata=UNWRITTEN)
     text: str = ""
     curves: tuple[tuple[str, str], ...] = ()
     aspect: float = 0.0
     trace: bool = False
     animate: bool = False
     files: tuple[str, ...] = ()
+
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return self.text or self.title
+
+    def scene_parts(self) -> SceneParts:
+        return SceneParts(motion=self)
+
+    def animated(self) -> Motion:
+        """The same, played."""
+        return dataclasses.replace(self, title="Animation", animate=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,6 +476,12 @@ class Picture(Result):
     q: tuple[float, ...] = ()
     p: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return f"{self.path}: {self.size[0]} × {self.size[1]} pixels"
+
+    def pictures(self) -> tuple[Picture, ...]:
+        return (self,)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Print(Result):
@@ -253,7 +491,13 @@ class Print(Result):
     path: str
     of: Result
     ranges: tuple[tuple[float, float], ...] = ()
-    trajectories: tuple[Any, ...] = ()
+    trajectories: tuple[Any, ...] = dataclasses.field(default=(), metadata=UNWRITTEN)
+
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return self.title
+
+    def pictures(self) -> tuple[Print, ...]:
+        return (self,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +506,12 @@ class ViewRanges(Result):
 
     ranges: tuple[tuple[float, float], ...] = ()
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return self.title
+
+    def scene_parts(self) -> SceneParts:
+        return SceneParts(ranges=self.ranges)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Result):
@@ -269,9 +519,21 @@ class Report(Result):
 
     parts: tuple[Result, ...]
 
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        return "\n\n".join(part.to_text(**style) for part in self.parts)
+
+    def to_latex(self) -> str:
+        return "\n\n".join(filter(None, (part.to_latex() for part in self.parts)))
+
+    def to_python(self) -> str:
+        return "\n\n".join(filter(None, (part.to_python() for part in self.parts)))
+
+    def shown(self) -> tuple[Result, ...]:
+        return tuple(each for part in self.parts for each in part.shown())
+
 
 def leaves(result: Result) -> Iterator[Result]:
-    """The results inside a report, or the result itself; an ellipsoid field also yields its poses."""
+    """The results inside a report, or the result itself."""
     if isinstance(result, Report):
         for part in result.parts:
             yield from leaves(part)
@@ -279,26 +541,17 @@ def leaves(result: Result) -> Iterator[Result]:
         yield result
 
 
+def tables(result: Result) -> list[Table]:
+    """The tables of a result."""
+    return [table for part in leaves(result) if (table := part.to_table()) is not None]
+
+
 def to_json(value: Any) -> Any:
     """A result as data for JSON: objects with `kind`, infinite and undefined numbers as texts."""
-    if isinstance(value, Result | Ellipsoid):
-        fields: dict[str, Any] = {"kind": type(value).__name__}
-        for field in dataclasses.fields(value):
-            if (
-                field.name in ("live", "model", "run", "chain", "growth", "trajectories")
-                or (field.name == "entries" and isinstance(value, Formulas))
-                or (field.name in ("call", "function") and not getattr(value, field.name))
-            ):
-                continue
-            name = "ellipsoid_kind" if field.name == "kind" else field.name
-            fields[name] = to_json(getattr(value, field.name))
-        if isinstance(value, Formulas):
-            from core.symbolic.notation import text
-
-            kept: Any = {}  # numbers are made legible once for both languages
-            fields["latex"] = [[text(form, "latex", kept) for form in row] for row in value.entries]
-            fields["entries"] = [[text(form, "text", kept) for form in row] for row in value.entries]
-        return fields
+    if isinstance(value, Result):
+        return to_json(value.to_data())
+    if isinstance(value, Ellipsoid):
+        return to_json({"kind": "Ellipsoid", **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)}})
     if isinstance(value, Amount | Column):
         return {name: to_json(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):

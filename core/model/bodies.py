@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
 from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
@@ -41,8 +42,9 @@ class Figures(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class World(Element):
-    """What surrounds the machine, and how what has no shape is drawn."""
+    """What surrounds the machine, and how what has no shape is drawn. As the ground it carries frames."""
 
+    name: ClassVar[str] = WORLD
     gravity: Gravity = part(Gravity, "Gravity field", Gravity())
     figures: Figures = part(Figures, "Shapes of joints and links", Figures())
 

@@ -4,7 +4,7 @@ as it stands: springs are slack and rods as long as the distance, held sensors a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -225,19 +225,12 @@ def name_of_file(path: str) -> str:
 
 def joined(model: Model, joint: Joint) -> Model:
     """The model with a joint; a free joint that gave one of its bodies a place until now goes: the body is held."""
-    homes = {frame.name: frame.parent for frame in model.expanded.frames}
-
-    def home(name: str) -> str:
-        while name in homes:
-            name = homes[name]
-        return name
-
-    carriers = {home(each.child): each for each in model.expanded.joints}
-    sides = home(joint.child), home(joint.parent)
+    carried = {model.carrier(each.child).name: each for each in model.expanded.joints}
+    sides = model.carrier(joint.child).name, model.carrier(joint.parent).name
     new = add(model, joint)
     for side, other in (sides, sides[::-1]):
-        carrier = carriers.get(side)
-        holders = _holders(other, carriers, home)
+        carrier = carried.get(side)
+        holders = _holders(model, other, carried)
         held = side not in holders and (side == sides[0] or holders[-1] == WORLD)
         if carrier is not None and held and _only_places(model, carrier):
             return remove(new, "joints", carrier.name)
@@ -250,9 +243,9 @@ def _only_places(model: Model, joint: Joint) -> bool:
     return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
 
 
-def _holders(body: str, carriers: Mapping[str, Joint], home: Callable[[str], str]) -> list[str]:
+def _holders(model: Model, body: str, carried: Mapping[str, Joint]) -> list[str]:
     """A body, the one that carries it, and so on."""
     found = [body]
-    while found[-1] in carriers and (next_ := home(carriers[found[-1]].parent)) not in found:
+    while found[-1] in carried and (next_ := model.carrier(carried[found[-1]].parent).name) not in found:
         found.append(next_)
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from core.errors import ModelError
+from core.errors import ModelError, near_misses
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain
@@ -34,6 +34,7 @@ from core.model.formula.expression import parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
+from core.model.placements import Carrier, Placement, placements
 from core.model.sensors import Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
@@ -182,6 +183,24 @@ class Model(Element):
     def expanded(self) -> Model:
         """The same machine with its chains and sub-assemblies turned into bodies, joints, frames …"""
         return expanded(self)
+
+    @cached_property
+    def placements(self) -> dict[str, Placement]:
+        """name → where it is on what carries it: the ground, every body, frame and junction, of chains too."""
+        plain = self.expanded
+        return placements(plain.world, (*plain.bodies, *plain.junctions), plain.frames)
+
+    def placement(self, name: str) -> Placement:
+        """What carries a body, frame or junction, and the frames from there to it; the empty name is the ground."""
+        if (found := self.placements.get(name or WORLD)) is None:
+            raise ModelError(
+                f"There is no body, frame or junction '{name}'.", remedy=near_misses(name, list(self.placements))
+            )
+        return found
+
+    def carrier(self, name: str) -> Carrier:
+        """The body, ground or junction that carries what has this name: itself, unless it is a frame."""
+        return self.placement(name).carrier
 
     def index(self, namespace: str) -> dict[str, Element]:
         """name → element of a namespace ("frame": bodies and frames; "joint", "parameter", "material", "chain")."""

@@ -21,6 +21,7 @@ from core.model.bodies import WORLD, Body, Frame
 from core.model.fields import Value
 from core.model.formula.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
 from core.model.joints import Joint
+from core.model.placements import carried_by
 from core.model.shapes import IDENTITY, Pose
 
 Matrix = NDArray[np.float64]
@@ -39,7 +40,7 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
     R_Wj, at = _turn(joint.a, where), joint.a.position
     sides = {}
     for side, name in (("parent", joint.parent), ("child", joint.child)):
-        body = _carrier(name, frames)
+        body, _ = carried_by(name, frames)
         reference = _reference(body, bodies, where)
         R_WB = _turn(reference, f"body '{body}', reference")
         offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
@@ -54,15 +55,6 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
         second_axis=turned(R_Wj.T, joint.second_axis),
         given_in="frames",
     )
-
-
-def _carrier(name: str, frames: Mapping[str, Frame]) -> str:
-    """The body (or world) on which a body or frame lies."""
-    seen: set[str] = set()
-    while name in frames and name not in seen:
-        seen.add(name)
-        name = frames[name].parent
-    return name
 
 
 def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:

@@ -92,7 +92,8 @@ def topology_of(model: Model) -> Topology:
     loop contradict each other in whether they are to be cut.
     """
     plain = model.expanded
-    carriers = _carriers(plain)
+    names = (WORLD, *(body.name for body in plain.bodies), *(frame.name for frame in plain.frames))
+    carriers = {name: plain.carrier(name).name for name in names}
     edges: dict[str, list[tuple[Joint, str, bool]]] = {name: [] for name in (WORLD, *(b.name for b in plain.bodies))}
     rank = _ranks(plain)
     for joint in plain.joints:
@@ -120,18 +121,6 @@ def topology_of(model: Model) -> Topology:
     topology = Topology(plain, tuple(branches), cuts, carriers)
     _check_chosen_cuts(topology)
     return topology
-
-
-def _carriers(model: Model) -> dict[str, str]:
-    carriers = {WORLD: WORLD, **{body.name: body.name for body in model.bodies}}
-    parents = {frame.name: frame.parent for frame in model.frames}
-    for name in parents:
-        path, current = [name], parents[name]
-        while current not in carriers:
-            path.append(current)
-            current = parents[current]
-        carriers.update((step, carriers[current]) for step in path)
-    return carriers
 
 
 _KEPT, _CUT = -1, 9

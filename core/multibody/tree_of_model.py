@@ -95,16 +95,13 @@ class _Builder:
         self.branches: list[tuple[Branch, Any, Pose]] = []
         self.bodies: dict[int, list[Inertia]] = {-1: []}
         self.masses = {body.name: numbers.inertia(body) for body in topology.model.bodies}
-        self.frames = {frame.name: frame for frame in topology.model.frames}
         self.carried: dict[str, int] = {}
 
     def on_body(self, name: str) -> Pose:
         """Pose of a body or frame in the body that carries it."""
         pose = IDENTITY
-        while name in self.frames:
-            frame = self.frames[name]
-            pose = _composed(self.numbers.pose(frame.pose, f"frame '{name}', pose"), pose)
-            name = frame.parent
+        for frame in reversed(self.topology.model.placement(name).frames):
+            pose = _composed(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
         return pose
 
     def sides(self, joint: Joint) -> tuple[Any, Pose, Pose]:
@@ -141,7 +138,7 @@ class _Builder:
         gravity = Gravity(uniform, mu, middle, model.world.gravity.kind == "point")
         links = tuple(self.link(i) for i in range(len(self.branches)))
         tree = Tree(links, self.offsets.nq, self.offsets.nv, gravity)
-        frames = {name: self.frame(name) for name in (WORLD, *(b.name for b in model.bodies), *self.frames)}
+        frames = {name: self.frame(name) for name in self.topology.carriers}
         joints = {joint.name: self.joint_frames(joint) for joint in self.all_joints()}
         return Machine(
             tree,

@@ -6,7 +6,6 @@ them, or a run as times and poses; ellipsoids with their measures.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import os
@@ -18,7 +17,6 @@ import numpy as np
 from core.errors import FileError, ModelError
 from core.files.regular_file import ANIMATION, text_content_of
 from core.functions.results import (
-    Column,
     Ellipsoid,
     EllipsoidField,
     Message,
@@ -30,6 +28,7 @@ from core.functions.results import (
     leaves,
     rows_of,
 )
+from core.functions.text import Column
 from core.mathematica import meaning
 from core.mathematica.syntax import Tree, refused
 from core.model.formula.numerals import readable
@@ -47,8 +46,10 @@ Animation = PoseSequence | EllipsoidField | Motion
 def animation_of(result: Result) -> Animation | None:
     """What of a result can be animated: poses, ellipsoids, or a run that is more than curves."""
     for part in leaves(result):
-        if isinstance(part, PoseSequence | EllipsoidField) or (isinstance(part, Motion) and not part.curves):
-            return part
+        scene = part.scene_parts()
+        found = scene.field or scene.poses or scene.motion
+        if found is not None and not (scene.motion and scene.motion.curves):
+            return found
     return None
 
 
@@ -64,12 +65,7 @@ def _last(workspace: Workspace) -> Animation:
 
 def show(workspace: Workspace) -> Result:
     """The last animation, pose by pose."""
-    found = _last(workspace)
-    if isinstance(found, Motion):
-        return dataclasses.replace(found, title="Animation", animate=True)
-    if isinstance(found, EllipsoidField):
-        return dataclasses.replace(found, poses=dataclasses.replace(found.poses, display="animate"))
-    return dataclasses.replace(found, display="animate")
+    return _last(workspace).animated()
 
 
 # --------------------------------------------------------------------------------- files
@@ -94,19 +90,17 @@ def save(workspace: Workspace, file: Tree) -> Result:
 
 
 def _size(found: Animation) -> str:
-    count = len(found.run.time) if isinstance(found, Motion) else len(_poses(found).q)
+    scene = found.scene_parts()
+    count = len(scene.poses.q) if scene.poses is not None else len(scene.motion.run.time) if scene.motion else 0
     return f"{count} pose{'s' * (count != 1)}"
 
 
-def _poses(found: PoseSequence | EllipsoidField) -> PoseSequence:
-    return found.poses if isinstance(found, EllipsoidField) else found
-
-
 def _data(found: Animation) -> dict[str, Any]:
-    if isinstance(found, Motion):
-        run = found.run
+    poses, field, motion, *_ = found.scene_parts()
+    if motion is not None:
+        run = motion.run
         return {"times": run.time.tolist(), "poses": run.q.tolist(), "parameters": [dict(run.settings.parameters)]}
-    poses = _poses(found)
+    assert poses is not None
     data: dict[str, Any] = {
         "display": poses.display,
         "frame": poses.frame,
@@ -115,15 +109,15 @@ def _data(found: Animation) -> dict[str, Any]:
         "poses": [list(q) for q in poses.q],
         "parameters": [dict(p) for p in poses.p],
     }
-    if isinstance(found, EllipsoidField):
+    if field is not None:
         data["ellipsoids"] = {
-            "kind": found.kind,
-            "part": found.part,
-            "of": found.frame,
-            "dimension": found.dimension,
-            "scaled": found.scaled,
-            "shown": found.graphics,
-            "each": [[e.center, e.axes, [str(r) if math.isinf(r) else r for r in e.radii]] for e in found.ellipsoids],
+            "kind": field.kind,
+            "part": field.part,
+            "of": field.frame,
+            "dimension": field.dimension,
+            "scaled": field.scaled,
+            "shown": field.graphics,
+            "each": [[e.center, e.axes, [str(r) if math.isinf(r) else r for r in e.radii]] for e in field.ellipsoids],
         }
     return data
 

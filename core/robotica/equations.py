@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.errors import ExpressionError
-from core.functions.results import Cell, Column, Formulas, Message, Report, Result, Table
+from core.functions.results import Formulas, Message, Report, Result, Table
+from core.functions.text import Cell, Column
 from core.mathematica import meaning
 from core.mathematica.syntax import Name, Tree
 from core.model.bodies import Gravity

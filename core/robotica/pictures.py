@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
-from core.functions.results import EllipsoidField, Message, PoseSequence, Print, Report, Result
+from core.functions.results import EllipsoidField, Message, Print, Report, Result
 from core.mathematica import meaning
 from core.mathematica.syntax import Items, Tree, place, refused
 from core.robotica.command import text_of
@@ -104,11 +103,7 @@ def finished(
 ) -> Result:
     """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed, with lines
     along `trajectories`, (n, 3) places each, m."""
-    look: dict[str, Any] = {"frame": "frame" in options, "view": FLAT.get(_plane(workspace), "")}
-    if isinstance(result, EllipsoidField):
-        result = dataclasses.replace(result, poses=dataclasses.replace(result.poses, **look))
-    elif isinstance(result, PoseSequence):
-        result = dataclasses.replace(result, **look)
+    result = result.framed("frame" in options, FLAT.get(_plane(workspace), ""))
     files = printed(options, name)
     if not files:
         return result

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ExpressionError, ModelError
-from core.functions.results import Column, Message, Motion, PoseSequence, Report, Result, Table
+from core.functions.results import Message, Motion, PoseSequence, Report, Result, Table
 from core.functions.subjects.response import INCREMENT, summary, write_response
 from core.functions.subjects.torque_file import NO_TORQUES, Torques, read_torque_file
 from core.functions.subjects.torque_law import missing, respond
+from core.functions.text import Column
 from core.mathematica import meaning
 from core.mathematica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.robotica.pictures import finished, printed

@@ -16,7 +16,6 @@ from core.functions import FUNCTIONS, Context, call, find
 from core.functions.catalogue import GROUPS
 from core.functions.context import Cancelled
 from core.functions.results import EllipsoidField, Matrix, PoseSequence, Report, Table, leaves, to_json
-from core.functions.text import csv_of, latex_of, python_of, text_of
 from core.model import Body, Joint, Model
 from resources import EXAMPLES, examples
 
@@ -64,8 +63,8 @@ def test_every_function_runs_with_its_defaults_or_says_why_not(example):
         assert result.title
         json.dumps(to_json(result), allow_nan=False)
         longest = example == "panda" and function.id in ("symbolic_dynamics", "derivation")  # the shorter in all three
-        for writer in (text_of,) if longest else (text_of, latex_of, python_of):
-            assert writer(result)
+        for written in (result.to_text,) if longest else (result.to_text, result.to_latex, result.to_python):
+            assert written()
 
 
 def test_energies_of_a_machine_without_mass_have_no_centre():
@@ -291,7 +290,7 @@ def test_cancel_stops_between_steps(puma):
 
 
 def test_csv_has_full_precision_and_units(puma):
-    lines = csv_of(table(call("forward_kinematics", puma))).splitlines()
+    lines = table(call("forward_kinematics", puma)).to_csv().splitlines()
     assert lines[0].split(",")[:5] == ["Frame", "x [m]", "y [m]", "z [m]", "roll [rad]"]
     x = float(lines[1].split(",")[1])
     assert x == pytest.approx(float(puma.mech.frame(puma.q, "tool")[0, 3]), abs=1e-14)

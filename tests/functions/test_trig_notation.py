@@ -8,7 +8,6 @@ import pytest
 from app.formulas.layout import Hand
 from core.files import load
 from core.functions import Context, call
-from core.functions.text import latex_of, text_of
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 from core.symbolic.notation import write_short
@@ -27,21 +26,21 @@ def context():
 
 
 def test_it_switches_all_following_output_and_back(context):
-    assert "S12" in text_of(call("derive", context, what="J"))
+    assert "S12" in call("derive", context, what="J").to_text()
     assert "in full" in call("trig_notation", context).text
     shown = call("derive", context, what="J")
-    assert "Sin[q1 + q2]" in text_of(shown)
-    assert "S12" not in text_of(shown)
-    assert r"\sin(q_{1} + q_{2})" in latex_of(shown)
+    assert "Sin[q1 + q2]" in shown.to_text()
+    assert "S12" not in shown.to_text()
+    assert r"\sin(q_{1} + q_{2})" in shown.to_latex()
     assert "C1 for cos(q1)" in call("trig_notation", context).text
-    assert "S12" in text_of(call("derive", context, what="J"))
+    assert "S12" in call("derive", context, what="J").to_text()
 
 
 def test_simplified_expressions_follow(context):
     expression = "Sin[q1] Cos[q2] + Cos[q1] Sin[q2]"
-    assert "S12" in text_of(call("simplify_expression", context, expression=expression))
+    assert "S12" in call("simplify_expression", context, expression=expression).to_text()
     full = call("simplify_expression", context, expression=expression, notation="full")
-    assert "Sin[q1 + q2]" in text_of(full)
+    assert "Sin[q1 + q2]" in full.to_text()
 
 
 def test_code_is_always_in_full(context):
@@ -67,9 +66,9 @@ def test_formulas_on_cards_are_set_so(context, qapp):
 
 def test_robotica_line():
     session = Session(ScriptHost(str(EXAMPLES / "two_link.rob")))
-    assert "S12" in text_of(session.run("J")[-1])
+    assert "S12" in session.run("J")[-1].to_text()
     session.run("SimplifyTrigNotation[]")
-    assert "Sin[q1 + q2]" in text_of(session.run("J")[-1])
+    assert "Sin[q1 + q2]" in session.run("J")[-1].to_text()
 
 
 def test_command_line():

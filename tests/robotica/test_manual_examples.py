@@ -8,7 +8,6 @@ import pytest
 import resources
 from core.errors import ExpressionError
 from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, leaves
-from core.functions.text import text_of
 from core.robotica.commands import COMMANDS
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
@@ -44,7 +43,7 @@ def session(tmp_path):
 
 
 def said(session, line):
-    return "\n".join(text_of(result) for result in session.run(line))
+    return "\n".join(result.to_text() for result in session.run(line))
 
 
 def test_two_link_arm_as_in_the_reference(session, tmp_path):

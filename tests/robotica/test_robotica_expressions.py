@@ -7,7 +7,6 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, KinetostatError
-from core.functions.text import text_of
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
@@ -22,7 +21,7 @@ def session(tmp_path):
 
 
 def said(session, line):
-    return "\n".join(text_of(result) for result in session.run(line)).strip()
+    return "\n".join(result.to_text() for result in session.run(line)).strip()
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_results_are_compared_with_the_compiled_kernel(session, line):
     assert "agrees with the compiled kernel" in found.proof
     assert found.conventions
     assert ("joints", "joint2") in found.owners["q2"]
-    assert "agrees" not in text_of(found)  # the text is the manual's
+    assert "agrees" not in found.to_text()  # the text is the manual's
 
 
 def test_a_result_that_differs_from_the_kernel_says_so(session, monkeypatch):
@@ -174,12 +173,12 @@ def test_a_result_that_differs_from_the_kernel_says_so(session, monkeypatch):
     monkeypatch.setitem(session.robot._forms, ("M",), ((right[0][1], right[0][1]), right[1]))
     (found,) = session.run("M")
     assert found.proved is False
-    assert "DIFFERS" in text_of(found)
+    assert "DIFFERS" in found.to_text()
 
 
 def test_long_entries_are_told_by_their_length_where_that_is_wished(session):
     (found,) = session.run("M")
-    assert "M[[1,1]] = … " not in text_of(found)
-    short = text_of(found, longest=8)
+    assert "M[[1,1]] = … " not in found.to_text()
+    short = found.to_text(longest=8)
     assert "operations, on the card" in short
     assert "I2 + 1/4 a2^2 m2" in short

@@ -8,7 +8,6 @@ import pytest
 import resources
 from core.errors import ExpressionError, FileError, KinetostatError, ModelError
 from core.functions.results import EllipsoidField, Formulas, Motion, PoseSequence, Report, leaves
-from core.functions.text import text_of
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
@@ -40,7 +39,7 @@ def session(tmp_path):
 
 
 def said(session, line):
-    return "\n".join(text_of(result) for result in session.run(line))
+    return "\n".join(result.to_text() for result in session.run(line))
 
 
 def test_command_reference_of_the_manual(session, tmp_path):
@@ -128,7 +127,7 @@ def test_responses_are_saved_read_and_plotted(session, tmp_path):
 def test_expressions_and_values(session):
     (shown,) = session.run("Sin[q1] Cos[q2] + Cos[q1] Sin[q2]")
     assert isinstance(shown, Formulas)
-    assert text_of(shown).startswith("Sin[q1] Cos[q2] + Cos[q1] Sin[q2] = S12")
+    assert shown.to_text().startswith("Sin[q1] Cos[q2] + Cos[q1] Sin[q2] = S12")
     assert "z[1] =" in said(session, "z[1]")
     session.run("a1 = 2")
     assert session.context().p["a1"] == 2.0

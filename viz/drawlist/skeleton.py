@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.model import WORLD, Body, Frame, Joint, Model
+from core.model import WORLD, Body, Joint, Model
 from viz.placement import Array, inverse, numbers, pose_matrix, unit
 
 RADIUS_PER_REACH = 0.045
@@ -41,22 +41,20 @@ class Skeleton:
         self.tools = {f"{chain.prefix}tool" for chain in model.chains}
         """Frames that carry a gripper."""
         self.values = values
-        self.frames: dict[str, Frame] = {frame.name: frame for frame in self.model.frames}
-        self._anchors: dict[str, tuple[str, Array]] = {WORLD: (WORLD, np.eye(4))}
+        self._anchors: dict[str, tuple[str, Array]] = {}
         self.driver: dict[str, Joint] = {}
         """The first joint that carries each body: the others close loops."""
         for joint in self.model.joints:
             self.driver.setdefault(self.anchor(joint.child)[0], joint)
 
     def anchor(self, name: str) -> tuple[str, Array]:
-        """The body (or world) a body or frame belongs to, and its pose there."""
+        """The body (or world, or junction) a body, frame or junction belongs to, and its pose there."""
         if name not in self._anchors:
-            frame = self.frames.get(name)
-            if frame is None:
-                self._anchors[name] = (name, np.eye(4))
-            else:
-                body, pose = self.anchor(frame.parent)
-                self._anchors[name] = (body, pose @ pose_matrix(frame.pose, self.values))
+            carrier, frames = self.model.placement(name)
+            pose = np.eye(4)
+            for frame in frames:
+                pose = pose @ pose_matrix(frame.pose, self.values)
+            self._anchors[name] = carrier.name, pose
         return self._anchors[name]
 
     def joint(self, name: str) -> Joint | None:

@@ -25,7 +25,6 @@ from app.panels.output.result_pictures import write_pictures
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import Result
-from core.functions.text import text_of
 
 FILE = "<console>"
 WAIT = 3.0
@@ -155,7 +154,7 @@ class Interpreter(QObject):
         if value is None:
             return
         self._names["_"] = value
-        text = text_of(value, degrees=True) if isinstance(value, Result) else repr(value)
+        text = value.to_text(degrees=True) if isinstance(value, Result) else repr(value)
         self.wrote.emit(text + "\n", "")
 
     def _forget(self) -> None:

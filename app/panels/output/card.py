@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QSizePolicy,
     QToolButton,
@@ -17,33 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import app.panels.output.frame_table_part
+import app.panels.output.parts  # noqa: F401  (they register the widgets of kinds of results)
 from app.background.slices import slices
 from app.document.session import Session
 from app.panels.output.append_to_file import append_formulas
-from app.panels.output.formulas_part import COPIES, FormulasPart
-from app.panels.output.frame_table_part import FrameTablePart
-from app.panels.output.parts import MatrixPart, PosesPart, TablePart, picture_part
+from app.panels.output.cards import Part, Place, part_of
+from app.panels.output.formulas_part import COPIES
 from app.panels.output.tables import TableView
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.accessible import name_panel
 from app.widgets.label import Label
-from app.widgets.note import Note
-from core.functions.results import (
-    EllipsoidField,
-    Formulas,
-    FrameTable,
-    Matrix,
-    Message,
-    Motion,
-    Picture,
-    PoseSequence,
-    Result,
-    Table,
-    leaves,
-)
-from core.functions.text import csv_of, latex_of, python_of, text_of
+from core.functions.results import Formulas, Result
 
 AT_ONCE = 0.02
 """Seconds for which widgets of a new card are made at once."""
@@ -58,6 +45,7 @@ class ResultCard(QFrame):
         super().__init__()
         self.result = result
         self._session, self._settings = session, settings
+        self._place = Place(session, settings, lambda: self.result)
         self.setObjectName("overlay")
         self._parts: list[QWidget] = []
         self._waiting: list[Result] = []
@@ -98,8 +86,8 @@ class ResultCard(QFrame):
     def _copy_menu(self, owner: QWidget) -> QMenu:
         menu = QMenu(owner)
         menu.addAction("Text", lambda: _copy(self.text()))
-        menu.addAction("LaTeX", lambda: _copy(latex_of(self.result)))
-        menu.addAction("Python", lambda: _copy(python_of(self.result)))
+        menu.addAction("LaTeX", lambda: _copy(self.result.to_latex()))
+        menu.addAction("Python", lambda: _copy(self.result.to_python()))
         if self.formulas():
             for language in ("mathematica", "c", "sympy"):
                 menu.addAction(COPIES[language], lambda language=language: _copy(self.written(language)))
@@ -117,15 +105,15 @@ class ResultCard(QFrame):
     def show_result(self, result: Result) -> None:
         """Show a newer value of the same kind."""
         old, self.result = self.result, result
-        before, after = _shown(old), _shown(result)
+        before, after = old.shown(), result.shown()
         same = 0
         while same < min(len(self._parts), len(after)) and type(before[same]) is type(after[same]):
             same += 1
         self._write_head()
         for part, widget in zip(after, self._parts[:same], strict=False):
-            _update(widget, part)
+            cast(Part, widget).show_part(part)
         self._keep(same)
-        self._waiting = after[same:]
+        self._waiting = list(after[same:])
         self._begin()
 
     def _begin(self) -> None:
@@ -137,7 +125,7 @@ class ResultCard(QFrame):
         """Make widgets for so long; True once every part has one."""
         until = time.perf_counter() + seconds
         while self._waiting:
-            part = self._widget(self._waiting.pop(0))
+            part = part_of(self._waiting.pop(0), self._place)
             name_panel(part, self._title.text())
             self._parts.append(part)
             self._layout.addWidget(part)
@@ -154,8 +142,7 @@ class ResultCard(QFrame):
         """Listen no more."""
         slices().drop(self)
         for widget in self._parts:
-            if isinstance(widget, FormulasPart | FrameTablePart):
-                widget.close()
+            widget.close()
 
     def refresh(self) -> None:
         """The units changed."""
@@ -165,11 +152,11 @@ class ResultCard(QFrame):
 
     def text(self) -> str:
         """The result as text in the person's units."""
-        return text_of(self.result, degrees=self._settings.degrees, millimetres=self._settings.millimetres)
+        return self.result.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
 
     def formulas(self) -> list[Formulas]:
         """The formulas on the card."""
-        return [part for part in _shown(self.result) if isinstance(part, Formulas)]
+        return [found for part in self.result.shown() if (found := part.to_formulas()) is not None]
 
     def written(self, language: str, label: str = "") -> str:
         """The formulas in a language of `core.symbolic.export`."""
@@ -184,8 +171,8 @@ class ResultCard(QFrame):
 
     def csv(self) -> str:
         """Its tables as CSV; '' if it has none."""
-        found = [part for part in _shown(self.result) if isinstance(part, Table)]
-        return "\n".join(map(csv_of, found))
+        found = (part.to_table() for part in self.result.shown())
+        return "\n".join(table.to_csv() for table in found if table is not None)
 
     def _write_head(self) -> None:
         self._title.setText(self.result.title or "Result")
@@ -194,58 +181,16 @@ class ResultCard(QFrame):
 
     def _fill(self) -> None:
         self._write_head()
-        self._waiting = _shown(self.result)
+        self._waiting = list(self.result.shown())
         self._begin()
 
     def _keep(self, count: int) -> None:
         """Drop the widgets of all parts but the first."""
         for widget in self._parts[count:]:
-            if isinstance(widget, FormulasPart | FrameTablePart):
-                widget.close()
+            widget.close()
             widget.hide()
             widget.deleteLater()
         del self._parts[count:]
-
-    def _widget(self, part: Result) -> QWidget:
-        if isinstance(part, Message | Motion):
-            note = Note()
-            note.say(part.text or part.title, part.severity if isinstance(part, Message) else "done")
-            return note
-        if isinstance(part, Matrix):
-            return MatrixPart(part, self.result.title)
-        if isinstance(part, Formulas):
-            return FormulasPart(part, self.result.title, self._session)
-        if isinstance(part, FrameTable):
-            return FrameTablePart(part, self._settings, self._session)
-        if isinstance(part, Table):
-            return TablePart(part, self._settings, self.result.title)
-        if isinstance(part, PoseSequence):
-            return PosesPart(part, self._session, lambda: self.result)
-        if isinstance(part, Picture):
-            return picture_part(part)
-        return Label(text_of(part))
-
-
-def _shown(result: Result) -> list[Result]:
-    """The parts a card has a widget for: an ellipsoid field shows its measures, its remark and its poses."""
-    found: list[Result] = []
-    for part in leaves(result):
-        if not isinstance(part, EllipsoidField):
-            found.append(part)
-            continue
-        found += [part.measures] if part.listed else []
-        found += [Message(text=part.remark, severity="hint")] if part.remark else []
-        found.append(part.poses)
-    return found
-
-
-def _update(widget: QWidget, part: Result) -> None:
-    if isinstance(widget, MatrixPart | FormulasPart | FrameTablePart | TablePart | PosesPart):
-        widget.show_part(part)
-    elif isinstance(widget, Note) and isinstance(part, Message):
-        widget.say(part.text, part.severity)
-    elif isinstance(widget, QLabel):
-        widget.setText(text_of(part))
 
 
 def _copy(text: str) -> None:

@@ -11,11 +11,12 @@ from app.background.lifetime import Lifetime
 from app.document.session import Ref
 from app.formulas.cells import FOLDED
 from app.formulas.formula_view import FormulasView, Spot
+from app.panels.output.cards import Place, card_of
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label
 from app.widgets.note import Note
-from core.functions.results import Formulas, Result
+from core.functions.results import Formulas
 
 if TYPE_CHECKING:
     from app.document.session import Session
@@ -76,9 +77,8 @@ class FormulasPart(QWidget):
         """Listen no more."""
         self._life.close()
 
-    def show_part(self, part: Result) -> None:
+    def show_part(self, part: Formulas) -> None:
         """Show another matrix."""
-        assert isinstance(part, Formulas)
         self.part = part
         self._caption.setText(part.title)
         self._caption.setVisible(part.title not in ("", self._heading))
@@ -193,3 +193,8 @@ def _switch(text: str, help: str) -> QToolButton:
     button.setToolTip(as_tip(help))
     button.setCheckable(True)
     return button
+
+
+@card_of(Formulas)
+def _on_card(part: Formulas, place: Place) -> FormulasPart:
+    return FormulasPart(part, place.whole().title, place.session)

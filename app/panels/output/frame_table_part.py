@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
 from app.document.session import Ref
+from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView
 from app.preferences.icons import icon
 from app.viewport.frame_sets import FrameSet
 from app.widgets.label import Label
 from core.errors import KinetostatError
-from core.functions.results import FrameTable, Result
+from core.functions.results import FrameTable
 from core.functions.subjects.dh_fit import write_table
-
-if TYPE_CHECKING:
-    from app.document.session import Session
-    from app.preferences.settings import Settings
 
 FORMATS = "Kinetostat model (*.kst);;DH table, CSV (*.csv);;DH table, TOML (*.toml);;Robotica data file (*.rob)"
 LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point at a row to see its frame and axis."
 
 
+@card_of(FrameTable)
 class FrameTablePart(QWidget):
     """Table, note, a switch for the frames, a button to save."""
 
-    def __init__(self, table: FrameTable, settings: Settings, session: Session) -> None:
+    def __init__(self, table: FrameTable, place: Place) -> None:
         super().__init__()
-        self._session, self.table = session, table
-        self.view = TableView(table, settings)
+        self._session, self.table = place.session, table
+        self.view = TableView(table, place.settings)
         self.view.setMouseTracking(True)
         self.view.viewport().installEventFilter(self)
         self.view.entered.connect(self._entered)
@@ -57,7 +53,7 @@ class FrameTablePart(QWidget):
             column.addWidget(part)
         column.addLayout(row)
         self._life = Lifetime()
-        self._life.listen((session.framed, self._others))
+        self._life.listen((place.session.framed, self._others))
         self.frames.setChecked(True)
 
     def close(self) -> None:
@@ -66,9 +62,8 @@ class FrameTablePart(QWidget):
         if self._mine:
             self._session.framed.emit(None)
 
-    def show_part(self, part: Result) -> None:
+    def show_part(self, part: FrameTable) -> None:
         """Show another table."""
-        assert isinstance(part, FrameTable)
         self.table = part
         self._note.setText(part.note)
         self.view.show_table(part)

@@ -1,21 +1,21 @@
-"""Parts of results on a card: matrix, table, poses, picture. (Formulas and frame tables have files of their own.)"""
+"""Parts of results on a card: text, message, matrix, table, poses, picture. (Formulas and frame tables have files of
+their own.)"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.document.session import Session
 from app.formulas.matrix import MatrixView
+from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView
-from app.preferences.settings import Settings
 from app.widgets.label import Label
-from core.functions.results import Matrix, Picture, PoseSequence, Result, Table
+from app.widgets.note import Note
+from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table
 
 PREVIEW_WIDTH = 360
 """Pixels."""
@@ -26,6 +26,32 @@ def _muted(text: str) -> QLabel:
     label.setWordWrap(True)
     label.setProperty("muted", True)
     return label
+
+
+@card_of(Result)
+class TextPart(Label):
+    """A result as text."""
+
+    def __init__(self, part: Result, place: Place) -> None:
+        super().__init__(part.to_text())
+
+    def show_part(self, part: Result) -> None:
+        """Show another text."""
+        self.setText(part.to_text())
+
+
+@card_of(Message)
+@card_of(Motion)
+class MessagePart(Note):
+    """A sentence in the colour of its severity; what there is to say of a run."""
+
+    def __init__(self, part: Message | Motion, place: Place) -> None:
+        super().__init__()
+        self.show_part(part)
+
+    def show_part(self, part: Message | Motion) -> None:
+        """Say another sentence."""
+        self.say(part.to_text(), part.severity)
 
 
 class _Captioned(QWidget):
@@ -49,12 +75,13 @@ class _Captioned(QWidget):
         self._note.setVisible(bool(note))
 
 
+@card_of(Matrix)
 class MatrixPart(_Captioned):
     """A matrix; it scrolls sideways when it is wide."""
 
-    def __init__(self, part: Matrix, heading: str) -> None:
+    def __init__(self, part: Matrix, place: Place) -> None:
         self._area = QScrollArea()
-        super().__init__(self._area, heading)
+        super().__init__(self._area, place.whole().title)
         self.view = MatrixView(part)
         self._area.setFrameShape(QScrollArea.Shape.NoFrame)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -63,25 +90,24 @@ class MatrixPart(_Captioned):
         self.view.setAutoFillBackground(False)
         self.show_part(part)
 
-    def show_part(self, part: Result) -> None:
+    def show_part(self, part: Matrix) -> None:
         """Show another matrix."""
-        assert isinstance(part, Matrix)
         self.say(part.title, part.note)
         self.view.show_matrix(part)
         self._area.setFixedHeight(self.view.height() + self._area.horizontalScrollBar().sizeHint().height())
 
 
+@card_of(Table)
 class TablePart(_Captioned):
     """A table."""
 
-    def __init__(self, table: Table, settings: Settings, heading: str) -> None:
-        self.view = TableView(table, settings)
-        super().__init__(self.view, heading)
+    def __init__(self, table: Table, place: Place) -> None:
+        self.view = TableView(table, place.settings)
+        super().__init__(self.view, place.whole().title)
         self.show_part(table)
 
-    def show_part(self, part: Result) -> None:
+    def show_part(self, part: Table) -> None:
         """Show another table."""
-        assert isinstance(part, Table)
         self.say(part.title, part.note)
         self.view.show_table(part)
 
@@ -89,12 +115,13 @@ class TablePart(_Captioned):
 STRANGE = "This pose belongs to another machine. Run the function again."
 
 
+@card_of(PoseSequence)
 class PosesPart(QWidget):
     """Which poses there are; one of them can be taken over, all can be shown again."""
 
-    def __init__(self, poses: PoseSequence, session: Session, result: Callable[[], Result]) -> None:
+    def __init__(self, poses: PoseSequence, place: Place) -> None:
         super().__init__()
-        self._session, self._result = session, result
+        self._session, self._result = place.session, place.whole
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         self._number = QComboBox()
@@ -109,9 +136,8 @@ class PosesPart(QWidget):
         row.addStretch(1)
         self.show_part(poses)
 
-    def show_part(self, part: Result) -> None:
+    def show_part(self, part: PoseSequence) -> None:
         """Show another sequence."""
-        assert isinstance(part, PoseSequence)
         self._poses = part
         if self._number.count() != len(part.q):
             self._number.clear()
@@ -141,25 +167,33 @@ class PosesPart(QWidget):
         self._session.produced.emit(dataclasses.replace(self._result(), live=True))
 
 
-def picture_part(picture: Picture) -> QWidget:
+@card_of(Picture)
+class PicturePart(QWidget):
     """A picture that was written, small, with its file."""
-    holder = QWidget()
-    column = QVBoxLayout(holder)
-    column.setContentsMargins(0, 0, 0, 0)
-    path = Path(picture.path).absolute()
-    image = Label()
-    pixmap = QPixmap(str(path))
-    if not pixmap.isNull():
-        ratio = image.devicePixelRatioF()
-        scaled = pixmap.scaledToWidth(int(PREVIEW_WIDTH * ratio), Qt.TransformationMode.SmoothTransformation)
-        scaled.setDevicePixelRatio(ratio)
-        image.setPixmap(scaled)
-        column.addWidget(image)
-    column.addWidget(_muted(f"{path}, {picture.size[0]} × {picture.size[1]} pixels"))
-    show = QPushButton("Open")
-    show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))))
-    row = QHBoxLayout()
-    row.addWidget(show)
-    row.addStretch(1)
-    column.addLayout(row)
-    return holder
+
+    def __init__(self, picture: Picture, place: Place) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self._image, self._about = Label(), _muted("")
+        show = QPushButton("Open")
+        show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path))))
+        row = QHBoxLayout()
+        row.addWidget(show)
+        row.addStretch(1)
+        column.addWidget(self._image)
+        column.addWidget(self._about)
+        column.addLayout(row)
+        self.show_part(picture)
+
+    def show_part(self, part: Picture) -> None:
+        """Show another picture."""
+        self._path = Path(part.path).absolute()
+        pixmap = QPixmap(str(self._path))
+        self._image.setVisible(not pixmap.isNull())
+        if not pixmap.isNull():
+            ratio = self._image.devicePixelRatioF()
+            scaled = pixmap.scaledToWidth(int(PREVIEW_WIDTH * ratio), Qt.TransformationMode.SmoothTransformation)
+            scaled.setDevicePixelRatio(ratio)
+            self._image.setPixmap(scaled)
+        self._about.setText(f"{self._path}, {part.size[0]} × {part.size[1]} pixels")

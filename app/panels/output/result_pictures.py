@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +19,25 @@ if TYPE_CHECKING:
 def write_pictures(result: Result, context: Context) -> None:
     """Write the files of all pictures a result asks for. Raises FileError."""
     for part in leaves(result):
-        if isinstance(part, Picture):
-            write_picture(part, context)
-        elif isinstance(part, Print):
-            write_result_picture(part.of, context, part.path, ranges=part.ranges, trajectories=part.trajectories)
+        for picture in part.pictures():
+            write_picture(picture, context)
 
 
-def write_picture(picture: Picture, context: Context) -> None:
-    """Draw a picture of the machine and write the PNG file it names. Raises FileError."""
+@singledispatch
+def write_picture(picture: Picture | Print, context: Context) -> None:
+    """Draw what a picture shows and write the file it names. Raises FileError."""
+    raise TypeError(f"There is no renderer for {type(picture).__name__}.")
+
+
+@write_picture.register
+def _(picture: Print, context: Context) -> None:
+    """Poses or ellipsoids of a result."""
+    write_result_picture(picture.of, context, picture.path, ranges=picture.ranges, trajectories=picture.trajectories)
+
+
+@write_picture.register
+def _(picture: Picture, context: Context) -> None:
+    """The machine."""
     from viz.pictures.offscreen import render
 
     q = np.array(picture.q) if picture.q else context.q
@@ -56,7 +68,8 @@ def write_result_picture(
 
     trajectories : (n, 3) places along lines to draw, m
     """
-    drawable = [part for part in leaves(result) if isinstance(part, PoseSequence | EllipsoidField)]
+    scenes = [part.scene_parts() for part in leaves(result)]
+    drawable = [(scene.poses, scene.field) for scene in scenes if scene.poses is not None]
     if not drawable:
         raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
     from viz import camera
@@ -64,14 +77,13 @@ def write_result_picture(
     from viz.pictures.picture_files import fineness, write_picture_file
     from viz.pictures.pixels import pixels
 
-    part = drawable[-1]
-    poses = part.poses if isinstance(part, EllipsoidField) else part
+    poses, field = drawable[-1]
     fine = fineness(path)
     with offscreen((fine * size[0], fine * size[1]), scale=float(fine)) as scene:
         scene.set_display(cube=False)
         _show_poses(scene, poses, context)
-        if isinstance(part, EllipsoidField):
-            _show_ellipsoids(scene, part)
+        if field is not None:
+            _show_ellipsoids(scene, field)
         scene.overlays.paths({str(k): trajectory for k, trajectory in enumerate(trajectories)})
         if poses.frame:
             scene.range_box.frame(scene.bounds(overlays=True).tolist())

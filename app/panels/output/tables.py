@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from app.plain_text import as_tip
-from core.functions.results import Cell, Column, Table
-from core.functions.text import amount_of, cell_text, heading
+from core.functions.results import Table
+from core.functions.text import Cell, Column, amount_of, cell_text, heading
 
 MOST_ROWS = 14
 """Rows shown before the table scrolls."""

@@ -15,7 +15,6 @@ from core.errors import KinetostatError
 from core.functions import Context
 from core.functions.context import Cancelled
 from core.functions.results import Result
-from core.functions.text import text_of
 from core.model import Model
 from core.robotica.robotica_session import Session as Robotica
 
@@ -115,7 +114,7 @@ class RoboticaLine:
             try:
                 for result in self.robotica.results(text, cancelled):
                     write_pictures(result, self.robotica.context())
-                    texts.append(text_of(result, degrees=True, longest=LONGEST))
+                    texts.append(result.to_text(degrees=True, longest=LONGEST))
                     results.append(result)
             except Cancelled:
                 raise

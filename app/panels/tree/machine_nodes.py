@@ -45,7 +45,6 @@ class Machine:
         self.model = model
         expanded = model.expanded
         self.bodies: dict[str, Body] = {body.name: body for body in expanded.bodies}
-        self.frames: dict[str, Frame] = {frame.name: frame for frame in expanded.frames}
         self.cut = cut
         self.chain_of: dict[tuple[str, str], DHChain] = {}
         for chain in model.chains:
@@ -66,9 +65,7 @@ class Machine:
 
     def body_of(self, name: str) -> str:
         """The body (or the ground) to which a frame finally belongs."""
-        while name in self.frames:
-            name = self.frames[name].parent
-        return name
+        return self.model.carrier(name).name
 
     def ground(self) -> Node:
         """The row of the ground with everything that hangs on it; bodies without a joint come last, free."""

@@ -84,14 +84,7 @@ def freed(model: Model, ref: Ref) -> tuple[str, ...]:
     after = edits.remove(model, ref.collection, ref.name)
 
     def carried(machine: Model) -> set[str]:
-        parents = {frame.name: frame.parent for frame in machine.expanded.frames}
-        found = set()
-        for joint in machine.expanded.joints:
-            name = joint.child
-            while name in parents:
-                name = parents[name]
-            found.add(name)
-        return found
+        return {machine.carrier(joint.child).name for joint in machine.expanded.joints}
 
     kept = {body.name for body in after.expanded.bodies}
     return tuple(sorted((carried(model) - carried(after)) & kept))

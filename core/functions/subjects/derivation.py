@@ -7,9 +7,10 @@ from typing import Any
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag
-from core.functions.results import Column, Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
+from core.functions.results import Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
 from core.functions.subjects.robot_formulas import formulas, needs_open_chain, robot_of
 from core.functions.subjects.symbols import RECOGNISE, SYMBOLS, TIP
+from core.functions.text import Column
 
 PARTS = ("all", "Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass", "Energies", "Dynamics")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_chain, needs_motion
 from core.functions.options import Choice
-from core.functions.results import Amount, Cell, Column, Matrix, Report, Result, Table, rows_of
+from core.functions.results import Matrix, Report, Result, Table, rows_of
+from core.functions.text import Amount, Cell, Column
 from core.joints import Free
 
 if TYPE_CHECKING:

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, FrameName, OutputFile
-from core.functions.results import (
-    Amount,
-    Column,
-    FrameTable,
-    Matrix,
-    Message,
-    PlacedFrame,
-    Report,
-    Result,
-    rows_of,
-)
+from core.functions.results import FrameTable, Matrix, Message, PlacedFrame, Report, Result, rows_of
+from core.functions.text import Amount, Column
 from core.model.formula.numerals import readable
 
 if TYPE_CHECKING:

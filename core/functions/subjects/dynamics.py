@@ -8,7 +8,8 @@ from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
-from core.functions.results import Amount, Column, Matrix, Report, Result, Table, rows_of
+from core.functions.results import Matrix, Report, Result, Table, rows_of
+from core.functions.text import Amount, Column
 
 
 def _vector(mech: Any, given: dict[str, float]) -> Any:

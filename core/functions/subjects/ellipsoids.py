@@ -7,17 +7,8 @@ from typing import Any
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag, FrameName, OutputFile, Range, Ranges
-from core.functions.results import (
-    Amount,
-    Cell,
-    Column,
-    Ellipsoid,
-    EllipsoidField,
-    PoseSequence,
-    Result,
-    Table,
-    rows_of,
-)
+from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Result, Table, rows_of
+from core.functions.text import Amount, Cell, Column
 
 _UNITS = {
     ("velocity", "translation"): "m/s per unit joint speed",
@@ -182,12 +173,11 @@ def _measures(
 def store(path: str, table: Table) -> None:
     """The measures as text at the end of a file (Robotica's `file`), or as a new CSV file."""
     from core.files.source import append_whole, write_whole
-    from core.functions.text import csv_of, text_of
 
     if path.lower().endswith(".csv"):
-        write_whole(path, csv_of(table).encode("utf-8"))
+        write_whole(path, table.to_csv().encode("utf-8"))
     else:
-        append_whole(path, text_of(table) + "\n")
+        append_whole(path, table.to_text() + "\n")
 
 
 FUNCTIONS = (

@@ -8,7 +8,8 @@ from typing import Any
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
-from core.functions.results import Amount, Cell, Column, Matrix, Message, Report, Result, Table, rows_of
+from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
+from core.functions.text import Amount, Cell, Column
 
 _POSE_COLUMNS = (
     Column("Frame"),

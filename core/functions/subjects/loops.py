@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
-from core.functions.results import Cell, Column, Message, Report, Result, Table
+from core.functions.results import Message, Report, Result, Table
+from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
     from core.closed_forms.wording import Step

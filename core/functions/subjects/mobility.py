@@ -8,20 +8,9 @@ from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
-from core.functions.results import (
-    Amount,
-    Arrow,
-    Arrows,
-    Cell,
-    Column,
-    Message,
-    PoseSequence,
-    Report,
-    Result,
-    Table,
-    rows_of,
-)
+from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.dynamics import speed_dimensions
+from core.functions.text import Amount, Cell, Column
 
 if TYPE_CHECKING:
     from core.analysis.motion_screw import Screw

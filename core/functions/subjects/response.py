@@ -11,8 +11,9 @@ from core.errors import KinetostatError, ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SymbolValues, Text, Values
-from core.functions.results import Cell, Column, Message, Motion, Report, Result, Table
+from core.functions.results import Message, Motion, Report, Result, Table
 from core.functions.subjects.robot_formulas import needs_open_chain, robot_of
+from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
     from core.functions.subjects.torque_file import Torques

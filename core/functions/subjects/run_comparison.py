@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.functions.results import Cell, Column, Table
+from core.functions.results import Table
+from core.functions.text import Cell, Column
 from core.simulation import Run
 
 Array = NDArray[np.float64]

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from core.errors import KinetostatError
-from core.model.bodies import WORLD
 from core.model.constraints import Constraint, Driver, meshing
 from core.model.forces import JOINT, LINE, SENSOR, Force, LineMass
 from core.model.formula.expression import evaluate, names, parse
@@ -70,7 +69,6 @@ class _Checks:
         self.model, self.values = model, values
         self.joints = {joint.name: joint for joint in model.joints}
         self.sensors = {sensor.name: sensor for sensor in model.sensors}
-        self.frames = {frame.name: frame for frame in model.frames}
 
     def number(self, value: float | str | None) -> float:
         """A number, NaN where there is none (or where it depends on time and state)."""
@@ -82,15 +80,13 @@ class _Checks:
     def place(self, name: str) -> tuple[str, tuple[float, ...] | None]:
         """The body (world, junction) that carries a point, and its position there if no turn lies between."""
         position: tuple[float, ...] | None = (0.0, 0.0, 0.0)
-        name = name or WORLD
-        while name in self.frames:
-            frame = self.frames[name]
+        carrier, frames = self.model.placement(name)
+        for frame in reversed(frames):
             if position is not None:
                 turned = any(position) and any(x != 0.0 for x in frame.pose.rotation)
                 offset = [self.number(x) for x in frame.pose.position]
                 position = None if turned else tuple(a + b for a, b in zip(position, offset, strict=True))
-            name = frame.parent
-        return name, position
+        return carrier.name, position
 
     # ------------------------------------------------------------------------------- points and sensors
 
@@ -119,7 +115,7 @@ class _Checks:
                 f"Subtract a sensor of kind {sensor.kind}.",
                 "minus",
             )
-        if sensor.info.geometric and self.place(sensor.a)[0] == self.place(sensor.b)[0]:
+        if sensor.info.geometric and self.model.carrier(sensor.a) is self.model.carrier(sensor.b):
             yield of(sensor, "hint", "Both frames are on one body: it never changes.", "Choose another frame.", "b")
 
     # ------------------------------------------------------------------------------- forces
@@ -225,7 +221,7 @@ class _Checks:
             if constraint.joint == constraint.leader:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
             yield from self.uncounted(constraint)
-        if "b" in uses and self.place(constraint.a)[0] == self.place(constraint.b)[0]:
+        if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
             yield of(constraint, "error", "Both ends of the rod are on one body.", "Connect two bodies.", "b")
         if "length" in constraint.info.uses and self.number(constraint.length) <= 0.0:
             yield of(constraint, "error", "A rod needs a positive length.", "Give its length.", "length")

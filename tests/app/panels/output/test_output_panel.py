@@ -11,7 +11,8 @@ from app.formulas.matrix import MatrixView, Typeset, formulas, set_formula
 from app.panels.output.panel import MOST_CARDS, OutputPanel
 from app.panels.output.tables import TableView
 from core.functions import FUNCTIONS, Context, call
-from core.functions.results import Column, Matrix, Message, Table
+from core.functions.results import Matrix, Message, Table
+from core.functions.text import Column
 
 
 @pytest.fixture
@@ -71,10 +72,9 @@ def test_copies(panel, session):
 
 
 def test_copied_python_is_the_matrix(session):
-    from core.functions.text import python_of
 
     matrix = next(iter(call("jacobian", context(session)).parts))
-    found = eval(python_of(matrix).split("\n", 1)[1], {"np": np})
+    found = eval(matrix.to_python().split("\n", 1)[1], {"np": np})
     np.testing.assert_array_equal(found, np.array(matrix.entries))
 
 
@@ -160,9 +160,8 @@ def test_a_formula_is_painted_in_the_pens_colour(qtbot):
 
 
 def test_table_text_of_empty_table():
-    from core.functions.text import table_text
 
-    assert "Nothing" in table_text(Table(title="Nothing", columns=(Column("A"),), rows=()))
+    assert "Nothing" in Table(title="Nothing", columns=(Column("A"),), rows=()).to_text()
 
 
 def overlaps(card):
