@@ -6,6 +6,20 @@ from core.elements.forces.in_joint import JointForce
 from core.elements.forces.in_series import SeriesForce
 from core.elements.forces.line import LineForce
 from core.elements.forces.wrench import WrenchForce
-from core.kinds import Kinds
+from core.kinds import Kinds, missing_members
+from core.model import FORCE_KINDS
 
-FORCES = Kinds("force", ForceElement, WrenchForce, LineForce, SeriesForce, MeasureForce, JointForce)  # type: ignore[type-abstract]
+
+class Forces(Kinds[ForceElement]):
+    """A kind enters with what the document says of it."""
+
+    def add(self, kind: type[ForceElement]) -> type[ForceElement]:
+        """See `Kinds`."""
+        if isinstance(kind, type) and issubclass(kind, self.base) and not missing_members(kind):
+            kind.check()
+        super().add(kind)
+        FORCE_KINDS[kind.name] = kind.in_document()
+        return kind
+
+
+FORCES = Forces("force", ForceElement, WrenchForce, LineForce, SeriesForce, MeasureForce, JointForce)  # type: ignore[type-abstract]
