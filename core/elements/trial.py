@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from core.elements.own_numbers import named
+from core.kinds import KindError
 
 
 def symbols(*names: str) -> Any:
@@ -16,33 +17,33 @@ def symbols(*names: str) -> Any:
 
 
 def told_to_document(kind: type[Any]) -> None:
-    """Raises TypeError unless the document is told of a kind under its name."""
+    """Raises KindError unless the document is told of a kind under its name."""
     try:
         facts = kind.in_document()
     except KeyError:
-        raise TypeError(f"The kind '{kind.name}' is refused: it lacks 'in_document'.") from None
+        raise KindError(f"The kind '{kind.name}' is refused: it lacks 'in_document'.") from None
     if facts.name != kind.name:
-        raise TypeError(f"The kind '{kind.name}' is refused: its 'in_document' calls it '{facts.name}'.")
+        raise KindError(f"The kind '{kind.name}' is refused: its 'in_document' calls it '{facts.name}'.")
 
 
 def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
-    """Raises TypeError unless these can be names of a named tuple."""
+    """Raises KindError unless these can be names of a named tuple."""
     try:
         named(*names)
     except ValueError as error:
-        raise TypeError(f"The kind '{kind.name}' is refused: its '{member}': {error}.") from None
+        raise KindError(f"The kind '{kind.name}' is refused: its '{member}': {error}.") from None
 
 
 def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
-    """Raises TypeError, which names kind and member, unless a static function gives so many scalars of symbols."""
+    """Raises KindError, which names kind and member, unless a static function gives so many scalars of symbols."""
     refused = f"The kind '{kind.name}' is refused: its '{member}'"
     try:
         found = getattr(kind, member)(*arguments)
     except Exception as error:
-        raise TypeError(f"{refused} fails ({type(error).__name__}: {error}).") from error
+        raise KindError(f"{refused} fails ({type(error).__name__}: {error}).") from error
     given = tuple(found) if isinstance(found, tuple | list) else (found,)
     if len(given) != count or not all(map(_is_scalar, given)):
-        raise TypeError(f"{refused} gives {found!r}, not {count} scalar{'s' if count != 1 else ''}.")
+        raise KindError(f"{refused} gives {found!r}, not {count} scalar{'s' if count != 1 else ''}.")
 
 
 def _is_scalar(x: Any) -> bool:

@@ -5,7 +5,7 @@ from core.elements.constraints.gear import Gear
 from core.elements.constraints.hold import Hold
 from core.elements.constraints.rod import Rod
 from core.elements.constraints.universal_rod import UniversalRod
-from core.kinds import Kinds, missing_members
+from core.kinds import Kinds
 from core.model import CONSTRAINT_KINDS
 
 
@@ -14,11 +14,17 @@ class Constraints(Kinds[ConstraintElement]):
 
     def add(self, kind: type[ConstraintElement]) -> type[ConstraintElement]:
         """See `Kinds`."""
-        if isinstance(kind, type) and issubclass(kind, self.base) and not missing_members(kind):
-            kind.check()
         super().add(kind)
         CONSTRAINT_KINDS[kind.name] = kind.in_document()
         return kind
 
 
-CONSTRAINTS = Constraints("constraint", ConstraintElement, Hold, Gear, Rod, UniversalRod)  # type: ignore[type-abstract]
+CONSTRAINTS = Constraints(
+    "constraint",
+    ConstraintElement,  # type: ignore[type-abstract]
+    Hold,
+    Gear,
+    Rod,
+    UniversalRod,
+    check=lambda kind: kind.check(),
+)

@@ -47,7 +47,7 @@ class ConstraintElement(KinematicConstraint):
 
     @classmethod
     def check(cls) -> None:
-        """Raises TypeError, which names the member that cannot be used."""
+        """Raises KindError, which names the member that cannot be used."""
         told_to_document(cls)
 
     @classmethod

@@ -6,7 +6,7 @@ from core.elements.forces.in_joint import JointForce
 from core.elements.forces.in_series import SeriesForce
 from core.elements.forces.line import LineForce
 from core.elements.forces.wrench import WrenchForce
-from core.kinds import Kinds, missing_members
+from core.kinds import Kinds
 from core.model import FORCE_KINDS
 
 
@@ -15,11 +15,18 @@ class Forces(Kinds[ForceElement]):
 
     def add(self, kind: type[ForceElement]) -> type[ForceElement]:
         """See `Kinds`."""
-        if isinstance(kind, type) and issubclass(kind, self.base) and not missing_members(kind):
-            kind.check()
         super().add(kind)
         FORCE_KINDS[kind.name] = kind.in_document()
         return kind
 
 
-FORCES = Forces("force", ForceElement, WrenchForce, LineForce, SeriesForce, MeasureForce, JointForce)  # type: ignore[type-abstract]
+FORCES = Forces(
+    "force",
+    ForceElement,  # type: ignore[type-abstract]
+    WrenchForce,
+    LineForce,
+    SeriesForce,
+    MeasureForce,
+    JointForce,
+    check=lambda kind: kind.check(),
+)

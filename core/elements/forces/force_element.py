@@ -46,7 +46,7 @@ class ForceElement(ABC):
 
     @classmethod
     def check(cls) -> None:
-        """Raises TypeError, which names the member that cannot be used."""
+        """Raises KindError, which names the member that cannot be used."""
         told_to_document(cls)
 
     @classmethod
