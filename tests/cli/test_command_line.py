@@ -69,7 +69,7 @@ def test_run_offers_every_integrator():
     from app.cli import run
     from core.simulation import METHODS
 
-    assert run.METHODS == tuple(METHODS)
+    assert tuple(METHODS) == run.METHODS
 
 
 def test_help_is_light():
