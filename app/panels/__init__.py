@@ -23,6 +23,7 @@ class Panel(NamedTuple):
 
     make   : makes it, for a window
     order  : its place among the others, in tabs and in the menu
+    help   : what it is for, as F1 says it
     tab_with  : tabbed with that one
     typing : whether it is a command line: who brings it to the front wants to type
     """
@@ -32,6 +33,7 @@ class Panel(NamedTuple):
     area: Qt.DockWidgetArea
     make: Callable[[Workbench], QWidget]
     order: int
+    help: str
     tab_with: str = ""
     typing: bool = False
 

@@ -291,4 +291,14 @@ def make(bench: Workbench) -> ConsolePanel:
     return ConsolePanel(bench.session, bench.settings, bench.pictures)
 
 
-PANEL = Panel("console", "Console", BOTTOM, make, order=10, tab_with="output", typing=True)
+PANEL = Panel(
+    "console",
+    "Console",
+    BOTTOM,
+    make,
+    order=10,
+    help="Python with the open machine: model, mech, q and the functions of kinetostat are there. Enter runs, Tab "
+    "completes, Up and Down recall.",
+    tab_with="output",
+    typing=True,
+)

@@ -314,4 +314,13 @@ def make(bench: Workbench) -> DerivationPanel:
     return panel
 
 
-PANEL = Panel("derivation", "Derivation", BOTTOM, make, order=8, tab_with="output")
+PANEL = Panel(
+    "derivation",
+    "Derivation",
+    BOTTOM,
+    make,
+    order=8,
+    help="How the equations of motion come about, step by step: each with its formula, its numbers at this pose, and "
+    "its arrows in the scene. ← and → step.",
+    tab_with="output",
+)

@@ -235,4 +235,13 @@ def _go_to(bench: Workbench, field: str) -> None:
     bench.panels.focus_field(field)
 
 
-PANEL = Panel("findings", "Findings", BOTTOM, make, order=9, tab_with="output")
+PANEL = Panel(
+    "findings",
+    "Findings",
+    BOTTOM,
+    make,
+    order=9,
+    help="What is wrong or doubtful in the model, while you edit. A click selects the element; where there is a "
+    "remedy that can be carried out, a button does so.",
+    tab_with="output",
+)

@@ -368,4 +368,13 @@ def make(bench: Workbench) -> FunctionPanel:
     return panel
 
 
-PANEL = Panel("functions", "Functions", LEFT, make, order=1)
+PANEL = Panel(
+    "functions",
+    "Functions",
+    LEFT,
+    make,
+    order=1,
+    help="Everything that can be computed or derived. Choose one, set its options below the list, press Run (Enter). "
+    "With Live it is computed again whenever the pose or a parameter changes, where it has that box. Results "
+    "appear in Output and in the scene.",
+)

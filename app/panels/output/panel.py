@@ -179,4 +179,12 @@ def make(bench: Workbench) -> OutputPanel:
     return OutputPanel(bench.session, bench.settings)
 
 
-PANEL = Panel("output", "Output", BOTTOM, make, order=6)
+PANEL = Panel(
+    "output",
+    "Output",
+    BOTTOM,
+    make,
+    order=6,
+    help="Results of functions, newest last, as numbers or as mathematics. Each can be copied as text, LaTeX, code "
+    "or a table; a click on a term marks what it belongs to.",
+)

@@ -447,4 +447,14 @@ def make(bench: Workbench) -> PlotsPanel:
     return PlotsPanel(bench.session, bench.settings, bench.theme)
 
 
-PANEL = Panel("plots", "Plots", BOTTOM, make, order=7, tab_with="output")
+PANEL = Panel(
+    "plots",
+    "Plots",
+    BOTTOM,
+    make,
+    order=7,
+    help="Channels of runs over time or over each other. The first button opens the list of channels; drag channels "
+    "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
+    "CSV.",
+    tab_with="output",
+)

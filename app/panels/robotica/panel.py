@@ -410,4 +410,14 @@ def make(bench: Workbench) -> RoboticaPanel:
     return panel
 
 
-PANEL = Panel("robotica", "Robotica", BOTTOM, make, order=11, tab_with="output", typing=True)
+PANEL = Panel(
+    "robotica",
+    "Robotica",
+    BOTTOM,
+    make,
+    order=11,
+    help="Calls as Robotica's manual writes them: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab completes, Up and "
+    "Down recall, F1 explains the call in the line.",
+    tab_with="output",
+    typing=True,
+)

@@ -318,4 +318,13 @@ def make(bench: Workbench) -> SimulationPanel:
     return panel
 
 
-PANEL = Panel("simulation", "Simulation", LEFT, make, order=3, tab_with="functions")
+PANEL = Panel(
+    "simulation",
+    "Simulation",
+    LEFT,
+    make,
+    order=3,
+    help="Length, method and tolerances of a run, start values, joint torques as formulas, and the runs made so far. "
+    "F5 simulates, F6 lets the machine live in real time.",
+    tab_with="functions",
+)

@@ -338,4 +338,12 @@ def make(bench: Workbench) -> SlidersPanel:
     return SlidersPanel(bench.session, bench.settings)
 
 
-PANEL = Panel("sliders", "Sliders", RIGHT, make, order=5)
+PANEL = Panel(
+    "sliders",
+    "Sliders",
+    RIGHT,
+    make,
+    order=5,
+    help="Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
+    "closed. The boxes above choose the units in which the whole window speaks.",
+)
