@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.document.file_filters import open_filter
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session
 from app.panels import BOTTOM, Panel
 from app.panels.console.panel import Popup
