@@ -84,7 +84,7 @@ def test_an_unknown_kind_that_closes_a_planar_loop_is_left_to_iteration_and_clos
     """Closed forms do not take it for a joint they know: the slider keeps to the curve and the rods their lengths."""
     model = four_bar_on_a_parabola(cut)
     mech = Mechanism(model)
-    assert not closed_forms_of(mech._program).found
+    assert not closed_forms_of(mech.compiled.program).found
     assert np.max(np.abs(mech.constraint_residual(mech.move(mech.rest(), {})))) < 1e-12
     run = simulate(mech, 1.0, output=0.1, rtol=1e-9, atol=1e-11)
     assert np.max(np.abs(run["constraint.residual"])) < 1e-9
@@ -123,7 +123,7 @@ def test_loops_behind_an_unknown_kind_keep_their_closed_forms(turned):
     )
     world = World(gravity=Gravity(acceleration=(3.0, -9.81, 1.0)))
     mech = Mechanism(Model(name="behind", world=world, bodies=bodies, joints=joints))
-    assert closed_forms_of(mech._program).found
+    assert closed_forms_of(mech.compiled.program).found
     q = mech.rest()
     v = np.zeros(mech.nv)
     v[mech.joint_v("P")] = 0.7
