@@ -81,11 +81,7 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     rows = bool(program.constraint_rows)
     slopes = slopes and not program.tracer.long and compiled.nv > 0
     return {
-<<<<<<< HEAD
         "rate": bool(compiled.coordinates.quaternions),
-=======
-        "rate": bool(compiled.coordinates.quaternions),
->>>>>>> w-compiled
         "mass_matrix": matrix or slopes,
         "slopes": slopes,
         "forward_dynamics_regularised": not matrix,
@@ -99,18 +95,6 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     }
 
 
-<<<<<<< HEAD
-=======
-def _quaternions(compiled: Compiled) -> list[int]:
-    """First entries of quaternions in q."""
-    return [
-        compiled.joint_q(joint.name).start + (3 if joint.kind == "free" else 0)
-        for joint in compiled.coordinates.joints.values()
-        if joint.kind in ("free", "spherical")
-    ]
-
-
->>>>>>> w-compiled
 class CompiledEquations:
     """The compiled equations of one run; keeps the memory they work in.
 
@@ -151,15 +135,9 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-<<<<<<< HEAD
-        self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
-        self._arrange(mech, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
-        self.projected = bool(mech.compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
-=======
         self.entries["reduced"], independent, kept = _reduced(compiled, p, y if closed_forms else None)
         self._arrange(compiled, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
->>>>>>> w-compiled
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, compiled: Compiled, p: Array, u: Array, independent: int, kept: list[int]) -> None:
@@ -189,13 +167,8 @@ class CompiledEquations:
                 compiled.nq,
                 compiled.nv,
                 rows,
-<<<<<<< HEAD
-                mech.compiled.by_mass_matrix,
-                np.array(compiled.coordinates.quaternions, dtype=np.int64),
-=======
                 compiled.by_mass_matrix,
                 np.array(compiled.coordinates.quaternions, dtype=np.int64),
->>>>>>> w-compiled
                 u,
                 entries,
                 memory,
