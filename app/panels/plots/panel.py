@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVB
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State, Step
-from app.panels import BOTTOM, Panel
+from app.panels.panel import BOTTOM, Panel
 from app.panels.plots.empty import EmptyPlots
 from app.panels.plots.export_menu import ask_export, attempt, fill_exports
 from app.panels.plots.menu import PlotActions, plot_menu

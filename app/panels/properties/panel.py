@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.document.chain_members import assembly_of, brought_by, in_row
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels import RIGHT, Panel
+from app.panels.panel import RIGHT, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
