@@ -80,7 +80,7 @@ class ElementChannels:
             value, rate = self._cached(f"sensor {sensor.name}", both)
             if what == "rate":
                 return np.asarray(rate)
-            return unwound(s.time, value, rate) if sensor.kind == "angle" else np.asarray(value)
+            return unwound(s.time, value, rate) if sensor.info.turns else np.asarray(value)
 
         return compute
 
