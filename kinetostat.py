@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
+    from core.kinds import register
     from core.mechanism import Mechanism
     from core.model import (
         Annotation,
@@ -83,6 +84,7 @@ _PLACES = {
     ),
     "core.files": ("dumps", "load", "loads", "read", "save"),
     "core.functions": ("FUNCTIONS", "Context", "call"),
+    "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
     "core.model": (
         "Annotation",

@@ -3,17 +3,26 @@
 A family is made from an abstract base class. A kind enters it only when it has every member that the base leaves
 open: abstract methods, and facts that are declared without a value (`title: ClassVar[str]`). Who asks for a kind that
 there is not gets an error that names it, never another kind.
+
+To a family that is `open` people add kinds of their own: a script by `register`, an installed package by an entry
+point of the group `kinetostat.kinds` (name: the kind's name, value: "module:Class"), which is loaded when a document
+names the kind and not before.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
-from core.errors import ModelError, near_misses
+from core.errors import KinetostatError, ModelError, listed, near_misses
 
 K = TypeVar("K")
+AnyKind = TypeVar("AnyKind", bound=type)
+
+PACKAGE_REMEDY = "Mend or renew the package, then start the program again."
+GROUP = "kinetostat.kinds"
+"""Group of the entry points by which packages bring kinds."""
 
 
 class UnknownKind(ModelError, KeyError):
@@ -22,27 +31,41 @@ class UnknownKind(ModelError, KeyError):
     __str__ = ModelError.__str__
 
 
+class KindError(ModelError, TypeError):
+    """A class is no kind: something lacks, contradicts itself, or its name is taken."""
+
+    __str__ = ModelError.__str__
+
+
 class Kinds(Mapping[str, type[K]], Generic[K]):
     """The kinds of one family by name, in the order in which they are shown.
 
-    family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all
+    family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; check : tries a kind
+    that people add, and raises KindError; it makes the family open to such kinds
     """
 
-    def __init__(self, family: str, base: type[K], *kinds: type[K]) -> None:
-        self.family, self.base = family, base
+    def __init__(
+        self, family: str, base: type[K], *kinds: type[K], check: Callable[[type[K]], object] | None = None
+    ) -> None:
+        self.family, self.base, self.check = family, base, check
         self._kinds: dict[str, type[K]] = {}
         for kind in kinds:
             self.add(kind)
+        if check is not None:
+            _open.append(self)
 
     def add(self, kind: type[K]) -> type[K]:
-        """Take in a kind, and give it back. Raises TypeError if it is incomplete, or its name is taken."""
+        """Take in a kind, and give it back; one that is made anew (its module was run again) takes its own place.
+        Raises KindError if it is incomplete, or its name is taken."""
         if not (isinstance(kind, type) and issubclass(kind, self.base)):
-            raise TypeError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
+            raise KindError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
         if lacking := missing_members(kind):
-            raise TypeError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
+            raise KindError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
         name = kind.name  # type: ignore[attr-defined]
-        if self._kinds.get(name, kind) is not kind:
-            raise TypeError(f"There are two kinds of {self.family} called '{name}'.")
+        if _place(self._kinds.get(name, kind)) != _place(kind):
+            raise KindError(
+                f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one a name of its own."
+            )
         self._kinds[name] = kind
         return kind
 
@@ -76,3 +99,86 @@ def missing_members(kind: type[Any]) -> list[str]:
         and not hasattr(kind, name)
     ]
     return [*open_facts, *sorted(getattr(kind, "__abstractmethods__", ()))]
+
+
+def _place(kind: type[Any]) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
+
+
+# ------------------------------------------------------------------------------- kinds of people
+
+_open: list[Kinds[Any]] = []
+"""The families that take kinds of people."""
+_own: dict[tuple[str, str], type[Any]] = {}
+"""(family, name) → the kinds that people have added."""
+_sought: dict[str, str] = {}
+"""Name → why no package brought the kind when it was asked for; empty: none says that it does."""
+
+
+def register(kind: AnyKind) -> AnyKind:
+    """Add a kind of joint, force or constraint to those that documents may name, and give it back (it may stand above
+    the class as a decorator). Registered anew, as by a script that is run again, it takes its own place.
+
+    Raises KindError naming the kind and what it lacks, or what is wrong with it.
+    """
+    family = next((each for each in _open if isinstance(kind, type) and issubclass(kind, each.base)), None)
+    if family is None:
+        bases = listed([f"{each.base.__name__} ({each.family})" for each in _open])
+        raise KindError(f"{kind!r} is no kind of anything.", remedy=f"Derive it from one of {bases}.")
+    if not missing_members(kind) and family.check is not None:
+        family.check(kind)
+    family.add(kind)
+    _own[family.family, kind.name] = kind  # type: ignore[attr-defined]
+    return kind
+
+
+def own_kinds(named: Iterable[tuple[str, str]]) -> dict[tuple[str, str], type[Any]]:
+    """Those among (family, name) that people have added, with their classes."""
+    return {each: _own[each] for each in dict.fromkeys(named) if each in _own}
+
+
+def load_installed(name: str) -> str:
+    """Register the kind of this name if an installed package brings it, once; what went wrong with that package."""
+    if name in _sought:
+        return _sought[name]
+    _sought[name] = ""
+    from importlib.metadata import entry_points  # reads what is installed: not before somebody asks
+
+    for entry in entry_points(group=GROUP, name=name):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        try:
+            kind = register(entry.load())
+        except KinetostatError as error:
+            _sought[name] = f"The kind '{name}' of the package '{package}' is refused: {error}"
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".rstrip(": ")
+            _sought[name] = f"The kind '{name}' of the package '{package}' cannot be loaded ({said})."
+        else:
+            if kind.name != name:
+                _sought[name] = f"The package '{package}' says that it brings '{name}', but it is '{kind.name}'."
+    return _sought[name]
+
+
+def why_unknown(family: str, name: str, known: Iterable[str]) -> tuple[str, str]:
+    """(what, remedy) about a kind that a document names and nobody knows."""
+    if trouble := _sought.get(name):
+        return trouble, PACKAGE_REMEDY
+    return (
+        f"There is no kind of {family} called '{name}'.",
+        f"Install the package that brings it, or register it before the document is opened. {near_misses(name, known)}",
+    )
+
+
+def for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
+    """The kinds as another process is handed them, which imports their modules and registers them. Raises KindError
+    for one that no other process can import."""
+    handed = tuple(kinds)
+    for kind in handed:
+        module = inspect.getmodule(kind)
+        if module is None or module.__name__ == "__main__" or "<locals>" in kind.__qualname__:
+            raise KindError(
+                f"The kind '{kind.name}' was made in the console or in the script that runs, "  # type: ignore[attr-defined]
+                "so another process cannot have it.",
+                remedy="Put its class into a module of its own, and import that.",
+            )
+    return handed

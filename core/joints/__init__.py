@@ -10,7 +10,9 @@ from core.joints.prismatic import Prismatic
 from core.joints.revolute import Revolute
 from core.joints.screw import Screw
 from core.joints.spherical import Spherical
+from core.joints.trial import check_joint_kind
 from core.joints.universal import Universal
+from core.joints.unknown import UnknownJoint
 from core.kinds import Kinds
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Screw",
     "Spherical",
     "Universal",
+    "UnknownJoint",
 ]
 
 JOINT_KINDS: Kinds[JointKind] = Kinds(
@@ -41,5 +44,6 @@ JOINT_KINDS: Kinds[JointKind] = Kinds(
     Spherical,
     Free,
     Fixed,
+    check=check_joint_kind,
 )
 """The family, in the order in which people are offered it."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
+from core.kinds import KindError
 from core.spatial.motion import ZERO as ZERO_MOTION
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY, Pose
@@ -127,6 +128,8 @@ class JointKind(ABC):
     """Kinds it can be exchanged for where it constrains too much; those that workshops prefer first."""
     ready_made: ClassVar[bool] = False
     """True if workshops have it: proposals prefer it to others."""
+    closes_loops: ClassVar[bool] = True
+    """False if its residual and measure are not for graphs: loops are then cut at other joints."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -215,7 +218,7 @@ class SteadyKind(JointKind):
 
 
 def _complete(cls: type[JointKind]) -> None:
-    """State the facts that follow from the coordinates. Raises TypeError where facts or members do not fit."""
+    """State the facts that follow from the coordinates. Raises KindError where facts or members do not fit."""
     rates = tuple(RATES[dimension] for dimension in cls.coordinate_dimensions)
     derived = {"speeds": cls.coordinates, "speed_dimensions": rates, "neutral": (0.0,) * len(rates)}
     for fact, value in derived.items():
@@ -223,14 +226,14 @@ def _complete(cls: type[JointKind]) -> None:
             setattr(cls, fact, value)
     cls.nq, cls.nv, cls.constraints = len(cls.coordinates), len(cls.speeds), 6 - len(cls.speeds)
     if not (cls.nq == len(rates) == len(cls.neutral) and cls.nv == len(cls.speed_dimensions) <= 6):
-        raise TypeError(f"{cls.__name__}: each coordinate needs a suffix, a dimension and a neutral value.")
+        raise KindError(f"{cls.__name__}: each coordinate needs a suffix, a dimension and a neutral value.")
     for member in ("rate", "displacement", "moved", "between"):
         if cls.nq != cls.nv and _inherited(cls, member):
-            raise TypeError(f"{cls.__name__}: its speeds are no rates of its coordinates, so state '{member}'.")
+            raise KindError(f"{cls.__name__}: its speeds are no rates of its coordinates, so state '{member}'.")
         if cls.nq == cls.nv and member != "displacement" and not _inherited(cls, member):
-            raise TypeError(f"{cls.__name__}: as many speeds as coordinates are their rates; '{member}' says else.")
+            raise KindError(f"{cls.__name__}: as many speeds as coordinates are their rates; '{member}' says else.")
     if _inherited(cls, "read") and not set(cls.uses) <= {"axis"}:
-        raise TypeError(f"{cls.__name__}: it uses more than an axis, so state how it is read.")
+        raise KindError(f"{cls.__name__}: it uses more than an axis, so state how it is read.")
 
 
 def _inherited(cls: type[JointKind], member: str) -> bool:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from core.errors import ModelError
-from core.model.fields import Element, Value, Vector, choice, formula, name, reference, scalar, text, vector
+from core.model.fields import Element, Value, Vector, choice, formula, kind_in, name, reference, scalar, text, vector
 from core.model.sensors import Sensor
 
 
@@ -34,6 +34,11 @@ _KINDS = (
 CONSTRAINT_KINDS: dict[str, ConstraintKind] = {kind.name: kind for kind in _KINDS}
 """A rod is massless and holds the distance of two origins: one constraint."""
 
+UNKNOWN_CONSTRAINT = ConstraintKind(
+    "", "Unknown kind", ("sensor", "value", "joint", "leader", "ratio", "offset", "a", "b", "length", "axis"), ()
+)
+"""Stands in for a kind that nobody here knows."""
+
 MOTIONS = ("position", "velocity", "acceleration")
 
 MOST_PLACES = 60
@@ -57,7 +62,7 @@ class Constraint(Element):
     """
 
     name: str = name()
-    kind: str = choice(CONSTRAINT_KINDS, "Kind of constraint", "hold")
+    kind: str = kind_in(CONSTRAINT_KINDS, "Kind of constraint", "hold")
     sensor: str = reference("sensor", "Sensor that is held", optional=True)
     value: Value = scalar("none", 0.0, "Value at which it is held (SI)")
     joint: str = reference("joint", "Joint that is coupled", optional=True)
@@ -73,12 +78,13 @@ class Constraint(Element):
     @property
     def info(self) -> ConstraintKind:
         """The facts of this kind."""
-        return CONSTRAINT_KINDS[self.kind]
+        return CONSTRAINT_KINDS.get(self.kind, UNKNOWN_CONSTRAINT)
 
     @property
     def joints(self) -> tuple[str, ...]:
         """The joints that it couples."""
-        return tuple(getattr(self, field) for field in ("joint", "leader") if field in self.info.uses)
+        named = (getattr(self, field) for field in ("joint", "leader") if field in self.info.uses)
+        return tuple(name for name in named if name)
 
     def between(self, sensors: Iterable[Sensor]) -> list[tuple[str, str]]:
         """The pairs of frames between which it holds: its own ends, or those that its sensor measures."""
@@ -93,6 +99,8 @@ class Constraint(Element):
 
     def validate(self) -> None:
         """What the kind needs is there."""
+        if self.info is UNKNOWN_CONSTRAINT:
+            return
         if "length" in self.info.uses and isinstance(self.length, float) and not self.length > 0.0:
             raise ModelError(
                 "A rod needs a length.", where=f"constraint '{self.name}', length", remedy="Give a positive length."

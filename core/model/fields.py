@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from core.errors import ExpressionError, ModelError
+from core.kinds import PACKAGE_REMEDY, load_installed
 from core.model.formula.expression import parse
 
 Value = float | str
@@ -104,7 +105,7 @@ class ReferenceKind(Kind):
 
 @dataclass(frozen=True)
 class ChoiceKind(Kind):
-    """One of a few words, or of the names of a family, which may grow."""
+    """One of a few words, or of those of a table, which may grow."""
 
     among: Collection[str] = dataclasses.field(default=(), hash=False)
 
@@ -117,6 +118,29 @@ class ChoiceKind(Kind):
         if value not in self.among:
             raise ModelError(f"'{value}' is not one of {', '.join(self.options)}.", remedy="Choose one of these.")
         return str(value)
+
+
+@dataclass(frozen=True)
+class FamilyKind(ChoiceKind):
+    """One of the names of a family of kinds, or a name that a file has: what brings the kind may come another day."""
+
+    def coerce(self, value: Any) -> str:
+        if isinstance(value, str) and value not in self.among:
+            trouble = load_installed(value)
+            if value in _named_by_files:
+                return value
+            if trouble:
+                raise ModelError(trouble, remedy=PACKAGE_REMEDY)
+        return super().coerce(value)
+
+    def keep(self, value: str) -> None:
+        """Let elements have a kind that a file names, though nobody knows it. Raises ModelError if it is no name."""
+        if value not in self.among:
+            _named_by_files.add(check_name(value))
+
+
+_named_by_files: set[str] = set()
+"""Kinds that were named by files and not known then."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +252,13 @@ def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
 
 
 def choice(among: Collection[str], help: str = "", default: str | None = None) -> Any:
-    """One of a few words, or of the names of a family."""
+    """One of a few words."""
     return _declare(ChoiceKind(among), help, default, required=default is None)
+
+
+def kind_in(family: Collection[str], help: str, default: str) -> Any:
+    """The name of a kind of a family."""
+    return _declare(FamilyKind(family), help, default)
 
 
 def text(help: str = "", default: str = "", *, role: str = "text") -> Any:

@@ -6,7 +6,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.errors import ModelError
-from core.model.fields import Element, Value, Vector, choice, formula, name, parts, reference, scalar, text, vector
+from core.model.fields import (
+    Element,
+    Value,
+    Vector,
+    choice,
+    formula,
+    kind_in,
+    name,
+    parts,
+    reference,
+    scalar,
+    text,
+    vector,
+)
 
 LINE, SENSOR, JOINT = "line", "sensor", "joint"
 """What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint."""
@@ -47,6 +60,11 @@ _KINDS = (
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
 
+UNKNOWN_FORCE = ForceKind(
+    "", "Unknown kind", ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_LAW)
+)
+"""Stands in for a kind that nobody here knows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LineMass(Element):
@@ -71,7 +89,7 @@ class Force(Element):
     """
 
     name: str = name()
-    kind: str = choice(FORCE_KINDS, "Kind of force", "line")
+    kind: str = kind_in(FORCE_KINDS, "Kind of force", "line")
     a: str = reference("point", "Body, frame or junction on one side; empty: world", optional=True)
     b: str = reference("point", "Body, frame or junction on the other side", optional=True)
     resolve: str = reference("frame", "Frame in whose axes force and torque are given; empty: world", optional=True)
@@ -90,10 +108,12 @@ class Force(Element):
     @property
     def info(self) -> ForceKind:
         """The facts of this kind."""
-        return FORCE_KINDS[self.kind]
+        return FORCE_KINDS.get(self.kind, UNKNOWN_FORCE)
 
     def validate(self) -> None:
         """What the kind needs is there."""
+        if self.info is UNKNOWN_FORCE:
+            return
         needed = self.info.needs
         if not getattr(self, needed):
             raise ModelError(

@@ -9,8 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import ModelError
-from core.joints import JOINT_KINDS, JointKind, Revolute
-from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
+from core.joints import JOINT_KINDS, JointKind, Revolute, UnknownJoint
+from core.model.fields import (
+    Element,
+    Value,
+    Vector,
+    choice,
+    kind_in,
+    name,
+    part,
+    parts,
+    reference,
+    scalar,
+    text,
+    vector,
+)
 from core.model.shapes import IDENTITY, Pose
 
 
@@ -38,7 +51,7 @@ class Joint(Element):
     """A joint between two bodies or frames ("world" is the ground)."""
 
     name: str = name()
-    kind: str = choice(JOINT_KINDS, "Kind of joint", Revolute.name)
+    kind: str = kind_in(JOINT_KINDS, "Kind of joint", Revolute.name)
     parent: str = reference("frame", "Body or frame on the parent side, or world")
     child: str = reference("frame", "Body or frame on the child side")
     a: Pose = part(Pose, "Joint frame a in the parent", IDENTITY)
@@ -67,10 +80,20 @@ class Joint(Element):
     @property
     def info(self) -> type[JointKind]:
         """The joint's kind."""
-        return JOINT_KINDS[self.kind]
+        return JOINT_KINDS.get(self.kind, UnknownJoint)
 
     def validate(self) -> None:
-        """Axis not zero, entries per coordinate, mimic only with one coordinate."""
+        """Axis not zero, entries per coordinate, mimic only with one coordinate; two sides."""
+        if self.info is not UnknownJoint:
+            self._check_facts()
+        if self.parent == self.child:
+            raise ModelError(
+                "Parent and child are the same.",
+                where=f"joint '{self.name}', child",
+                remedy="Connect two different bodies.",
+            )
+
+    def _check_facts(self) -> None:
         where = f"joint '{self.name}'"
         for field in ("axis", "second_axis"):
             if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):
@@ -102,8 +125,4 @@ class Joint(Element):
                 "Only a joint with one coordinate can follow another.",
                 where=f"{where}, mimic",
                 remedy="Remove the coupling or change the kind.",
-            )
-        if self.parent == self.child:
-            raise ModelError(
-                "Parent and child are the same.", where=f"{where}, child", remedy="Connect two different bodies."
             )

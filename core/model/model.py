@@ -38,6 +38,7 @@ from core.model.placements import Carrier, Placement, placements
 from core.model.sensors import Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
+from core.model.unknown_kinds import of_unknown_kind
 from core.model.validation.circular_references import circles
 
 
@@ -129,7 +130,8 @@ class Model(Element):
         known = {target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force")}
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
-        names = Names(frozenset(expanded.index("parameter")), signal_names(expanded))
+        unknown = frozenset(element.name for _, element in of_unknown_kind(expanded))
+        names = Names(frozenset(expanded.index("parameter")), signal_names(expanded), unknown)
         for assembly in self.assemblies:  # before the values, so that a wrong name is told where it stands
             _check_element(assembly, "assemblies", known, names)
         _check_mounting(self.assemblies)
@@ -237,6 +239,8 @@ class Names(NamedTuple):
 
     parameters: frozenset[str]
     signals: frozenset[str]
+    unknown: frozenset[str]
+    """Elements of unknown kinds: what they bring to formulas is not known either."""
 
     def of(self, kind: ScalarKind | VectorKind) -> frozenset[str]:
         """Names that formulas in a field of this kind may use."""
@@ -245,6 +249,11 @@ class Names(NamedTuple):
         if isinstance(kind, FormulaKind):
             return self.parameters | (self.signals | set(kind.own) if kind.states else frozenset(TIME))
         return self.parameters
+
+    def missing(self, kind: ScalarKind | VectorKind, formula: str) -> list[str]:
+        """Names in a formula of such a field that nothing has."""
+        missing = names_in(parse(formula)) - self.of(kind)
+        return sorted(name for name in missing if not any(f"{name}.".startswith(f"{each}.") for each in self.unknown))
 
 
 def _check_element(element: Element, collection: str, known: Mapping[str, frozenset[str]], names: Names) -> None:
@@ -260,20 +269,16 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
                         remedy="Name an existing one or add it first.",
                     )
         for found in formulas_in(inner):
-            _check_names(found.text, names.of(found.kind), f"{title}, {found.field.name}")
+            for used in names.missing(found.kind, found.text):
+                raise ModelError(
+                    f"Nothing is called '{used}' (in '{found.text}').",
+                    where=f"{title}, {found.field.name}",
+                    remedy="Define a parameter of this name or correct the formula.",
+                )
 
 
 def _target_word(target: str) -> str:
     return {"frame": "body or frame", "point": "body, frame or junction", "force": "force element"}.get(target, target)
-
-
-def _check_names(expression: str, known: frozenset[str], where: str) -> None:
-    for used in sorted(names_in(parse(expression)) - known):
-        raise ModelError(
-            f"Nothing is called '{used}' (in '{expression}').",
-            where=where,
-            remedy="Define a parameter of this name or correct the formula.",
-        )
 
 
 def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.errors import ModelError
-from core.model.fields import Element, Value, Vector, choice, name, reference, scalar, text, vector
+from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
 
 
 class SensorKind(NamedTuple):
@@ -68,6 +68,11 @@ _KINDS = (
 
 SENSOR_KINDS: dict[str, SensorKind] = {kind.name: kind for kind in _KINDS}
 
+UNKNOWN_SENSOR = SensorKind(
+    "", "Unknown kind", (), "none", False, ("a", "axis", "b", "axis_b", "resolve", "joint", "force", "minus", "offset")
+)
+"""Stands in for a kind that nobody here knows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sensor(Element):
@@ -81,7 +86,7 @@ class Sensor(Element):
     """
 
     name: str = name()
-    kind: str = choice(SENSOR_KINDS, "What is measured", "distance")
+    kind: str = kind_in(SENSOR_KINDS, "What is measured", "distance")
     a: str = reference("frame", "Frame from which is measured; empty: world", optional=True)
     b: str = reference("frame", "Frame to which is measured", optional=True)
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a")
@@ -96,10 +101,12 @@ class Sensor(Element):
     @property
     def info(self) -> SensorKind:
         """The facts of this sensor's kind."""
-        return SENSOR_KINDS[self.kind]
+        return SENSOR_KINDS.get(self.kind, UNKNOWN_SENSOR)
 
     def validate(self) -> None:
         """What the kind needs is there."""
+        if self.info is UNKNOWN_SENSOR:
+            return
         where = f"sensor '{self.name}'"
         for field in ("axis", "axis_b"):
             if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):

@@ -19,6 +19,7 @@ from core.errors import ModelError
 from core.joints import Free
 from core.model import WORLD, Joint, Model
 from core.model.forces import JOINT
+from core.model.unknown_kinds import refuse_unknown_kinds
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,11 @@ class Topology:
 def topology_of(model: Model) -> Topology:
     """The spanning tree of a model.
 
-    Raises ModelError when a joint connects a body to itself, when a coupling cannot be in the tree, or when joints of a
-    loop contradict each other in whether they are to be cut.
+    Raises ModelError when the kind of an element is not known, when a joint connects a body to itself, when a coupling
+    cannot be in the tree, or when joints of a loop contradict each other in whether they are to be cut.
     """
     plain = model.expanded
+    refuse_unknown_kinds(plain)
     names = (WORLD, *(body.name for body in plain.bodies), *(frame.name for frame in plain.frames))
     carriers = {name: plain.carrier(name).name for name in names}
     edges: dict[str, list[tuple[Joint, str, bool]]] = {name: [] for name in (WORLD, *(b.name for b in plain.bodies))}

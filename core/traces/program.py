@@ -24,6 +24,7 @@ from core.codegen.object_code import Library, MachineCode
 from core.codegen.signature import Signature
 from core.elements.constraints.kinematic_constraint import Row
 from core.model import Body, Joint, Model
+from core.model.unknown_kinds import own_kinds_of
 from core.multibody.topology import Topology, topology_of
 from core.traces.long_machines import Freedoms, freedoms
 from core.traces.tracer import Trace, Tracer
@@ -167,7 +168,7 @@ def structure(model: Model) -> Any:
         for element in getattr(plain, collection)
     )
     meshes = model.origin if any(body.density is not None for body in plain.bodies) else ""
-    return plain.world.gravity, parameters, bodies, frames, joints, others, meshes
+    return plain.world.gravity, parameters, bodies, frames, joints, others, meshes, own_kinds_of(plain)
 
 
 def _body(body: Body) -> Any:

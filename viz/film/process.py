@@ -11,6 +11,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from core.errors import KinetostatError
+from core.kinds import for_other_processes, register
+from core.model.unknown_kinds import own_kinds_of
 from viz.film.film import Footage, shoot
 from viz.look import LookName
 
@@ -28,10 +30,14 @@ def film(
     progress: Callable[[float], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> int:
-    """As `viz.film.film.shoot`, in another process. The caller's thread waits, without holding the interpreter."""
+    """As `viz.film.film.shoot`, in another process. The caller's thread waits, without holding the interpreter.
+
+    Raises KindError if the machine has kinds of people that another process cannot import.
+    """
+    kinds = for_other_processes(own_kinds_of(footage.model.expanded))
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    work = context.Process(target=_work, args=(there, footage, os.fspath(path), fps, size, look), daemon=True)
+    work = context.Process(target=_work, args=(there, kinds, footage, os.fspath(path), fps, size, look), daemon=True)
     work.start()
     there.close()
     asked_to_stop = False
@@ -61,7 +67,15 @@ def film(
             work.join(5.0)
 
 
-def _work(wire: Connection, footage: Footage, path: str, fps: Any, size: tuple[int, int], look: LookName) -> None:
+def _work(
+    wire: Connection,
+    kinds: tuple[type[Any], ...],
+    footage: Footage,
+    path: str,
+    fps: Any,
+    size: tuple[int, int],
+    look: LookName,
+) -> None:
     """In the other process: draw, tell how far it is; stop when asked_to_stop, or when the first process is gone."""
 
     def progress(part: float) -> None:
@@ -75,6 +89,8 @@ def _work(wire: Connection, footage: Footage, path: str, fps: Any, size: tuple[i
             return True
 
     try:
+        for kind in kinds:
+            register(kind)
         wire.send(("done", shoot(footage, path, fps=fps, size=size, look=look, progress=progress, cancelled=cancelled)))
     except KinetostatError as error:
         wire.send(("failed", error))

@@ -49,6 +49,8 @@ class ChoiceEditor(FieldEditor):
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         self.value = value
+        if self.combo.findData(value) < 0:  # a kind that is not known, or was not when the form was made
+            self.combo.addItem(option_title(self.owner, self.field.name, value), value)
         self.combo.setCurrentIndex(self.combo.findData(value))
         self.combo.setEnabled(not context.read_only)
         self.explain("")

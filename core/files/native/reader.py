@@ -23,6 +23,7 @@ from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mes
 from core.model.fields import (
     ColorKind,
     Element,
+    FamilyKind,
     Field,
     FlagKind,
     FormulaKind,
@@ -237,6 +238,8 @@ class _Builder:
         else:
             raw = self.number(kind, node, where).strip() if isinstance(kind, ScalarKind) else self.text(node, where)
         try:
+            if isinstance(kind, FamilyKind):
+                kind.keep(raw)
             return kind.coerce(raw)
         except (ModelError, ExpressionError) as error:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from core.errors import KinetostatError
-from core.model.constraints import Constraint, Driver, meshing
-from core.model.forces import JOINT, LINE, SENSOR, Force, LineMass
+from core.model.constraints import UNKNOWN_CONSTRAINT, Constraint, Driver, meshing
+from core.model.forces import JOINT, LINE, SENSOR, UNKNOWN_FORCE, Force, LineMass
 from core.model.formula.expression import evaluate, names, parse
 from core.model.model import COLLECTIONS, Model
 from core.model.parameters import value_of
@@ -33,9 +33,11 @@ def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
     for sensor in model.sensors:
         yield from checks.sensor(sensor)
     for force in model.forces:
-        yield from checks.force(force)
+        if force.info is not UNKNOWN_FORCE:
+            yield from checks.force(force)
     for constraint in model.constraints:
-        yield from checks.constraint(constraint)
+        if constraint.info is not UNKNOWN_CONSTRAINT:
+            yield from checks.constraint(constraint)
     for driver in model.drivers:
         yield from checks.driver(driver)
     yield from checks.driven_twice()

@@ -20,6 +20,7 @@ from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model, needed
 from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
 from core.model.units.units import amount
+from core.model.unknown_kinds import of_unknown_kind, reason
 from core.model.validation import forces
 from core.model.validation.circular_references import circles
 from core.model.validation.findings import Finding, Severity
@@ -46,6 +47,7 @@ def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...
     checks = _Checks(needed(model).expanded, find_file)
     elements = forces.check(model.expanded, checks.values)
     return (
+        *_unknown_kinds(model.expanded),
         *bad_formulas(model),
         *wrong_units(model),
         *parameters(model),
@@ -53,6 +55,12 @@ def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...
         *checks.all(),
         *elements,
     )
+
+
+def _unknown_kinds(model: Model) -> Iterator[Finding]:
+    """Elements whose mechanics nobody here knows."""
+    for collection, element in of_unknown_kind(model):
+        yield Finding("error", *reason(collection, element), collection, element.name, "kind")
 
 
 # ------------------------------------------------------------------------------- bodies, joints

@@ -109,7 +109,6 @@ MISTAKES = [
     ("- box:", "- bx:", 14, "body 'leaf', shapes 1", "box"),
     ("material: wood", "material: stone", 14, "body 'leaf', material", "no material 'stone'"),
     ("[width, 40 mm, 2]", "[breadth, 40 mm, 2]", 14, "body 'leaf'", "breadth"),
-    ("kind: revolute", "kind: revolving", 17, "joint 'hinge', kind", "revolute"),
     ("    child: leaf\n", "", 16, "joint 'hinge'", "child"),
     ("child: leaf", "child: leave", 19, "joint 'hinge', child", "leave"),
     ("  leaf:", "  1-1:", 9, "body '1-1'", "cannot be a name"),

@@ -20,9 +20,9 @@ def force_items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
     """A line between the points, a ball at the sensor or joint."""
     ref = "forces", force.name
     ball = g.Sphere(0.6 * skeleton.glyph)
-    if force.info.needs == "b":
+    if force.b and "b" in force.info.uses:
         yield _line(skeleton, f"force/{force.name}/line", ref, "wrench", force.a, force.b)
-    elif force.info.needs == "sensor":
+    elif force.sensor and "sensor" in force.info.uses:
         yield from mark(ref, ball, "wrench", at_sensor(skeleton, force.sensor))
     elif (joint := skeleton.joint(force.joint)) is not None:
         yield from mark(ref, ball, "wrench", (*skeleton.side(joint, "b"), None))
@@ -31,7 +31,7 @@ def force_items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
 def constraint_items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
     """A line between the points, a padlock at the sensor or at the first joint."""
     ref = "constraints", constraint.name
-    if "b" in constraint.info.uses:
+    if constraint.b and "b" in constraint.info.uses:
         yield _line(skeleton, f"rod/{constraint.name}/line", ref, "constraint", constraint.a, constraint.b)
         return
     place = at_sensor(skeleton, constraint.sensor)

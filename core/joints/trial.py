@@ -1,0 +1,125 @@
+"""A kind of joint is tried before it is taken in: its members must tell the same motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.joints.kind import Array, JointKind
+from core.kinds import KindError
+from core.spatial.pose import Pose
+
+AXIS, SECOND_AXIS, PITCH = (0.3, -0.5, 0.8), (0.9, 0.2, 0.4), 0.07
+"""The document that the tried joint is read from."""
+REACH = {"angular_velocity": 0.5, "velocity": 0.1}
+"""How far from its neutral position it is tried, by dimensions of its speeds: rad, m; others: `OTHER_REACH`."""
+OTHER_REACH = 0.5
+POSES = 4
+TRIAL_STEP = 1e-5
+EXACT_TOLERANCE = 1e-9
+"""Of what is compared as it is (1, rad, m)."""
+DIFFERENCE_TOLERANCE = 1e-6
+"""Of what is compared with differences over `TRIAL_STEP`."""
+RANK_TOLERANCE = 1e-6
+"""Smallest singular value of independent columns."""
+
+
+def check_joint_kind(kind: type[JointKind]) -> None:
+    """Raises KindError where members contradict each other, or fail: the pose at the neutral coordinates is none at
+    all, rotations are rotations, columns are independent and the derivatives of the pose, the bias their rate, and
+    what is measured the coordinates."""
+    trial = _Trial(kind)
+    trial.neutral()
+    rng = np.random.default_rng(1)
+    reach = np.array([REACH.get(dimension, OTHER_REACH) for dimension in kind.speed_dimensions])
+    for _ in range(POSES):
+        q = kind.moved(np.array(kind.neutral, dtype=float), reach * rng.uniform(-1.0, 1.0, kind.nv))
+        trial.at(q, rng.uniform(-1.0, 1.0, kind.nv))
+
+
+class _Trial:
+    def __init__(self, kind: type[JointKind]) -> None:
+        self.kind = kind
+        self.law, _ = self.asked("read", lambda: kind.read(AXIS, SECOND_AXIS, PITCH))
+
+    def refuse(self, what: str, remedy: str) -> NoReturn:
+        raise KindError(f"The joint kind '{self.kind.name}' is refused: {what}", remedy=remedy)
+
+    def asked(self, member: str, ask: Callable[[], Any], where: str = "") -> Any:
+        """What a member says."""
+        try:
+            return ask()
+        except Exception as error:
+            self.refuse(
+                f"its '{member}' fails{where} ({type(error).__name__}: {error}).",
+                "Compute with the functions of kinetostat.spatial, which take numbers and symbols alike.",
+            )
+
+    def pose(self, q: Array) -> Array:
+        """(4, 4), checked."""
+        where = f" at q = {_shown(q)}"
+        X = self.asked("pose", lambda: _matrix(self.law.pose(q.tolist())), where)
+        R = X[:3, :3]
+        if not np.isfinite(X).all() or np.abs(R @ R.T - np.eye(3)).max() > EXACT_TOLERANCE or np.linalg.det(R) < 0.0:
+            self.refuse(f"its pose{where} has no rotation matrix.", "Make it of rotations about axes.")
+        return X
+
+    def neutral(self) -> None:
+        """Frames a and b coincide."""
+        q = np.array(self.kind.neutral, dtype=float)
+        if np.abs(self.pose(q) - np.eye(4)).max() > EXACT_TOLERANCE:
+            self.refuse(
+                f"at its neutral coordinates {_shown(q)} frame b does not coincide with frame a.",
+                "Measure its coordinates from the position in which they do.",
+            )
+
+    def at(self, q: Array, v: Array) -> None:
+        """The members at a state."""
+        kind, law, where = self.kind, self.law, f" at q = {_shown(q)}"
+        S = self.columns(q)
+        if kind.nv and np.linalg.svd(S, compute_uv=False)[-1] < RANK_TOLERANCE:
+            self.refuse(
+                f"its {kind.nv} speeds{where} do not move it in {kind.nv} ways.", "Give each coordinate its own motion."
+            )
+        X = self.pose(q)
+        ahead, behind = (self.pose(kind.moved(q, step * v)) for step in (TRIAL_STEP, -TRIAL_STEP))
+        rate = np.linalg.inv(X) @ (ahead - behind) / (2.0 * TRIAL_STEP)
+        self.compare("subspace", S @ v, [rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]], where)
+        ahead, behind = (self.columns(kind.moved(q, step * v)) for step in (TRIAL_STEP, -TRIAL_STEP))
+        bias = self.asked("bias", lambda: _six(law.bias(q.tolist(), v.tolist())), where)
+        self.compare("bias", bias, (ahead - behind) @ v / (2.0 * TRIAL_STEP), where)
+        found = self.asked("measure", lambda: np.array(law.measure(law.pose(q.tolist())).values, dtype=float), where)
+        self.compare("measure", kind.between(found, q), np.zeros(kind.nv), where)
+        if kind.closes_loops:
+            rows = self.asked("residual", lambda: np.array(law.residual(law.pose(q.tolist())), dtype=float), where)
+            if len(rows) != kind.constraints:
+                self.refuse(f"its 'residual' has {len(rows)} rows.", f"Give {kind.constraints}, six less its speeds.")
+            self.compare("residual", rows, np.zeros(len(rows)), where)
+
+    def columns(self, q: Array) -> Array:
+        """(6, nv)"""
+        found = self.asked("subspace", lambda: self.law.subspace(q.tolist()), f" at q = {_shown(q)}")
+        if len(found) != self.kind.nv:
+            self.refuse(f"its 'subspace' has {len(found)} columns.", f"Give one per speed: {self.kind.nv}.")
+        return np.array([_six(column) for column in found]).reshape(-1, 6).T
+
+    def compare(self, member: str, found: Any, expected: Any, where: str) -> None:
+        """Refuse a member that differs from what the poses say."""
+        if np.abs(np.asarray(found, dtype=float) - np.asarray(expected)).max(initial=0.0) > DIFFERENCE_TOLERANCE:
+            self.refuse(f"its '{member}'{where} does not fit its poses.", f"Correct '{member}' or 'pose'.")
+
+
+def _six(pair: Any) -> Array:
+    return np.array([x for part in pair for x in part], dtype=float)
+
+
+def _matrix(X: Pose) -> Array:
+    out = np.eye(4)
+    out[:3, :3], out[:3, 3] = np.array(X.rotation, dtype=float), np.array(X.position, dtype=float)
+    return out
+
+
+def _shown(q: Array) -> str:
+    return ", ".join(f"{x:.3g}" for x in q)

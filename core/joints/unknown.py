@@ -1,0 +1,42 @@
+"""Joints of a kind that nobody here knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from core.joints.kind import Columns, Scalars, SteadyKind
+from core.joints.members import aligned, coincident
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import IDENTITY as NO_ROTATION
+from core.spatial.rotation import Rotation
+from core.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class UnknownJoint(SteadyKind):
+    """Stands in for such a kind where a machine is only shown and edited: nothing moves in it. It is no member of the
+    family, and no mechanism is made with it."""
+
+    name, title = "", "Unknown kind"
+    help = "How it moves is known to a package that is not here."
+    coordinates, coordinate_dimensions = (), ()
+    uses = ("axis", "second_axis", "pitch")
+    counts_turns = False
+
+    @classmethod
+    def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
+        return cls(), NO_ROTATION
+
+    def pose(self, q: Scalars) -> Pose:
+        return IDENTITY
+
+    def subspace(self, q: Scalars) -> Columns:
+        return ()
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        return coincident(X_ab) + aligned(X_ab.rotation)
+
+    def measure(self, X_ab: Pose) -> Measured:
+        return Measured((), ())
