@@ -25,6 +25,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from core import errors as errors
     from core import symbolic as symbolic
+    from core.elements.constraints.frame_constraint import FrameConstraint
+    from core.elements.forces.line_law import LineLaw
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
         Parameter,
         Pipe,
         Pose,
+        Quantity,
         Sensor,
         Setting,
         Sphere,
@@ -70,10 +73,18 @@ if TYPE_CHECKING:
     from core.model.edits import edits
     from core.model.validation.model import check
     from core.simulation import Run, simulate
+    from core.spatial import scalar as scalar
     from viz.pictures.offscreen import render
 
-_MODULES = {"errors": "core.errors", "symbolic": "core.symbolic", "edits": "core.model.edits.edits"}
+_MODULES = {
+    "errors": "core.errors",
+    "scalar": "core.spatial.scalar",
+    "symbolic": "core.symbolic",
+    "edits": "core.model.edits.edits",
+}
 _PLACES = {
+    "core.elements.constraints.frame_constraint": ("FrameConstraint",),
+    "core.elements.forces.line_law": ("LineLaw",),
     "core.errors": (
         "AssemblyError",
         "ExpressionError",
@@ -117,6 +128,7 @@ _PLACES = {
         "Parameter",
         "Pipe",
         "Pose",
+        "Quantity",
         "Sensor",
         "Setting",
         "Sphere",

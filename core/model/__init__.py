@@ -1,7 +1,7 @@
 """The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
 
 from core.joints import JOINT_KINDS, JointKind
-from core.model.assemblies import Setting, SubAssembly
+from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, ConstraintKind, Driver
@@ -10,6 +10,7 @@ from core.model.joints import Joint, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
 from core.model.sensors import SENSOR_KINDS, Sensor, SensorKind
+from core.model.settings import Quantity, Setting
 from core.model.shapes import (
     SHAPE_TYPES,
     Arrow,
@@ -72,6 +73,7 @@ __all__ = [
     "Parameter",
     "Pipe",
     "Pose",
+    "Quantity",
     "Sensor",
     "SensorKind",
     "Setting",

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ExpressionError, ModelError
 from core.model.bodies import WORLD, Frame
 from core.model.edits.prefixing import prefixed
-from core.model.fields import Element, Value, name, part, parts, reference, scalar, text
+from core.model.fields import Element, Value, name, part, parts, reference, text
 from core.model.formula.expression import CONSTANTS, Name, parse
 from core.model.parameters import Parameter
+from core.model.settings import Setting, each_once, with_setting
 from core.model.shapes import IDENTITY, Pose
 
 if TYPE_CHECKING:
@@ -41,14 +42,6 @@ BROUGHT = (
 
 MAX_ELEMENTS = 100_000
 """Files that import others twice, which import others twice …, grow without bound otherwise."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting(Element):
-    """A parameter of the sub-assembly and the value it takes here (a formula in this model's parameters)."""
-
-    parameter: str = text("Name of the parameter in the file")
-    value: Value = scalar("none", 0.0, "Value here (SI)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +70,10 @@ class SubAssembly(Element):
                 where=f"{where}, name",
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )
-        names = [setting.parameter for setting in self.settings]
-        for twice in sorted({n for n in names if names.count(n) > 1}):
-            raise ModelError(f"'{twice}' is set twice.", where=f"{where}, settings", remedy="Remove one of them.")
+        each_once(self.settings, where)
         if self.content is not None:
             known = [parameter.name for parameter in self.content.expanded.parameters]
-            for unknown in (n for n in names if n not in known):
+            for unknown in (setting.parameter for setting in self.settings if setting.parameter not in known):
                 close = difflib.get_close_matches(unknown, known, 3, 0.5)
                 listed = ", ".join(known[:8]) + (" …" if len(known) > 8 else "")
                 hint = f"Did you mean {', '.join(close)}?" if close else f"Its parameters: {listed or 'none'}."
@@ -131,10 +122,4 @@ class SubAssembly(Element):
 
     def with_setting(self, parameter: str, value: Value) -> SubAssembly:
         """The sub-assembly with a parameter of its file set to a value."""
-        new = Setting(parameter=parameter, value=value)
-        kept = [s.parameter for s in self.settings]
-        if parameter in kept:
-            settings = tuple(new if s.parameter == parameter else s for s in self.settings)
-        else:
-            settings = (*self.settings, new)
-        return dataclasses.replace(self, settings=settings)
+        return dataclasses.replace(self, settings=with_setting(self.settings, parameter, value))

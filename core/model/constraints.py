@@ -9,8 +9,22 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from core.errors import ModelError
-from core.model.fields import Element, Value, Vector, choice, formula, kind_in, name, reference, scalar, text, vector
+from core.model.fields import (
+    Element,
+    Value,
+    Vector,
+    choice,
+    formula,
+    kind_in,
+    name,
+    parts,
+    reference,
+    scalar,
+    text,
+    vector,
+)
 from core.model.sensors import Sensor
+from core.model.settings import Quantity, Setting, each_once
 
 
 class ConstraintKind(NamedTuple):
@@ -22,6 +36,8 @@ class ConstraintKind(NamedTuple):
     """Which fields matter."""
     needs: tuple[str, ...]
     """References that must be given."""
+    numbers: tuple[Quantity, ...] = ()
+    """What `settings` may set."""
 
 
 _KINDS = (
@@ -32,10 +48,14 @@ _KINDS = (
 )
 
 CONSTRAINT_KINDS: dict[str, ConstraintKind] = {kind.name: kind for kind in _KINDS}
-"""A rod is massless and holds the distance of two origins: one constraint."""
+"""What the document says of each kind; `core.elements.constraints.CONSTRAINTS` adds what a kind from outside says of
+itself. A rod is massless and holds the distance of two origins: one constraint."""
 
 UNKNOWN_CONSTRAINT = ConstraintKind(
-    "", "Unknown kind", ("sensor", "value", "joint", "leader", "ratio", "offset", "a", "b", "length", "axis"), ()
+    "",
+    "Unknown kind",
+    ("sensor", "value", "joint", "leader", "ratio", "offset", "a", "b", "length", "axis", "settings"),
+    (),
 )
 """Stands in for a kind that nobody here knows."""
 
@@ -73,6 +93,7 @@ class Constraint(Element):
     b: str = reference("frame", "Body or frame at the other end of a rod", optional=True)
     length: Value = scalar("length", 1.0, "Length of a rod")
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "First axis of the universal joint of a rod, in a")
+    settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 
     @property
@@ -99,6 +120,7 @@ class Constraint(Element):
 
     def validate(self) -> None:
         """What the kind needs is there."""
+        each_once(self.settings, f"constraint '{self.name}'")
         if self.info is UNKNOWN_CONSTRAINT:
             return
         if "length" in self.info.uses and isinstance(self.length, float) and not self.length > 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.model.assemblies import Setting, SubAssembly
+from core.model.assemblies import SubAssembly
 from core.model.chains import DHRow
 from core.model.constraints import Constraint, Driver
 from core.model.fields import Element, Field
@@ -13,6 +13,7 @@ from core.model.joints import Joint, Limit, Mimic
 from core.model.model import Model
 from core.model.parameters import Parameter
 from core.model.sensors import Sensor
+from core.model.settings import Setting
 
 _RATES = {
     "angle": ("angle", "angular_velocity", "angular_acceleration"),
@@ -35,9 +36,8 @@ class Meant:
         match inner:
             case Parameter():
                 found = inner.dimension
-            case Setting() if isinstance(element, SubAssembly) and element.content is not None:
-                table = {p.name: p.dimension for p in element.content.expanded.parameters}
-                found = table.get(inner.parameter)
+            case Setting():
+                found = _of_declared(element).get(inner.parameter)
             case Joint():
                 found = self._joint(inner, field.name, index)
             case Limit():
@@ -107,6 +107,14 @@ class Meant:
         else:
             own = self._coordinate(driver.joint, driver.coordinate)
         return _RATES[own][_MOTIONS.index(driver.motion)] if own in _RATES else None
+
+
+def _of_declared(element: Element) -> dict[str, str]:
+    """Of what the settings of an element set, by name."""
+    if isinstance(element, Force | Constraint):
+        return {number.name: number.dimension for number in element.info.numbers}
+    content = element.content if isinstance(element, SubAssembly) else None
+    return {} if content is None else {p.name: p.dimension for p in content.expanded.parameters}
 
 
 def _of_row(row: DHRow) -> str:

@@ -20,6 +20,7 @@ from core.model.fields import (
     text,
     vector,
 )
+from core.model.settings import Quantity, Setting, each_once
 
 LINE, SENSOR, JOINT = "line", "sensor", "joint"
 """What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint."""
@@ -36,6 +37,8 @@ class ForceKind(NamedTuple):
     """LINE, SENSOR or JOINT; empty: it has a direction of its own, at b."""
     nonzero: tuple[str, ...] = ()
     """Numbers without which it carries no force."""
+    numbers: tuple[Quantity, ...] = ()
+    """What `settings` may set."""
 
     @property
     def needs(self) -> str:
@@ -59,9 +62,10 @@ _KINDS = (
 )
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
+"""What the document says of each kind; `core.elements.forces.FORCES` adds what a kind from outside says of itself."""
 
 UNKNOWN_FORCE = ForceKind(
-    "", "Unknown kind", ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_LAW)
+    "", "Unknown kind", ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_LAW, "settings")
 )
 """Stands in for a kind that nobody here knows."""
 
@@ -103,6 +107,7 @@ class Force(Element):
     damping: Value = scalar("none", 0.0, "Damper rate (N·s/m, N·m·s/rad)")
     law: Value | None = formula("none", None, "Further force as a formula, e.g. 1e5*max(0.1 - length, 0)")
     masses: tuple[LineMass, ...] = parts(LineMass, "Point masses on the line")
+    settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 
     @property
@@ -112,6 +117,7 @@ class Force(Element):
 
     def validate(self) -> None:
         """What the kind needs is there."""
+        each_once(self.settings, f"force '{self.name}'")
         if self.info is UNKNOWN_FORCE:
             return
         needed = self.info.needs

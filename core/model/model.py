@@ -239,7 +239,7 @@ class Names(NamedTuple):
 
     parameters: frozenset[str]
     signals: frozenset[str]
-    unknown: frozenset[str]
+    unknown: frozenset[str] = frozenset()
     """Elements of unknown kinds: what they bring to formulas is not known either."""
 
     def of(self, kind: ScalarKind | VectorKind) -> frozenset[str]:

@@ -133,7 +133,7 @@ def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
 
 def _state_rates(context: TraceContext, s: ForceState) -> list[Scalar]:
     """Rates of the states that force elements have of their own."""
-    return [rate for element in context.elements.named_forces for rate in element.state_rate(s)]
+    return [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
 
 
 def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
@@ -170,7 +170,7 @@ def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) ->
     s = force_state(context, x)
     result: list[Scalar] = list(s.x)
     for element in context.elements.named_forces:
-        own = element.rest_state(s)
+        own = element.x_rest(s)
         result[element.state : element.state + len(own)] = own
     signals = Signals(context.elements, context.numbers.values, s.kinematics)
     for name, (state, each) in context.elements.turn_counters.items():

@@ -58,7 +58,7 @@ def _applies_to_kind(
     if isinstance(element, Sensor) and element.kind == "power":
         other = {"joint": element.force, "force": element.joint}.get(field, "")
         return field in uses and not other
-    return field in uses
+    return field in uses or (field == "settings" and bool(getattr(element, field, ())))
 
 
 def several_coordinates(model: Model | None, joint: str) -> bool:

@@ -1,8 +1,10 @@
-"""The parameters of a sub-assembly, each with the value it has in its file or takes here."""
+"""Numbers that are declared elsewhere, each with its own value or the one it takes here: parameters of a sub-assembly's
+file, numbers of a kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -13,12 +15,43 @@ from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, quantity, value_in
 from app.widgets.section import Section
-from core.model import Parameter, Setting, SubAssembly
+from core.model import Constraint, Force, Setting, SubAssembly
 from core.model.fields import Element, Field, Value
 
 
+class Declared(NamedTuple):
+    """A number that can be set."""
+
+    name: str
+    title: str
+    help: str
+    measure: Measure
+    own: Value
+    """What it is where nothing is set."""
+    values: Mapping[str, float] = {}
+    """Of the parameters in `own`."""
+
+
+def declared(owner: Element) -> list[Declared]:
+    """What the settings of an element may set, and what they set although nobody declares it, so that it can go."""
+    found: list[Declared] = []
+    if isinstance(owner, SubAssembly):
+        values = owner.content.values() if owner.content is not None else {}
+        for each in owner.content.expanded.parameters if owner.content is not None else ():
+            measure = Measure(each.dimension)
+            found.append(Declared(each.name, each.name, each.description, measure, each.value, values))
+    elif isinstance(owner, Force | Constraint):
+        for number in owner.info.numbers:
+            measure = Measure(number.dimension, number.unit)
+            found.append(Declared(number.name, number.title, number.help, measure, number.default))
+        known = {number.name for number in found}
+        names = [setting.parameter for setting in owner.settings if setting.parameter not in known]
+        found += [Declared(name, name, "The kind has no such number.", Measure(), 0.0) for name in names]
+    return found
+
+
 class SettingsEditor(FieldEditor):
-    """One line per parameter of the file; an empty one leaves the value of the file, which it shows faintly."""
+    """One line per number that is declared; an empty one leaves its own value, which it shows faintly."""
 
     wide = True
 
@@ -26,8 +59,9 @@ class SettingsEditor(FieldEditor):
         super().__init__(owner, field, path, commit, parent)
         self.value: tuple[Setting, ...] = ()
         self.edits: dict[str, QuantityEdit] = {}
-        self._shown: tuple[SubAssembly, Context] | None = None
-        self.section = Section("Parameters", self._make, "SubAssembly.settings")
+        self._shown: tuple[Element, Context] | None = None
+        title = "Parameters" if owner is SubAssembly else "Numbers of the kind"
+        self.section = Section(title, self._make, f"{owner.__name__}.settings")
         self.section.arrow.setToolTip(as_tip(field.help))
         self.section.folded.connect(lambda _on: self._refresh())
         self.column.addWidget(self.section)
@@ -40,63 +74,56 @@ class SettingsEditor(FieldEditor):
         return box
 
     def show_value(self, value: tuple[Setting, ...], owner: Element, context: Context) -> None:
-        assert isinstance(owner, SubAssembly)
         self.value, self._shown = value, (owner, context)
-        self.explain(
-            "" if owner.content is not None else "The file could not be read.", "" if owner.content else "hint"
-        )
+        lost = isinstance(owner, SubAssembly) and owner.content is None
+        self.explain("The file could not be read." if lost else "", "hint" if lost else "")
         self._refresh()
 
     def forget(self) -> None:
         for edit in self.edits.values():
             edit.forget()
 
-    def _parameters(self) -> list[Parameter]:
-        content = self._shown[0].content if self._shown else None
-        return list(content.expanded.parameters) if content is not None else []
-
     def _refresh(self) -> None:
         if self._shown is None:
             return
-        parameters = self._parameters()
-        self.section.summarize(", ".join(setting.parameter for setting in self.value) or "as in the file")
+        owner, context = self._shown
+        left = "as in the file" if isinstance(owner, SubAssembly) else "as the kind has them"
+        self.section.summarize(", ".join(setting.parameter for setting in self.value) or left)
         if not self.section.opened or self.section.content is None:
             return
-        if list(self.edits) != [parameter.name for parameter in parameters]:
-            self._build(parameters)
-        _owner, context = self._shown
+        numbers = declared(owner)
+        if list(self.edits) != [number.name for number in numbers]:
+            self._build(numbers)
         here = {setting.parameter: setting.value for setting in self.value}
-        content = self._shown[0].content
-        values = content.values() if content is not None else {}
-        for parameter in parameters:
-            edit = self.edits[parameter.name]
-            edit.settings, edit.measure = context.settings, Measure(parameter.dimension)
-            own = value_in(parameter.value, values)
+        for number in numbers:
+            edit = self.edits[number.name]
+            edit.settings, edit.measure = context.settings, number.measure
+            own = value_in(number.own, number.values)
             edit.setPlaceholderText("" if own is None else quantity(own, edit.measure, context.settings, 5))
             edit.setReadOnly(context.read_only)
-            edit.show_value(here.get(parameter.name), context.values)
+            edit.show_value(here.get(number.name), context.values)
 
-    def _build(self, parameters: list[Parameter]) -> None:
+    def _build(self, numbers: list[Declared]) -> None:
         while self.grid.count():
             old = self.grid.takeAt(0).widget()
             old.hide()
             old.deleteLater()
         self.edits = {}
-        for row, parameter in enumerate(parameters):
-            label = Label(parameter.name)
-            label.setToolTip(as_tip(parameter.description))
+        for row, number in enumerate(numbers):
+            label = Label(number.title)
+            label.setToolTip(as_tip(number.help))
             edit = QuantityEdit(optional=True)
-            edit.commit = self._committer(parameter.name)
+            edit.commit = self._committer(number.name)
             edit.explained.connect(lambda words, severity: self.explain(words if severity == "error" else "", severity))
             Scrubber(label, edit)
             self.grid.addWidget(label, row, 0)
             self.grid.addWidget(edit, row, 1)
-            self.edits[parameter.name] = edit
+            self.edits[number.name] = edit
 
     def _committer(self, name: str) -> Callable[[Value | None, object], str]:
         def commit(value: Value | None, gesture: object) -> str:
             others = [setting for setting in self.value if setting.parameter != name]
-            order = {parameter.name: i for i, parameter in enumerate(self._parameters())}
+            order = {known: place for place, known in enumerate(self.edits)}
             new = others if value is None else [*others, Setting(parameter=name, value=value)]
             return self.commit(tuple(sorted(new, key=lambda s: order.get(s.parameter, len(order)))), gesture)
 

@@ -8,8 +8,9 @@ from typing import ClassVar, NamedTuple
 from core.elements.constraints.kinematic_constraint import KinematicConstraint, Side
 from core.elements.resolver import Resolver
 from core.elements.sensors import Sensor
+from core.elements.trial import told_to_document
 from core.errors import ModelError
-from core.model import WORLD, Constraint, Model
+from core.model import CONSTRAINT_KINDS, WORLD, Constraint, ConstraintKind, Model
 from core.model.fields import Value
 
 
@@ -38,6 +39,16 @@ class ConstraintElement(KinematicConstraint):
 
     name: ClassVar[str]
     """What the document calls the kind."""
+
+    @classmethod
+    def in_document(cls) -> ConstraintKind:
+        """What the document says of the kind: a row of `core.model.constraints`, or what a kind from outside gives."""
+        return CONSTRAINT_KINDS[cls.name]
+
+    @classmethod
+    def check(cls) -> None:
+        """Raises KindError, which names the member that cannot be used."""
+        told_to_document(cls)
 
     @classmethod
     @abstractmethod

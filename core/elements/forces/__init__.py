@@ -7,5 +7,26 @@ from core.elements.forces.in_series import SeriesForce
 from core.elements.forces.line import LineForce
 from core.elements.forces.wrench import WrenchForce
 from core.kinds import Kinds
+from core.model import FORCE_KINDS
 
-FORCES = Kinds("force", ForceElement, WrenchForce, LineForce, SeriesForce, MeasureForce, JointForce)  # type: ignore[type-abstract]
+
+class Forces(Kinds[ForceElement]):
+    """A kind enters with what the document says of it."""
+
+    def add(self, kind: type[ForceElement]) -> type[ForceElement]:
+        """See `Kinds`."""
+        super().add(kind)
+        FORCE_KINDS[kind.name] = kind.in_document()
+        return kind
+
+
+FORCES = Forces(
+    "force",
+    ForceElement,  # type: ignore[type-abstract]
+    WrenchForce,
+    LineForce,
+    SeriesForce,
+    MeasureForce,
+    JointForce,
+    check=lambda kind: kind.check(),
+)

@@ -71,19 +71,19 @@ class AlongOne(ForceElement):
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(value, rate), m or rad, per s."""
 
-    def force(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+    def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """(F, potential), N or N·m, J."""
         return along(self.law, s, value, speed)
 
     def observed(self, s: ForceState) -> Observed:
         """See `ForceElement`."""
         value, speed = self.quantity(s)
-        force, potential = self.force(s, value, speed)
+        force, potential = self.force_and_potential(s, value, speed)
         return Observed(value, speed, force, s.run(power_of, force, speed), potential)
 
     def potential(self, s: ForceState) -> Scalar:
         """See `ForceElement`."""
-        return self.force(s, *self.quantity(s))[1]
+        return self.force_and_potential(s, *self.quantity(s))[1]
 
 
 def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:

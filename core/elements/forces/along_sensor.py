@@ -70,7 +70,7 @@ class MeasureForce(AlongOne):
     def _exerted(self, s: ForceState) -> list[tuple[Share, Force]]:
         """The wrench on b of each measure, at b's origin."""
         pairs, value, speed = self._sums(s)
-        force, _ = self.force(s, value, speed)
+        force, _ = self.force_and_potential(s, value, speed)
         return [(share, s.run(against_growth, wrench, share.sign, force)) for share, wrench in pairs]
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:

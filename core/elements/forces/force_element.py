@@ -9,7 +9,8 @@ from typing import ClassVar, NamedTuple
 from core.elements.force_state import End, ForceState, Loads, Scalars
 from core.elements.line_masses import LineMass
 from core.elements.resolver import Resolver
-from core.model import Force
+from core.elements.trial import told_to_document
+from core.model import FORCE_KINDS, Force, ForceKind
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
 
@@ -37,6 +38,16 @@ class ForceElement(ABC):
     turns: bool = False
     """True if it acts along an angle that is measured, and so known up to whole turns."""
     state: int = 0
+
+    @classmethod
+    def in_document(cls) -> ForceKind:
+        """What the document says of the kind: a row of `core.model.forces`, or what a kind from outside gives here."""
+        return FORCE_KINDS[cls.name]
+
+    @classmethod
+    def check(cls) -> None:
+        """Raises KindError, which names the member that cannot be used."""
+        told_to_document(cls)
 
     @classmethod
     @abstractmethod
@@ -73,11 +84,11 @@ class ForceElement(ABC):
     def at_ends(self, s: ForceState) -> Sequence[Vector3]:
         """The force on each of these points, world axes."""
 
-    def state_rate(self, s: ForceState) -> Scalars:
+    def x_rate(self, s: ForceState) -> Scalars:
         """Rates of its states."""
         return ()
 
-    def rest_state(self, s: ForceState) -> Scalars:
+    def x_rest(self, s: ForceState) -> Scalars:
         """Its states where they start: what it comes to when nothing moves."""
         return ()
 

@@ -53,7 +53,7 @@ class JointForce(AlongOne):
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
-        force, _ = self.force(s, *self.quantity(s))
+        force, _ = self.force_and_potential(s, *self.quantity(s))
         link = s.kinematics.tree.links[self.link]
         loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
 
@@ -92,7 +92,7 @@ class CutJointForce(AlongOne):
 
     def _on_b(self, s: ForceState) -> Force:
         wrench, value, speed = self._coordinate(s)
-        force, _ = self.force(s, value, speed)
+        force, _ = self.force_and_potential(s, value, speed)
         return s.run(against_growth, wrench, 1.0, force)
 
     def act(self, s: ForceState, loads: Loads) -> None:

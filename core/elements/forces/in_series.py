@@ -39,17 +39,17 @@ class SeriesForce(OnLine):
                 )
         return cls(force.name, machine.end(force.a), machine.end(force.b), law, machine.states[force.name])
 
-    def force(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+    def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """(k x, ½ k x²)."""
         return s.run(resistance_of, self.law.stiffness, s.x[self.state])
 
-    def state_rate(self, s: ForceState) -> Scalars:
+    def x_rate(self, s: ForceState) -> Scalars:
         """ẋ."""
         length, speed = self.quantity(s)
-        force, _ = self.force(s, length, speed)
+        force, _ = self.force_and_potential(s, length, speed)
         return (s.run(minus, speed, s.run(over, force, self.law.damping)),)
 
-    def rest_state(self, s: ForceState) -> Scalars:
+    def x_rest(self, s: ForceState) -> Scalars:
         """The spring has all of the stretch."""
         return (minus(self.line(s).length, self.law.rest),)
 

@@ -57,7 +57,7 @@ class OnLine(AlongOne):
     def on_b(self, s: ForceState) -> Force:
         """The wrench on b, at b."""
         line = self.line(s)
-        return s.run(pull_on_b, line.direction, self.force(s, line.length, line.rate)[0])
+        return s.run(pull_on_b, line.direction, self.force_and_potential(s, line.length, line.rate)[0])
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""

@@ -19,7 +19,19 @@ from core.files.meshes.lookup import resolve_mesh
 from core.files.native.migrations import VERSION, migrated
 from core.files.native.yaml_tree import Entries, Items, Node, Text, tree_of
 from core.files.source import Options, Reading, Source
-from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Parameter, Shape, SubAssembly
+from core.model import (
+    COLLECTIONS,
+    SHAPE_TYPES,
+    WORDS,
+    Annotation,
+    Finding,
+    Mesh,
+    Model,
+    Parameter,
+    Setting,
+    Shape,
+    SubAssembly,
+)
 from core.model.fields import (
     ColorKind,
     Element,
@@ -224,6 +236,8 @@ class _Builder:
         if isinstance(kind, PartKind):
             return self.element(kind.element, node, where, line)
         if isinstance(kind, PartsKind):
+            if kind.element is Setting and isinstance(node, Entries):
+                return self.settings(node, where)
             return tuple(
                 self.element(kind.element, item, f"{where} {number}", item.line)
                 for number, item in enumerate(_items(node, where), 1)
@@ -243,6 +257,13 @@ class _Builder:
             return kind.coerce(raw)
         except (ModelError, ExpressionError) as error:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
+
+    def settings(self, node: Entries, where: str) -> tuple[Setting, ...]:
+        """`name: value` of each."""
+        return tuple(
+            self.element(Setting, Entries({"value": (line, inner)}, line), f"{where} {name}", line, {"parameter": name})
+            for name, (line, inner) in node.items.items()
+        )
 
     def text(self, node: Node, where: str) -> str:
         """A single value."""

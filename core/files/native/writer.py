@@ -9,7 +9,7 @@ from typing import Any
 from core.files.native.migrations import VERSION
 from core.files.native.reader import HEADER
 from core.files.source import Writing
-from core.model import COLLECTIONS, SHAPE_TYPES, Model, Shape
+from core.model import COLLECTIONS, SHAPE_TYPES, Model, Setting, Shape
 from core.model.bodies import Body, Frame
 from core.model.chains import DHChain
 from core.model.fields import Element, NameKind, fields_of
@@ -82,7 +82,8 @@ def _field(name: str, value: Any, indent: int) -> list[str]:
     if isinstance(value, tuple) and value and isinstance(value[0], Element):
         lines = [f"{pad}{name}:"]
         for item in value:
-            lines += _item(item, indent + 2)
+            setting = isinstance(item, Setting)
+            lines += [f"{pad}  {_flow_setting(item)}"] if setting else _item(item, indent + 2)
         return lines
     if isinstance(value, str) and _is_literal(value):
         return [f"{pad}{name}: {_literal(value, indent + 2)}"]
@@ -110,6 +111,8 @@ def _flow(value: Any) -> str:
         return f"{{{_WORD[type(value)]}: {_flow_fields(value)}}}"
     if isinstance(value, Element):
         return _flow_fields(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Setting):
+        return "{" + ", ".join(map(_flow_setting, value)) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool):
@@ -122,6 +125,11 @@ def _flow(value: Any) -> str:
 def _flow_fields(element: Element) -> str:
     shown = [f"{name}: {_flow_part(value)}" for name, value in _pairs(element)]
     return "{" + ", ".join(shown) + "}"
+
+
+def _flow_setting(setting: Setting) -> str:
+    """`name: value`."""
+    return f"{_text(setting.parameter)}: {_flow(setting.value)}"
 
 
 def _flow_part(value: Any) -> str:

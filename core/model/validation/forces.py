@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from core.errors import KinetostatError
+from core.errors import KinetostatError, near_misses
 from core.model.constraints import UNKNOWN_CONSTRAINT, Constraint, Driver, meshing
 from core.model.forces import JOINT, LINE, SENSOR, UNKNOWN_FORCE, Force, LineMass
 from core.model.formula.expression import evaluate, names, parse
@@ -153,17 +153,28 @@ class _Checks:
             yield from self.coordinate(force, force.joint, force.coordinate)
         if force.info.along == SENSOR:
             yield from self.scalar(force, force.sensor)
+        yield from self.settings(force)
+
+    def settings(self, element: Force | Constraint) -> Iterator[Finding]:
+        """Numbers that the kind does not declare."""
+        known = [number.name for number in element.info.numbers]
+        for setting in element.settings:
+            if setting.parameter not in known:
+                text = f"The kind '{element.kind}' has no number '{setting.parameter}'."
+                remedy = near_misses(setting.parameter, known) if known else "Remove it."
+                yield of(element, "warning", text, remedy, "settings")
 
     def does_nothing(self, force: Force) -> bool:
         uses = force.info.uses
         vectors = (getattr(force, field) for field in ("force", "torque") if field in uses)
         numbers = (getattr(force, field) for field in ("stiffness", "damping") if field in uses)
-        nothing = all(value == 0.0 for value in (*numbers, *(x for vector in vectors for x in vector)))
-        return nothing and not ("law" in uses and force.law is not None) and not ("masses" in uses and force.masses)
+        values = [*numbers, *(x for vector in vectors for x in vector)]
+        further = ("law" in uses and force.law is not None) or ("masses" in uses and force.masses)
+        return bool(values) and all(value == 0.0 for value in values) and not further
 
     def line(self, force: Force) -> Iterator[Finding]:
         """Rest length, ends, masses on the line."""
-        rest = self.number(force.rest)
+        rest = self.number(force.rest) if "rest" in force.info.uses else math.nan
         if rest < 0.0:
             yield of(force, "warning", "Its length without force is negative.", "Give a length.", "rest")
         elif rest == 0.0 and self.number(force.stiffness) > 0.0 and force.law is None:
@@ -224,9 +235,10 @@ class _Checks:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
             yield from self.uncounted(constraint)
         if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
-            yield of(constraint, "error", "Both ends of the rod are on one body.", "Connect two bodies.", "b")
+            yield of(constraint, "error", "Both ends are on one body.", "Connect two bodies.", "b")
         if "length" in constraint.info.uses and self.number(constraint.length) <= 0.0:
             yield of(constraint, "error", "A rod needs a positive length.", "Give its length.", "length")
+        yield from self.settings(constraint)
 
     def uncounted(self, gear: Constraint) -> Iterator[Finding]:
         """Turns cannot be counted where both angles are measured and the ratio is no quotient of whole numbers."""

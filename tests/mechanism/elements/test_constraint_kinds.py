@@ -1,10 +1,9 @@
-"""Every kind of constraint and driver, and one made up here: derivatives, power, closed forms against iteration, what
-is seen and saved."""
+"""Every kind of constraint and driver, and one that people make: derivatives, power, closed forms against
+iteration, what is seen and saved."""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,56 +11,29 @@ import pytest
 from core.constraints.multipliers import constrained_motion
 from core.constraints.reactions import constraint_wrenches
 from core.elements.constraints import CONSTRAINTS
-from core.elements.constraints.constraint_kind import ConstraintElement, side_of
-from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
+from core.elements.constraints.constraint_kind import ConstraintElement
 from core.elements.drivers import DRIVERS
-from core.elements.resolver import Resolver
 from core.errors import ModelError
 from core.files import dumps, loads
 from core.mechanism import Mechanism
-from core.model import CONSTRAINT_KINDS, Constraint, ConstraintKind, Driver, Model
+from core.model import CONSTRAINT_KINDS, Constraint, Driver, Model, Setting
 from core.simulation import simulate
-from core.spatial.scalar import Scalar, minus
 from core.traces import program
 from tests.mechanism.elements import kind_machines as machines
+from tests.mechanism.elements import own_kinds_page
 from viz.drawlist.draw_list import items
 from viz.drawlist.elements import LOOKS
 
 
-@dataclass(frozen=True)
-class Level(ConstraintElement):
-    """The height of b over a, in a's axes."""
-
-    name = "level"
-    side: Side
-    height: Scalar
-    rows: tuple[Row, ...]
-
-    @classmethod
-    def read(cls, constraint: Constraint, machine: Resolver) -> Level:
-        height = machine.numbers.scalar(constraint.length, f"constraint '{constraint.name}', length")
-        return cls(side_of(machine, constraint.a, constraint.b), height, (Row("constraints", constraint.name, ""),))
-
-    @property
-    def sides(self) -> tuple[Side, ...]:
-        return (self.side,)
-
-    def values(self, state: ConstraintState) -> list[Scalar]:
-        X_a, X_b = state.frames(self.side)
-        return [minus(X_a.rotation.act_back(X_b.position - X_a.position).z, self.height)]
-
-
 @pytest.fixture(autouse=True)
-def level(monkeypatch: pytest.MonkeyPatch):
-    """A kind that comes from outside: a class, and a row of the document."""
-    row = ConstraintKind("level", "Held at a height", ("a", "b", "length"), ("b",))
-    monkeypatch.setitem(CONSTRAINT_KINDS, "level", row)
-    monkeypatch.setattr(CONSTRAINTS, "_kinds", {**CONSTRAINTS._kinds, "level": Level})
+def on_parabola(monkeypatch: pytest.MonkeyPatch):
+    """The kind that the page about own kinds makes."""
+    own_kinds_page.register(monkeypatch)
     yield
     program.forget()
 
 
-ALL = (*CONSTRAINTS, "level")
+ALL = (*CONSTRAINTS, "on_parabola")
 GIVEN = {
     "a": "b0",
     "b": "tip",
@@ -73,6 +45,7 @@ GIVEN = {
     "leader": "j0",
     "ratio": 0.5,
     "offset": 0.1,
+    "settings": (Setting(parameter="curvature", value=0.7),),
 }
 
 
@@ -86,7 +59,7 @@ CONSTRAINED = {
     "hold an angle": constraint("hold", sensor="angle", value=0.2),
     "hold a position": constraint("hold", sensor="position", value=0.1),
     "hold an orientation": constraint("hold", sensor="orientation", value=0.3),
-    "level": "level",
+    "on_parabola": "on_parabola",
 }
 DRIVEN = {
     "coordinate": Driver(name="c", joint="j0", function="sin(2*t)"),
@@ -225,7 +198,7 @@ def test_it_is_documented(kind: str) -> None:
 
 def test_the_document_and_the_kernel_have_the_same_kinds() -> None:
     assert set(CONSTRAINT_KINDS) == set(CONSTRAINTS)
-    assert set(LOOKS["constraints"]) == set(CONSTRAINTS) - {"level"}
+    assert set(LOOKS["constraints"]) == set(CONSTRAINTS) - {"on_parabola"}
     fields = {field.name for field in dataclasses.fields(Driver)}
     assert set(DRIVERS) <= fields
 

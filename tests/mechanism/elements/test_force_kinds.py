@@ -1,73 +1,37 @@
-"""Every kind of force element, and one made up here: power and energy, action and reaction, balance at junctions, what
-is shown, seen and saved."""
+"""Every kind of force element, and one that people make: power and energy, action and reaction, balance at junctions,
+what is shown, seen and saved."""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core.elements.force_state import End, ForceState, Scalars
 from core.elements.forces import FORCES
-from core.elements.forces.along_one import Law, law_of
 from core.elements.forces.force_element import numbers_shown
 from core.elements.forces.line import OnLine
-from core.elements.resolver import Resolver
 from core.errors import ModelError
 from core.files import dumps, loads
 from core.mechanism import Mechanism
-from core.model import FORCE_KINDS, Force, ForceKind, Junction, Model
-from core.model.forces import LINE
+from core.model import FORCE_KINDS, Force, Junction, Model, Setting
 from core.simulation.run.element_channels import ElementChannels
-from core.spatial.scalar import minus, over, plus, times
 from core.traces import program
 from core.traces.dynamics import force_state
 from tests.mechanism.elements import kind_machines as machines
+from tests.mechanism.elements import own_kinds_page
 from viz.drawlist.draw_list import items
 from viz.drawlist.elements import LOOKS
 
 STIFFNESS, REST, DAMPING = 8.0, 0.2, 1.5
-
-
-@dataclass(frozen=True)
-class Kelvin(OnLine):
-    """A spring beside a spring and a damper one behind the other (standard linear solid), all of one stiffness."""
-
-    name = "kelvin"
-    state_names = ("stretch",)
-    element: str
-    a: End
-    b: End
-    law: Law
-    state: int
-
-    @classmethod
-    def read(cls, force: Force, machine: Resolver) -> Kelvin:
-        law = law_of(force, machine)
-        return cls(force.name, machine.end(force.a), machine.end(force.b), law, machine.states[force.name])
-
-    def force(self, s: ForceState, value, speed):
-        k, beside, behind = self.law.stiffness, minus(value, self.law.rest), s.x[self.state]
-        stored = times(0.5, times(k, plus(times(beside, beside), times(behind, behind))))
-        return times(k, plus(beside, behind)), stored
-
-    def state_rate(self, s: ForceState) -> Scalars:
-        _, speed = self.quantity(s)
-        return (minus(speed, over(times(self.law.stiffness, s.x[self.state]), self.law.damping)),)
-
-    def rest_state(self, s: ForceState) -> Scalars:
-        return (0.0,)
+OF_KELVIN = {"stiffness": STIFFNESS, "rest": REST, "further_stiffness": 2.0 * STIFFNESS, "damping": DAMPING}
 
 
 @pytest.fixture(autouse=True)
 def kelvin(monkeypatch: pytest.MonkeyPatch):
-    """A kind that comes from outside: a class, and a row of the document."""
-    row = ForceKind("kelvin", "Standard linear solid", ("a", "b", "stiffness", "rest", "damping"), LINE)
-    monkeypatch.setitem(FORCE_KINDS, "kelvin", row)
-    monkeypatch.setattr(FORCES, "_kinds", {**FORCES._kinds, "kelvin": Kelvin})
+    """The kind that the page about own kinds makes."""
+    own_kinds_page.register(monkeypatch)
     yield
     program.forget()
 
@@ -90,6 +54,7 @@ def element(kind: str, joint: str = "j1", coordinate: str = "2", **more: object)
         "damping": DAMPING,
         "force": (1.0, "2*sin(t)", -0.5),
         "torque": (0.3, 0.0, "distance"),
+        "settings": tuple(Setting(parameter=name, value=value) for name, value in OF_KELVIN.items()),
         **more,
     }
     return Force(name="f", kind=kind, **{name: given[name] for name in FORCE_KINDS[kind].uses if name in given})

@@ -1,0 +1,24 @@
+"""The numbers that an element sets for its kind, as the functions of the kind see them."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from functools import cache
+from typing import Any
+
+from core.model import Constraint, Force
+from core.model.settings import value_of
+from core.multibody.number_reader import Numbers
+
+
+@cache
+def named(*names: str) -> type[Any]:
+    """The named tuples of some names."""
+    return namedtuple("Numbers", names)
+
+
+def numbers_of(element: Force | Constraint, where: str, numbers: Numbers) -> Any:
+    """What the kind of an element declares in `numbers`, a named tuple in SI. Raises ModelError."""
+    declared = element.info.numbers
+    values = (numbers.scalar(value_of(each, element.settings), f"{where}, settings {each.name}") for each in declared)
+    return named(*(each.name for each in declared))(*values)
