@@ -10,7 +10,6 @@ from core.joints.prismatic import Prismatic
 from core.joints.revolute import Revolute
 from core.joints.screw import Screw
 from core.joints.spherical import Spherical
-from core.joints.trial import check_joint_kind
 from core.joints.universal import Universal
 from core.joints.unknown import UnknownJoint
 from core.kinds import Kinds
@@ -31,6 +30,13 @@ __all__ = [
     "UnknownJoint",
 ]
 
+
+def _check(kind: type[JointKind]) -> None:
+    from core.joints.trial import check_joint_kind  # only what people add needs NumPy here
+
+    check_joint_kind(kind)
+
+
 JOINT_KINDS: Kinds[JointKind] = Kinds(
     "joint",
     JointKind,  # type: ignore[type-abstract]
@@ -44,6 +50,6 @@ JOINT_KINDS: Kinds[JointKind] = Kinds(
     Spherical,
     Free,
     Fixed,
-    check=check_joint_kind,
+    check=_check,
 )
 """The family, in the order in which people are offered it."""
