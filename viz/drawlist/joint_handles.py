@@ -6,14 +6,16 @@ One part moves one coordinate, or turns a spherical or free joint about one axis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2
 from typing import Literal
 
 import numpy as np
 
+from core.joints.measures import coordinates_of
 from core.model import Joint
-from core.spatial.rotation import from_z
-from core.spatial.vector import Vector3
+from core.multibody.number_reader import Numbers
+from core.spatial.pose import Pose
+from core.spatial.rotation import Rotation, from_z
+from core.spatial.vector import ZERO, Vector3
 from viz.drawlist.skeleton import Skeleton
 from viz.placement import Array, number, numbers, perpendicular, unit
 
@@ -62,6 +64,7 @@ class JointHandle:
         self.joint = joint
         self.sides = {which: skeleton.side(joint, which) for which in "ab"}
         self._designs = {design.part: design for design in _designs(joint, skeleton)}
+        self._law, self._turn = Numbers(skeleton.values, "").law(joint)
         self.limits = {part: _limit(joint, part, skeleton) for part in self._designs}
 
     @property
@@ -77,13 +80,23 @@ class JointHandle:
         centre = (X_WA if design.sits_on == "a" else X_WB)[:3, 3]
         if part.coordinate is None:
             return Spot(centre, axis, fixed[:3, :3] @ design.reference, centre, None)
+        value = self._coordinates(X_WA, X_WB)[part.coordinate]
         if part.kind == "slide":
-            value = float((X_WB[:3, 3] - X_WA[:3, 3]) @ axis)
             return Spot(centre, axis, fixed[:3, :3] @ design.reference, centre - value * axis, value)
-        reference, hand = X_WA[:3, :3] @ design.reference, X_WB[:3, :3] @ design.reference
+        reference = X_WA[:3, :3] @ design.reference
         reference = unit(reference - axis * float(axis @ reference))
-        value = atan2(float(hand @ np.cross(axis, reference)), float(hand @ reference))
         return Spot(centre, axis, reference, centre, value)
+
+    def _coordinates(self, X_WA: Array, X_WB: Array) -> tuple[float, ...]:
+        """What the kernel measures between the joint's frames."""
+        a, b = (_pose(X) @ Pose(self._turn, ZERO) for X in (X_WA, X_WB))
+        return tuple(map(float, coordinates_of(a, b, self._law, None).values))
+
+
+def _pose(X: Array) -> Pose:
+    """The pose of a (4, 4) matrix."""
+    rows = X[:3, :3].tolist()
+    return Pose(Rotation(*(Vector3(*row) for row in rows)), Vector3(*X[:3, 3].tolist()))
 
 
 def _designs(joint: Joint, skeleton: Skeleton) -> list[_Design]:
