@@ -43,12 +43,18 @@ MAX_ELEMENTS = 100_000
 """Files that import others twice, which import others twice …, grow without bound otherwise."""
 
 
+def _of_parameter(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+    content = getattr(owners[0], "content", None)
+    parameters = () if content is None else content.expanded.parameters
+    return next((each.dimension for each in parameters if each.name == owners[-1].parameter), "none")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting(Element):
     """A parameter of the sub-assembly and the value it takes here (a formula in this model's parameters)."""
 
     parameter: str = text("Name of the parameter in the file")
-    value: Value = scalar("none", 0.0, "Value here (SI)")
+    value: Value = scalar(help="Value here (SI)", by=_of_parameter)
 
 
 @dataclass(frozen=True, kw_only=True)

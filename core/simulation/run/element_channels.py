@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from core.constraints.cut_coordinates import unwound
 from core.mechanism import Mechanism
-from core.model import Force, Sensor
+from core.model import Constraint, Driver, Force, Sensor
+from core.model.dimensions import dual, rate
 
 Array = NDArray[np.float64]
 
@@ -19,9 +20,10 @@ _ALONG = ("length", "rate", "force", "power")
 
 
 class Channel(NamedTuple):
-    """How a channel is computed, and the suffixes of its columns; one column: ()."""
+    """How a channel is computed, what its columns measure, and their suffixes; one column: ()."""
 
     compute: Callable[[], Array]
+    dimensions: tuple[str, ...]
     suffixes: tuple[str, ...] = ()
 
 
@@ -62,9 +64,12 @@ class ElementChannels:
             quantities = ("", "rate") if "b" in sensor.info.uses and "acceleration" not in sensor.kind else ("",)
             for what in quantities:
                 end = f".{what}" if what else ""
-                yield f"{sensor.name}{end}", Channel(self._sensor(sensor, what), suffixes)
+                values = tuple(sensor.along(self.model, k) for k in range(len(sensor.info.components)))
+                measured = tuple(map(rate, values)) if what else values
+                yield f"{sensor.name}{end}", Channel(self._sensor(sensor, what), measured, suffixes)
                 for k, suffix in enumerate(suffixes):
-                    yield f"{sensor.name}.{suffix}{end}", Channel(self._component(self._sensor(sensor, what), k))
+                    component = self._component(self._sensor(sensor, what), k)
+                    yield f"{sensor.name}.{suffix}{end}", Channel(component, measured[k : k + 1])
 
     def _sensor(self, sensor: Sensor, what: str) -> Callable[[], Array]:
         s = self.samples
@@ -112,14 +117,18 @@ class ElementChannels:
         at = 0
         for force in self.model.forces:
             if force.kind == "wrench":
-                yield f"{force.name}.force", Channel(self._shown(slice(at, at + 3)), ("x", "y", "z"))
-                yield f"{force.name}.torque", Channel(self._shown(slice(at + 3, at + 6)), ("x", "y", "z"))
-                yield f"{force.name}.power", Channel(self._shown(at + 6))
+                for word, first in (("force", at), ("torque", at + 3)):
+                    values = self._shown(slice(first, first + 3))
+                    yield f"{force.name}.{word}", Channel(values, (word,) * 3, ("x", "y", "z"))
+                yield f"{force.name}.power", Channel(self._shown(at + 6), ("power",))
                 at += 7
                 continue
+            along = force.along(self.model, None)
+            measured = {"length": along, "rate": rate(along), "force": dual(along), "power": "power"}
             for k, word in enumerate(_ALONG):
                 turns = word == "length" and self._turns(force)
-                yield f"{force.name}.{word}", Channel(self._turning(at) if turns else self._shown(at + k))
+                values = self._turning(at) if turns else self._shown(at + k)
+                yield f"{force.name}.{word}", Channel(values, (measured[word],))
             at += len(_ALONG) + 1
 
     def _turns(self, force: Force) -> bool:
@@ -151,8 +160,11 @@ class ElementChannels:
         for row in self.mech._program.constraint_rows:
             if row.collection != "joints":
                 words.setdefault(row.element, []).append(row.component)
+        constraining: tuple[Constraint | Driver, ...] = (*self.model.constraints, *self.model.drivers)
+        elements = {each.name: each for each in constraining}
         for name, suffixes in words.items():
-            yield f"{name}.force", Channel(self._held(name), tuple(suffixes) if len(suffixes) > 1 else ())
+            measured = tuple(dual(elements[name].along(self.model, k)) for k in range(len(suffixes)))
+            yield f"{name}.force", Channel(self._held(name), measured, tuple(suffixes) if len(suffixes) > 1 else ())
 
     def _held(self, name: str) -> Callable[[], Array]:
         s = self.samples
@@ -170,8 +182,8 @@ class ElementChannels:
 
     def _of_junctions(self) -> Iterator[tuple[str, Channel]]:
         for name, first in self.mech._program.tracer.elements.junctions.items():
-            for what in ("position", "velocity"):
-                yield f"{name}.{what}", Channel(self._junction(first, what), ("x", "y", "z"))
+            for what, dimension in (("position", "length"), ("velocity", "velocity")):
+                yield f"{name}.{what}", Channel(self._junction(first, what), (dimension,) * 3, ("x", "y", "z"))
 
     def _junction(self, first: int, what: str) -> Callable[[], Array]:
         s = self.samples
