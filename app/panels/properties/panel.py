@@ -30,7 +30,7 @@ from app.preferences.settings import Settings
 from app.widgets.fields.element_form import ElementForm, replaced
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.rows_editor import RowsEditor
-from app.widgets.fields.titles import coordinates_of, type_title
+from app.widgets.fields.titles import type_title
 from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from app.widgets.note import Note
@@ -264,7 +264,6 @@ class PropertyEditor(QWidget):
             model=model,
             settings=self.settings,
             values=model.values(),
-            coordinates=coordinates_of(element, model) or (),
             findings=self._findings_by_path(ref),
             notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
             read_only=derived,
