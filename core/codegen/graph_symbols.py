@@ -24,11 +24,14 @@ def as_symbol(x: Scalar) -> ca.SX:
     return x
 
 
-def _binary(operation: int) -> Any:
+def _binary(operation: int, reflected: str) -> Any:
     make = ca.SX.binary  # the operators of SX resolve overloads first, at ten times the cost
 
-    def apply(a: Scalar, b: Scalar) -> ca.SX:
-        return make(operation, as_symbol(a), as_symbol(b))
+    def apply(a: Scalar, b: Scalar) -> Scalar:
+        try:
+            return make(operation, as_symbol(a), as_symbol(b))
+        except NotImplementedError:  # of scalars that are made of such symbols
+            return getattr(b, reflected)(a)
 
     return apply
 
@@ -39,7 +42,13 @@ def _negated(a: ca.SX) -> ca.SX:
 
 scalar.register(
     ca.SX,
-    scalar.Arithmetic(_binary(ca.OP_ADD), _binary(ca.OP_SUB), _binary(ca.OP_MUL), _binary(ca.OP_DIV), _negated),
+    scalar.Arithmetic(
+        _binary(ca.OP_ADD, "__radd__"),
+        _binary(ca.OP_SUB, "__rsub__"),
+        _binary(ca.OP_MUL, "__rmul__"),
+        _binary(ca.OP_DIV, "__rtruediv__"),
+        _negated,
+    ),
 )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from core.errors import ModelError
 from core.spatial.attitude import twist
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
-from core.spatial.rotation import Rotation
+from core.spatial.rotation import TIDY, Rotation, from_axes, normalised
 from core.spatial.scalar import Scalar, minus, plus, times
 from core.spatial.vector import ZERO, Vector3, Z
 
@@ -19,6 +22,21 @@ def turning(axis: Vector3) -> Motion:
 def sliding(axis: Vector3) -> Motion:
     """A column of translation."""
     return Motion(ZERO, axis)
+
+
+def between_axes(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple[Vector3, Rotation]:
+    """The frame c whose z is a joint's axis and whose y lies in the half plane of its second axis: that axis in it (a
+    unit vector), and R_ac. Raises ModelError where the two are parallel."""
+    first, second = normalised(axis), normalised(second_axis)
+    along = first.dot(second)
+    if isinstance(along, float) and abs(along) > 1.0 - TIDY:
+        raise ModelError(
+            "The two axes of the joint are parallel.",
+            where="second_axis",
+            remedy="Give a second axis that is not parallel to the first.",
+        )
+    R_ac = from_axes(first, second)
+    return R_ac.act_back(second), R_ac
 
 
 def angle(X_ab: Pose) -> tuple[Scalar, Force]:

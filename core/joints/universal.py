@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from core.errors import ModelError
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, JointKind, Scalars
-from core.joints.members import coincident, turning
+from core.joints.members import between_axes, coincident, turning
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured
-from core.spatial.rotation import TIDY, Rotation, about, about_z, from_axes, from_z, normalised, tidy
+from core.spatial.rotation import Rotation, about, about_z, from_z, tidy
 from core.spatial.scalar import Scalar, apply, minus, over, times
 from core.spatial.vector import ZERO, Vector3, Z
 
@@ -34,16 +33,7 @@ class Universal(JointKind):
 
     @classmethod
     def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
-        first, second = normalised(axis), normalised(second_axis)
-        along = first.dot(second)
-        if isinstance(along, float) and abs(along) > 1.0 - TIDY:
-            raise ModelError(
-                "The two axes of the universal joint are parallel.",
-                where="second_axis",
-                remedy="Give a second axis that is not parallel to the first.",
-            )
-        R_ac = from_axes(first, second)
-        second = R_ac.act_back(second)
+        second, R_ac = between_axes(axis, second_axis)
         return cls(Vector3(*(tidy(c) for c in second))), R_ac
 
     def pose(self, q: Scalars) -> Pose:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
 from core.model.dimensions import along, of_joint, of_sensor, rate_of
 from core.model.fields import (
     Element,
@@ -25,7 +26,6 @@ from core.model.fields import (
     vector,
 )
 from core.model.sensors import Sensor
-from core.model.settings import Quantity, Setting, dimension_in, each_once
 
 
 class ConstraintKind(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
 from core.model.dimensions import along, damping_of, force_of, of_joint, of_sensor, stiffness_of
 from core.model.fields import (
     Element,
@@ -21,7 +22,6 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.settings import Quantity, Setting, dimension_in, each_once
 
 LINE, SENSOR, JOINT = "line", "sensor", "joint"
 """What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint."""

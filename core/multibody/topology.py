@@ -141,7 +141,10 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     chosen = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (
-            chosen.get(joint.cut, 0 if not joint.info.nv or joint.name in bound else 1 + (joint.info.nv > 2)),
+            chosen.get(
+                joint.cut if joint.info.closes_loops else "no",
+                0 if not joint.info.nv or joint.name in bound else 1 + (joint.info.nv > 2),
+            ),
             index,
         )
         for index, joint in enumerate(model.joints)
@@ -194,6 +197,7 @@ def _implicit(body: str, taken: set[str]) -> Joint:
 def _check_chosen_cuts(topology: Topology) -> None:
     """No loop is cut at a joint that shall not be cut, and every joint that shall be cut is (if it lies in a loop)."""
     for joint, loop in zip(topology.cuts, topology.loops, strict=True):
+        _check_closing(joint)
         if joint.cut == "no":
             others = ", ".join(f"'{name}'" for name in loop.joints[:-1])
             raise ModelError(
@@ -201,10 +205,11 @@ def _check_chosen_cuts(topology: Topology) -> None:
                 where=f"joint '{joint.name}', cut",
                 remedy=f"Let one of {others} or this joint be cut.",
             )
-    wanted = {branch.joint.name for branch in topology.branches if branch.joint.cut == "yes"}
+    wanted = {branch.joint.name: branch.joint for branch in topology.branches if branch.joint.cut == "yes"}
     for loop in topology.loops:
         for name in loop.joints[:-1]:
             if name in wanted:
+                _check_closing(wanted[name])
                 raise ModelError(
                     f"The joint cannot be cut: '{loop.cut}', cut already, opens the same loop.",
                     where=f"joint '{name}', cut",
@@ -239,3 +244,13 @@ def _check_couplings(model: Model, cut: set[str]) -> None:
                 )
             seen.append(leader)
             leader = leaders[leader]
+
+
+def _check_closing(joint: Joint) -> None:
+    """Raises ModelError if a joint cannot be cut whatever the others are."""
+    if not joint.info.closes_loops:
+        raise ModelError(
+            f"A joint of kind '{joint.kind}' cannot be cut: its kind says only how it moves.",
+            where=f"joint '{joint.name}', cut",
+            remedy="Put a body without mass between it and its child, fixed to the child by a joint that is cut.",
+        )

@@ -120,6 +120,7 @@ def apply(name: str, *arguments: Scalar) -> Scalar:
         own = _functions.get(type(argument))
         if own is not None:
             return own(name, *arguments)
+    for argument in arguments:
         module = _module_of(type(argument))
         if module is not math:
             return _function(module, name)(*arguments)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+from flint.utils.flint_exceptions import DomainError
 
 from core.errors import ModelError
 from core.model.formula.nodes import COMPARISONS, FUNCTIONS, LOGIC
@@ -286,7 +287,7 @@ def _root(x: Element) -> Any:
     """The square root of a perfect square (of positive symbols)."""
     try:
         return Element(x.ring, x.polynomial.sqrt())
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, DomainError):
         return None
 
 

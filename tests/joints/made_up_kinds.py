@@ -1,17 +1,19 @@
-"""A joint kind that the program does not have, with all that a kind must say and nothing else."""
+"""Joint kinds that the program does not have: one says all that a kind may say, two only where they stand."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from core.joints.kind import JointKind
 from core.joints.members import parallel
+from core.joints.pose_law import PoseLawJoint
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured
-from core.spatial.rotation import about_z
-from core.spatial.scalar import apply, minus, over, plus, sqrt, times
+from core.spatial.rotation import about_x, about_z
+from core.spatial.scalar import apply, minus, over, plus, sin, sqrt, times
 from core.spatial.vector import ZERO, Vector3, X
 
 CURVATURE = 1.6
@@ -60,3 +62,32 @@ class Parabola(JointKind):
 
     def measure(self, X_ab):
         return Measured((X_ab.position.x,), (Force(ZERO, X),))
+
+
+class PinInSlot(PoseLawJoint):
+    """A pin turns in a slot and slides along it: the slot is b's x, the pin a's origin."""
+
+    name, title = "pin_in_slot", "Pin in slot"
+    help = "Turns about its axis, and slides along the slot, which turns with it."
+    coordinates, coordinate_dimensions = ("angle", "slide"), ("angle", "length")
+    uses = ("axis", "second_axis")
+    counts_turns = True
+
+    def pose(self, q):
+        angle, slide = q
+        R = about_z(angle)
+        return Pose(R, R.act(Vector3(slide, 0.0, 0.0)))
+
+
+class Cam(PoseLawJoint):
+    """b turns about z and rises as on an end cam, its pitch per turn and a wave on it: q is the angle."""
+
+    name, title = "cam", "Cam"
+    help = "Turns about its axis and rises and falls with the angle."
+    coordinates, coordinate_dimensions = ("",), ("angle",)
+    uses = ("axis", "pitch")
+    counts_turns = False
+
+    def pose(self, q):
+        height = self.pitch * q[0] / (2.0 * math.pi) + 0.05 * sin(3.0 * q[0]) + 0.02 * sqrt(1.0 + q[0] ** 2) - 0.02
+        return Pose(about_z(q[0]) @ about_x(0.1 * sin(q[0])), Vector3(0.1 * q[0] ** 2, 0.0, height))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import sympy
 
 import kinetostat as ks
 from core import kinds
@@ -19,7 +20,7 @@ from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured
 from core.spatial.rotation import about_x
 from core.spatial.vector import ZERO
-from tests.joints.made_up_kinds import Parabola
+from tests.joints.made_up_kinds import Cam, Parabola, PinInSlot
 
 SOURCE = """
 from tests.joints.made_up_kinds import Parabola
@@ -248,3 +249,36 @@ def test_a_script_that_misspells_a_kind_is_told_at_once() -> None:
     ):
         with pytest.raises(ks.ModelError, match="'hinge' is not one of"):
             make()
+
+
+def test_derived_motion_is_exact_in_symbols() -> None:
+    """T = ½ m (ṡ² + s² φ̇²) + ½ J φ̇² of a body that a pin holds by a slot at its centre of mass."""
+    ks.register(PinInSlot)
+    joint = ks.Joint(name="j", kind="pin_in_slot", parent="world", child="b", second_axis=(0.0, 1.0, 0.0))
+    body = ks.Body(name="b", mass=2.0, inertia=ks.Inertia(ixx=0.01, iyy=0.01, izz=0.01))
+    robot = ks.symbolic.robot(ks.Model(bodies=(body,), joints=(joint,)))
+    slide = robot.q[1]
+    M = sympy.Matrix([[2 * slide**2 + sympy.Rational(1, 100), 0], [0, 2]])
+    assert (robot.M - M).expand() == sympy.zeros(2, 2)
+
+
+def test_what_has_no_exact_form_is_refused_by_name() -> None:
+    ks.register(Cam)
+    with pytest.raises(ks.ModelError, match="'sqrt' of a symbol has no exact form"):
+        _ = ks.symbolic.robot(machine("cam")).M
+
+
+@pytest.mark.parametrize(
+    ("suffix", "said"),
+    [
+        ("urdf", "joint 'j': URDF has no pin_in_slot joint"),
+        ("rob", "one DH chain and nothing else"),
+        ("csv", "one DH chain and nothing else"),
+        ("toml", "one DH chain and nothing else"),
+    ],
+)
+def test_other_formats_refuse_it_by_name(tmp_path: Path, suffix: str, said: str) -> None:
+    ks.register(PinInSlot)
+    with pytest.raises(ks.FileError, match=said):
+        ks.save(machine("pin_in_slot"), tmp_path / f"machine.{suffix}")
+    assert not list(tmp_path.iterdir())

@@ -9,20 +9,22 @@ import numpy as np
 import pytest
 
 from core.closed_forms.closed_forms import closed_forms_of
+from core.errors import ModelError
 from core.joints import JOINT_KINDS
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Gravity, Inertia, Joint, Model, Pose, World
 from core.simulation import simulate
-from tests.joints.made_up_kinds import Parabola
+from tests.joints.made_up_kinds import Cam, Parabola, PinInSlot
 from tests.mechanism.closed_forms.random_loops import Builder, frame
 
-KINDS = [*JOINT_KINDS.values(), Parabola]
+OWN = (Parabola, PinInSlot, Cam)
+KINDS = [*JOINT_KINDS.values(), *OWN]
 EXACT = {"rtol": 1e-11, "atol": 1e-12, "output": 0.05}
 
 
 @pytest.fixture(autouse=True)
-def parabola(monkeypatch):
-    monkeypatch.setattr(JOINT_KINDS, "_kinds", {**dict(JOINT_KINDS), Parabola.name: Parabola})
+def own_kinds(monkeypatch):
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", {**dict(JOINT_KINDS), **{kind.name: kind for kind in OWN}})
 
 
 def loop(kind, seed):
@@ -33,7 +35,7 @@ def loop(kind, seed):
     stops = ["world", *(builder.body() for _ in kinds[1:]), "world"]
     places = [frame(builder.rng, builder.rng.normal(size=3), builder.point()) for _ in kinds]
     names = [
-        builder.joint(each, one, two, X, second, **({"pitch": 0.3} if each == "screw" else {}))
+        builder.joint(each, one, two, X, second, **({"pitch": 0.3} if each in ("screw", "cam") else {}))
         for each, one, two, X in zip(kinds, stops, stops[1:], places, strict=False)
     ]
     return builder, names
@@ -57,10 +59,70 @@ def test_a_loop_moves_the_same_wherever_it_is_cut(kind):
         joints = [dataclasses.replace(joint, cut="yes" if joint.name == name else "auto") for joint in model.joints]
         return dataclasses.replace(model, joints=tuple(joints))
 
+    if not kind.closes_loops:
+        with pytest.raises(ModelError, match=f"'{names[0]}', cut: A joint of kind '{kind.name}' cannot be cut"):
+            Mechanism(cut_at(names[0]))
+        names = names[1:]
     first = motion(cut_at(names[0]), False)
     assert np.max(np.abs(first - first[0])) > 1e-4  # it falls
     np.testing.assert_allclose(motion(cut_at(names[0]), True), first, atol=1e-9)
     np.testing.assert_allclose(motion(cut_at(names[1]), True), first, atol=1e-9)
+
+
+def whitworth(*links, more=()):
+    """A crank whose pin slides in the slot of a rocker, on a ground of 0.3 m."""
+    rod = Inertia(ixx=0.001, iyy=0.01, izz=0.01)
+    bodies = (
+        Body(name="crank", mass=1.0, inertia=rod, center_of_mass=(0.05, 0.0, 0.0)),
+        Body(name="rocker", mass=2.0, inertia=rod, center_of_mass=(0.2, 0.0, 0.0)),
+        *more,
+    )
+    joints = (Joint(name="A", parent="world", child="crank"), *links)
+    world = World(gravity=Gravity(acceleration=(0.0, -9.81, 0.0)))
+    return Model(name="whitworth", world=world, bodies=bodies, joints=joints)
+
+
+def pin(name="pin", at=0.1, to=0.4, **more):
+    """In the slot along the rocker's x, at a place of the crank."""
+    ends = {
+        "parent": "crank",
+        "child": "rocker",
+        "a": Pose(position=(at, 0.0, 0.0)),
+        "b": Pose(position=(to, 0.0, 0.0)),
+    }
+    return Joint(**{"name": name, "kind": "pin_in_slot", "second_axis": (0.0, 1.0, 0.0), **ends, **more})
+
+
+def test_a_loop_with_a_kind_that_says_only_its_pose_closes_and_keeps_its_energy():
+    """tan of the rocker's angle = pin across / pin along, from the rocker's pivot."""
+    rocker = Joint(name="R", parent="world", child="rocker", a=Pose(position=(-0.3, 0.0, 0.0)))
+    model = whitworth(pin(), rocker)
+    mech = Mechanism(model)
+    assert [loop.cut for loop in mech.loops] == ["R"]
+    assert mech.mobility(mech.rest()).degrees_of_freedom == 1
+    run = simulate(mech, 1.0, output=0.05, rtol=1e-10, atol=1e-12)
+    assert np.max(np.abs(run["constraint.residual"])) < 1e-12
+    np.testing.assert_allclose(run["energy.total"], run["energy.total"][0], atol=1e-7)
+    driven = dataclasses.replace(model, drivers=(Driver(name="drive", joint="A", function="2*t"),))
+    run = simulate(driven, 1.0, output=0.05, rtol=1e-10, atol=1e-12)
+    expected = np.arctan2(0.1 * np.sin(2.0 * run.time), 0.3 + 0.1 * np.cos(2.0 * run.time))
+    np.testing.assert_allclose(run["R.q"], expected, atol=1e-10)
+
+
+def test_a_loop_of_such_kinds_alone_is_refused_with_the_remedy_and_closes_with_it():
+    """Two pins on the crank in one slot of the rocker hold it by 6 − 2 rows; one of them stands behind a body."""
+    with pytest.raises(ModelError, match=r"joint 'second', cut: .*Put a body without mass between it and its child"):
+        Mechanism(whitworth(pin(), pin("second", 0.0, 0.3)))
+    second = pin("second", 0.0, child="ghost", b=Pose())
+    weld = Joint(name="weld", kind="fixed", parent="ghost", child="rocker", b=Pose(position=(0.3, 0.0, 0.0)), cut="yes")
+    mech = Mechanism(whitworth(pin(), second, weld, more=(Body(name="ghost"),)))
+    assert mech.mobility(mech.rest()).degrees_of_freedom == 2
+    v = np.zeros(mech.nv)
+    v[mech.joint_v("pin")] = 0.0, 0.2
+    run = simulate(mech, 0.5, output=0.05, rtol=1e-10, atol=1e-12, v0=mech.assemble(mech.rest(), v)[1])
+    assert np.max(np.abs(run["constraint.residual"])) < 1e-12
+    assert np.ptp(run["pin.slide.q"]) > 0.05
+    np.testing.assert_allclose(run["pin.angle.q"], 0.0, atol=1e-9)
 
 
 def four_bar_on_a_parabola(cut):

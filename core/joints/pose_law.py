@@ -1,0 +1,156 @@
+"""Kinds of joints that say only where they stand; how they move follows."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from core.errors import ModelError
+from core.joints.kind import Array, Columns, JointKind, Scalars
+from core.joints.members import between_axes
+from core.spatial.dual import Dual, rate_of, value_of
+from core.spatial.force import Force
+from core.spatial.motion import ZERO as ZERO_MOTION
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import Measured
+from core.spatial.rotation import Rotation, from_z, normalised
+from core.spatial.scalar import Scalar
+from core.spatial.vector import Vector3
+
+Law = TypeVar("Law", bound=JointKind)
+
+MOST_ROUNDS = 60
+LONGEST_STEP = 0.5
+"""Of one round of measuring: rad or m."""
+MEASURED_TOLERANCE = 1e-13
+"""Last step of measuring: rad or m."""
+FITTING_TOLERANCE = 1e-9
+"""How far from a pose the joint fits it: rad, m."""
+STARTS = (0.0, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 6.0, -6.0)
+"""Where measuring starts, from the neutral position on: rad or m."""
+
+
+@dataclass(frozen=True)
+class PoseLawJoint(JointKind):
+    """A kind of joint that says only its facts and its `pose`; the rest is derived.
+
+    The motion subspace is the exact derivative of the pose, the bias its second: `pose` is read over dual numbers. So
+    it is written with the functions of `core.spatial`, which take numbers and symbols alike, and asks no coordinate
+    whether it is larger than another (`apply("if_else", …)` does that). The coordinates at a pose are found by
+    Gauss–Newton, from numbers alone: a loop with such a joint is therefore cut at another one.
+
+    Frames are canonical: z along the document's `axis`, and where the kind uses a `second_axis`, y in its half plane.
+    """
+
+    pitch: Scalar = 0.0
+    """The document's, m per revolution."""
+
+    closes_loops = False
+
+    @classmethod
+    def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
+        law = cls(pitch if "pitch" in cls.uses else 0.0)
+        if "second_axis" in cls.uses:
+            return law, between_axes(axis, second_axis)[1]
+        return law, from_z(normalised(axis))
+
+    def subspace(self, q: Scalars) -> Columns:
+        """∂pose/∂q along the rates of q that each speed gives."""
+        units = [[float(i == k) for i in range(self.nv)] for k in range(self.nv)]
+        return tuple(_velocity(self, q, self.rate(q, unit), 1) for unit in units)
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        """The rate of Σ S_k v_k along the motion at constant speeds."""
+        moving = [Dual(x, rate, 1) for x, rate in zip(q, self.rate(q, v), strict=True)]
+        V = _velocity(_lifted(self, 1), moving, self.rate(moving, v), 2)
+        return Motion(*(Vector3(*(rate_of(x, 1) for x in part)) for part in V))
+
+    def residual(self, X_ab: Pose) -> list[Scalar]:
+        """It has none: see `closes_loops`."""
+        raise ModelError(
+            f"A joint of kind '{self.name}' says only where it stands, so it cannot close a loop.",
+            remedy="Let another joint of the loop be cut.",
+        )
+
+    def measure(self, X_ab: Pose) -> Measured:
+        """By Gauss–Newton from several starts; of a pose that the joint does not allow the nearest one's."""
+        numbers = [x for part in (*X_ab.rotation, X_ab.position) for x in part]
+        if not all(isinstance(x, float) for x in numbers):
+            raise ModelError(
+                f"The coordinates of a joint of kind '{self.name}' are found from numbers only.",
+                remedy="Give its kind a 'measure' of its own.",
+            )
+        q = self._found(X_ab)
+        for k in range(self.nq):
+            if self.is_wound(k):
+                q[k] = math.remainder(q[k], 2.0 * math.pi)
+        R = X_ab.rotation
+        columns = [[*R.act(S.angular), *R.act(S.linear)] for S in self.subspace(list(map(float, q)))]
+        wrenches = np.linalg.pinv(np.array(columns, dtype=float).reshape(-1, 6).T)
+        return Measured(
+            tuple(map(float, q)),
+            tuple(Force(Vector3(*map(float, W[:3])), Vector3(*map(float, W[3:]))) for W in wrenches),
+        )
+
+    def _found(self, X_ab: Pose) -> Array:
+        """Where the joint fits a pose, else where it fits best."""
+        best, least = np.array(self.neutral, dtype=float), math.inf
+        for start in STARTS if self.nq else ():
+            q = self._nearest(X_ab, start)
+            miss = float(np.linalg.norm(self._apart(X_ab, q)))
+            if miss < least:
+                best, least = q, miss
+            if least < FITTING_TOLERANCE:
+                break
+        return best
+
+    def _nearest(self, X_ab: Pose, start: float) -> Array:
+        q = self.moved(np.array(self.neutral, dtype=float), np.full(self.nv, start))
+        for _ in range(MOST_ROUNDS):
+            S = np.array([[*S.angular, *S.linear] for S in self.subspace(q.tolist())], dtype=float).T
+            step = np.linalg.lstsq(S, self._apart(X_ab, q), rcond=None)[0]
+            longest = np.abs(step).max()
+            q = self.moved(q, step * min(1.0, LONGEST_STEP / max(longest, LONGEST_STEP)))
+            if longest < MEASURED_TOLERANCE:
+                break
+        return q
+
+    def _apart(self, X_ab: Pose, q: Array) -> Array:
+        """(6,) the motion that takes b at q to where it is measured, to first order, in b's axes."""
+        R, p = self.pose(q.tolist()).inverse() @ X_ab
+        turn = np.array([R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y]) * 0.5
+        cosine = 0.5 * (R.x.x + R.y.y + R.z.z - 1.0)
+        size = float(np.linalg.norm(turn))
+        factor = math.atan2(size, cosine) / size if size > 0.0 else 1.0
+        return np.array([*(factor * turn), *p], dtype=float)
+
+
+def _velocity(law: JointKind, q: Scalars, rates: Scalars, level: int) -> Motion:
+    """[Rᵀ Ṙ; Rᵀ ṗ] of a law's pose along rates of its coordinates."""
+    if len(q) == 0:
+        return ZERO_MOTION
+    X = _lifted(law, level).pose([Dual(x, rate, level) for x, rate in zip(q, rates, strict=True)])
+    R = Rotation(*(Vector3(*(value_of(x, level) for x in row)) for row in X.rotation))
+    R_rate = Rotation(*(Vector3(*(rate_of(x, level) for x in row)) for row in X.rotation))
+    x, y, z = R.columns()
+    x_rate, y_rate, z_rate = R_rate.columns()
+    p_rate = Vector3(*(rate_of(c, level) for c in X.position))
+    return Motion(Vector3(z.dot(y_rate), x.dot(z_rate), y.dot(x_rate)), R.act_back(p_rate))
+
+
+def _lifted(law: Law, level: int) -> Law:
+    """The same law with its symbols as dual numbers that do not change, which may meet others."""
+
+    def lifted(x: Any) -> Any:
+        if isinstance(x, tuple):
+            return type(x)(*map(lifted, x)) if hasattr(x, "_fields") else tuple(map(lifted, x))
+        return x if isinstance(x, float | int | str) else Dual(x, 0.0, level)
+
+    own = {field.name: getattr(law, field.name) for field in dataclasses.fields(law) if field.init}
+    changed = {name: new for name, x in own.items() if (new := lifted(x)) != x}
+    return dataclasses.replace(law, **changed) if changed else law
