@@ -6,7 +6,6 @@ from core.joints.fixed import Fixed
 from core.joints.free import Free
 from core.joints.kind import JointKind
 from core.joints.planar import Planar
-from core.joints.pose_law import PoseLawJoint
 from core.joints.prismatic import Prismatic
 from core.joints.revolute import Revolute
 from core.joints.screw import Screw
@@ -23,7 +22,6 @@ __all__ = [
     "Free",
     "JointKind",
     "Planar",
-    "PoseLawJoint",
     "Prismatic",
     "Revolute",
     "Screw",
