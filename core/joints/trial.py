@@ -57,7 +57,7 @@ class _Trial:
         except Exception as error:
             self.refuse(
                 f"its '{member}' fails{where} ({type(error).__name__}: {error}).",
-                "Compute with the functions of kinetostat.spatial, which take numbers and symbols alike.",
+                "Compute with kinetostat.scalar and kinetostat.spatial, which take numbers and symbols alike.",
             )
 
     def pose(self, q: Array) -> Array:
