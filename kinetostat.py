@@ -24,12 +24,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from core import errors as errors
+    from core import spatial as spatial
     from core import symbolic as symbolic
     from core.elements.constraints.frame_constraint import FrameConstraint
     from core.elements.forces.line_law import LineLaw
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
+    from core.joints import JointKind
+    from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
     from core.mechanism import Mechanism
     from core.model import (
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "errors": "core.errors",
     "scalar": "core.spatial.scalar",
+    "spatial": "core.spatial",
     "symbolic": "core.symbolic",
     "edits": "core.model.edits.edits",
 }
@@ -95,6 +99,8 @@ _PLACES = {
     ),
     "core.files": ("dumps", "load", "loads", "read", "save"),
     "core.functions": ("FUNCTIONS", "Context", "call"),
+    "core.joints": ("JointKind",),
+    "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
     "core.model": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from app.panels import panels
+from app.panels.panel import panels
 from app.widgets.fields.titles import title_of, type_title
 from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Model
 from core.model.constraints import CONSTRAINT_KINDS

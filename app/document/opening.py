@@ -122,7 +122,7 @@ def opened_by(reader: Callable[[], Reading], path: Path, trusted: frozenset[Trus
     """What a reader gives, with its mechanism; what goes wrong is in the result."""
     try:
         reading = reader()
-        mech = Mechanism(reading.model)
+        mech = Mechanism.to_show(reading.model)
         mech.poses(mech.rest())  # traces what the first picture needs
         prepare(reading.model)
         findings_of(reading.model)

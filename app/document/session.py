@@ -59,7 +59,7 @@ class Session:
 
     def __init__(self, model: Model | None = None) -> None:
         self._history = History.opened(model or Model(name="untitled"))
-        self.mech = Mechanism(self.model)
+        self.mech = Mechanism.to_show(self.model)
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
         """What the reader of the open file found questionable."""
@@ -382,7 +382,7 @@ class Session:
         old, new = self.state, history.now
         try:
             if mech is None:
-                mech = self.mech if new.model is old.model else self.mech.updated(new.model)
+                mech = self.mech if new.model is old.model else Mechanism.to_show(new.model)
             rest = np.array(mech.rest(), dtype=float)
             new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
         except KinetostatError as error:

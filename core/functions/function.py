@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.functions.context import Context
 from core.functions.options import Option
+from core.model.unknown_kinds import refusal
 
 if TYPE_CHECKING:
     from core.functions.results import Result
@@ -47,6 +48,8 @@ class Function:
 
     def unavailable(self, context: Context) -> str:
         """Why the function cannot be called now; '' if it can."""
+        if (error := refusal(context.model.expanded)) is not None:
+            return str(error)
         for need in self.needs:
             reason = need(context)
             if reason:

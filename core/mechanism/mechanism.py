@@ -18,6 +18,7 @@ from core.elements.time_argument import Splines
 from core.errors import ModelError, SimulationError
 from core.mobility.mobility import Mobility, mobility
 from core.model import Joint, Model
+from core.model.edits.known_part import known_part
 from core.multibody.coordinates import Coordinate
 from core.multibody.parameter_values import Values
 from core.multibody.topology import Loop
@@ -61,6 +62,14 @@ class Mechanism:
         self.q_names, self.v_names = compiled.q_names, compiled.v_names
         self.p_names, self.x_names = compiled.p_names, compiled.x_names
         self.coordinates: tuple[Coordinate, ...] = compiled.coordinates.table
+
+    @classmethod
+    def to_show(cls, model: Model) -> Mechanism:
+        """The mechanism of a model that is shown, though kinds of its elements may not be known: without them, and with
+        joints of unknown kinds that hold still. Functions and runs refuse such a model by name."""
+        mech = cls(known_part(model))
+        mech.model = model
+        return mech
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies, also those for other processes, are made from the model; in one process they share the code."""

@@ -34,11 +34,18 @@ def reason(collection: str, element: Any) -> tuple[str, str]:
     return why_unknown(family, element.kind, known)
 
 
-def refuse_unknown_kinds(model: Element) -> None:
-    """Raises ModelError naming the first element whose mechanics nobody knows."""
+def refusal(model: Element) -> ModelError | None:
+    """What is to be raised of the first element whose mechanics nobody knows."""
     for collection, element in of_unknown_kind(model):
         what, remedy = reason(collection, element)
-        raise ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
+        return ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
+    return None
+
+
+def refuse_unknown_kinds(model: Element) -> None:
+    """Raises ModelError naming the first element whose mechanics nobody knows."""
+    if (error := refusal(model)) is not None:
+        raise error
 
 
 def own_kinds_of(model: Element) -> tuple[type[Any], ...]:

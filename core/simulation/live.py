@@ -21,6 +21,7 @@ from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
+from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.run.run import Run, Statistics
@@ -64,6 +65,7 @@ class Live:
 
         Raises KinetostatError if the state or the forces do not fit the machine.
         """
+        refuse_unknown_kinds(mech.model.expanded)
         self.mech, self.parameters = mech, dict(parameters or {})
         self.damping = damping
         self.time = time

@@ -12,6 +12,7 @@ from core.constraints.redundant_drivers import contradiction, contradiction_erro
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model
+from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
@@ -109,6 +110,7 @@ def simulate(
     """
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
+    refuse_unknown_kinds(mech.model.expanded)
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)

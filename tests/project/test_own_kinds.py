@@ -238,6 +238,9 @@ def test_a_file_that_names_unknown_kinds_opens_and_is_written_as_it_was() -> Non
     with pytest.raises(ks.ModelError, match="slot"):
         ks.symbolic.robot(model)
     assert ks.edits.change(model, "joints", "slot", description="kept").joint("slot").rest == (0.1, 0.2)
+    renamed = ks.edits.rename(ks.edits.rename(model, "joints", "slot", "groove"), "sensors", "smell", "odour")
+    assert renamed.forces[0].law == "odour + groove.angle"
+    assert not ks.edits.remove(model, "sensors", "smell").forces
 
 
 def test_a_script_that_misspells_a_kind_is_told_at_once() -> None:

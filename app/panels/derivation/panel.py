@@ -21,8 +21,8 @@ from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import State
-from app.panels import BOTTOM, Panel
 from app.panels.derivation.page import DerivationPage
+from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.viewport.derivation_scene import DerivationScene, legend
 from app.widgets.label import Label

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from app.document.mobility import standing_mobility
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels import BOTTOM, Panel
+from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.icons import icon

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session, State
-from app.panels import LEFT, Panel
 from app.panels.functions.form import FunctionForm
 from app.panels.functions.run_function import Growth, timed, without_files, work_of
+from app.panels.panel import LEFT, Panel
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
 from app.plain_text import as_tip
 from app.preferences.icons import icon

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVB
 from app.background.lifetime import Lifetime
 from app.document.session import Session
 from app.formulas.matrix import formulas
-from app.panels import BOTTOM, Panel
 from app.panels.output.card import ResultCard
+from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label

@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.document.file_filters import open_filter
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session
-from app.panels import BOTTOM, Panel
 from app.panels.console.panel import Popup
+from app.panels.panel import BOTTOM, Panel
 from app.panels.robotica.host import Done, RoboticaLine, functions
 from app.plain_text import as_tip
 from app.preferences.settings import Settings

@@ -23,7 +23,7 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session
-from app.panels import LEFT, Panel
+from app.panels.panel import LEFT, Panel
 from app.panels.simulation.run_list import RunsList
 from app.panels.simulation.start_rows import StartRows
 from app.plain_text import as_tip

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.lifetime import Lifetime
 from app.document.session import Ref, Session, State
-from app.panels import RIGHT, Panel
+from app.panels.panel import RIGHT, Panel
 from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon

@@ -30,7 +30,7 @@ from app.commands import element_edits
 from app.document.chain_members import assembly_of
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels import LEFT, Panel
+from app.panels.panel import LEFT, Panel
 from app.panels.tree.machine_nodes import Node
 from app.panels.tree.menus import fill_add_menu, row_menu, tell_ground
 from app.panels.tree.sections import nodes

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from core.joints import Fixed
 from core.model.edits import edits
 from core.model.joints import Joint
@@ -10,26 +13,28 @@ from core.model.unknown_kinds import of_unknown_kind
 
 
 def known_part(model: Model) -> Model:
-    """The machine, expanded, without what is of an unknown kind and what depends on that; joints of unknown kinds hold
-    their sides together where nothing else does. The model itself if it has no such elements."""
-    plain = model.expanded
-    unknown = list(of_unknown_kind(plain))
-    for collection, element in unknown:
-        if any(each.name == element.name for each in getattr(plain, collection)):
-            plain = edits.remove(plain, collection, element.name)
-    for collection, element in unknown:
-        if collection == "joints" and not _joined(plain, element.parent, element.child):
-            weld = Joint(
-                name=element.name, kind=Fixed.name, parent=element.parent, child=element.child, a=element.a, b=element.b
-            )
-            plain = edits.add(plain, weld)
-    return plain if unknown else model
+    """The machine, expanded, without what is of an unknown kind and what depends on that; joints that go hold their
+    sides together where nothing else does. The model itself if it has no such elements."""
+    plain, gone = model.expanded, set[tuple[str, str]]()
+    for collection, element in of_unknown_kind(plain):
+        gone |= {(c, e.name) for c, e in ((collection, element), *edits.dependents(plain, collection, element.name))}
+    if not gone:
+        return model
+    kept: dict[str, Any] = {
+        collection: tuple(e for e in getattr(plain, collection) if (collection, e.name) not in gone)
+        for collection in {collection for collection, _ in gone} | {"joints"}
+    }
+    for joint in plain.joints:
+        if ("joints", joint.name) in gone and not _joined(plain, kept["joints"], joint.parent, joint.child):
+            ends = {field: getattr(joint, field) for field in ("name", "parent", "child", "a", "b")}
+            kept["joints"] += (Joint(kind=Fixed.name, **ends),)
+    return dataclasses.replace(plain, **kept)
 
 
-def _joined(model: Model, one: str, other: str) -> bool:
+def _joined(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
     """Whether joints lead from one body or frame to another."""
     reached = {model.carrier(one).name}
-    pairs = [(model.carrier(j.parent).name, model.carrier(j.child).name) for j in model.joints]
-    while more := {body for pair in pairs if reached & set(pair) for body in pair} - reached:
+    pairs = [{model.carrier(joint.parent).name, model.carrier(joint.child).name} for joint in joints]
+    while more := {body for pair in pairs if reached & pair for body in pair} - reached:
         reached |= more
     return model.carrier(other).name in reached

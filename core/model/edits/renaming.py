@@ -32,6 +32,7 @@ from core.model.joints import Joint
 from core.model.model import NAMESPACES, Model
 from core.model.sensors import Sensor
 from core.model.signals import component
+from core.model.unknown_kinds import of_unknown_kind
 
 SPACES = {"body": "frame", "point": "frame"}
 """Namespace of what a reference may name, where it has another name."""
@@ -160,6 +161,7 @@ def renaming_of(model: Model, collection: str, old: str, new: str | None = None)
     shadowed: set[str] = set(model.expanded.index("parameter"))
     sensors = {name for s in model.expanded.sensors for name in of_sensor(s, s.name)}
     held = {joint.child for joint in model.expanded.joints}
+    unknown = list(of_unknown_kind(model.expanded))
     for owner, element, name in _brought(model, collection, old, new):
         space = NAMESPACES[owner]
         made.references[space][element.name] = name
@@ -171,7 +173,16 @@ def renaming_of(model: Model, collection: str, old: str, new: str | None = None)
             made.signals.update(_visible(of_joint(element, name), shadowed | sensors))
         elif owner == "bodies" and element.name not in held:
             made.signals.update(_visible(of_body(element.name, name), shadowed | sensors))
+        if (owner, element) in unknown:
+            made.signals.update(_visible(_as_used(model, element.name, name), shadowed))
     return made
+
+
+def _as_used(model: Model, old: str, new: str) -> dict[str, str]:
+    """What formulas call an element of an unknown kind, of which only its name is known."""
+    formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in formulas_in(part))
+    used = {name for formula in formulas for name in names(parse(formula.text))}
+    return {name: f"{new}{name.removeprefix(old)}" for name in used if f"{name}.".startswith(f"{old}.")}
 
 
 def _visible(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:
