@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
 from core.errors import KinetostatError, ModelError, listed, near_misses
@@ -83,6 +85,12 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
 
     def __len__(self) -> int:
         return len(self._kinds)
+
+
+def declared_in(package: str, folder: Iterable[str], word: str) -> list[Any]:
+    """What the modules of a package declare under a word, such as `KIND`, sorted by their names."""
+    modules = [import_module(f"{package}.{each.name}") for each in iter_modules(folder)]
+    return [getattr(module, word) for module in modules if hasattr(module, word)]
 
 
 def missing_members(kind: type[Any]) -> list[str]:

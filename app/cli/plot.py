@@ -20,7 +20,7 @@ RUN = click.Path(dir_okay=False)
 @click.command("plot")
 @click.argument("run_file", metavar="RUN.h5", type=RUN)
 @click.argument("channels", metavar="CHANNEL…", nargs=-1)
-@click.option("-o", "--output", type=RUN, help="File: .png, .svg, .pdf, or .csv for the numbers.")
+@click.option("-o", "--output", type=RUN, help="File; its suffix says the format: .png, .svg …, .csv for the numbers.")
 @click.option("--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="One more run over it (repeat).")
 @click.option("--x", "across", default="time", show_default=True, metavar="CHANNEL", help="The horizontal axis.")
 @click.option("--apart", is_flag=True, help="A plot for each channel, one above another.")
@@ -61,7 +61,7 @@ def command(
         say("\n".join(runs[0][1].channels))
         return
     if output is None:
-        raise click.UsageError("Say with -o which file to write: .png, .svg, .pdf or .csv.")
+        raise click.UsageError("Say with -o which file to write, such as plot.png, or plot.csv for the numbers.")
     from viz.system_libraries import require
 
     require("chart")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter
@@ -18,7 +19,6 @@ from app.preferences.theme import LIGHT, Colors
 from core.errors import FileError
 from core.files.source import write_whole
 
-SUFFIXES = (".png", ".svg", ".pdf", ".csv")
 PICTURE_SCALE = 2.0
 """Pixels of a PNG per pixel of the screen."""
 STROKE = 1.25
@@ -31,10 +31,11 @@ MARGIN = 8.0
 def save(charts: Sequence[Chart], path: str | Path) -> None:
     """Write the plots to a file; its suffix says how. Raises FileError."""
     target = Path(path)
-    write = {".png": _png, ".svg": _svg, ".pdf": _pdf, ".csv": _csv}.get(target.suffix.lower())
-    if write is None:
-        raise FileError("The suffix says no format of plots.", file=str(target), remedy=f"Use {', '.join(SUFFIXES)}.")
-    write_whole(str(target), write(charts))
+    chosen = next((each for each in FORMATS if each.suffix == target.suffix.lower()), None)
+    if chosen is None:
+        known = ", ".join(each.suffix for each in FORMATS)
+        raise FileError("The suffix says no format of plots.", file=str(target), remedy=f"Use {known}.")
+    write_whole(str(target), chosen.write(charts))
 
 
 def copy(charts: Sequence[Chart]) -> None:
@@ -210,3 +211,20 @@ def _quoted(text: str, separator: str) -> str:
 
 def _csv(charts: Sequence[Chart]) -> bytes:
     return table(charts).encode()
+
+
+class Format(NamedTuple):
+    """A format of files."""
+
+    suffix: str
+    title: str
+    write: Callable[[Sequence[Chart]], bytes]
+
+
+FORMATS = (
+    Format(".png", "Picture", _png),
+    Format(".svg", "Drawing", _svg),
+    Format(".pdf", "Drawing", _pdf),
+    Format(".csv", "Numbers", _csv),
+)
+"""In the order in which they are offered."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from core.model import Constraint, Force
-from core.model.settings import value_of
+from core.model.declared_numbers import value_of
 from core.multibody.number_reader import Numbers
 
 

@@ -5,12 +5,12 @@ from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, ConstraintKind, Driver
+from core.model.declared_numbers import Quantity, Setting
 from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
 from core.model.sensors import SENSOR_KINDS, Sensor, SensorKind
-from core.model.settings import Quantity, Setting
 from core.model.shapes import (
     SHAPE_TYPES,
     Arrow,

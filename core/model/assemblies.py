@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ExpressionError, ModelError
 from core.model.bodies import WORLD, Frame
+from core.model.declared_numbers import Setting, each_once, with_setting
 from core.model.edits.prefixing import prefixed
 from core.model.fields import Element, Value, name, part, parts, reference, text
 from core.model.formula.expression import CONSTANTS, Name, parse
 from core.model.parameters import Parameter
-from core.model.settings import Setting, each_once, with_setting
 from core.model.shapes import IDENTITY, Pose
 
 if TYPE_CHECKING:

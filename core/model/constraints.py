@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from core.errors import ModelError
+from core.model.declared_numbers import Quantity, Setting, each_once
 from core.model.fields import (
     Element,
     Value,
@@ -24,7 +25,6 @@ from core.model.fields import (
     vector,
 )
 from core.model.sensors import Sensor
-from core.model.settings import Quantity, Setting, each_once
 
 
 class ConstraintKind(NamedTuple):

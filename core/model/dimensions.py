@@ -7,13 +7,13 @@ from typing import Any
 from core.model.assemblies import SubAssembly
 from core.model.chains import DHRow
 from core.model.constraints import Constraint, Driver
+from core.model.declared_numbers import Setting
 from core.model.fields import Element, Field
 from core.model.forces import LINE, SENSOR, Force, LineMass
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import Model
 from core.model.parameters import Parameter
 from core.model.sensors import Sensor
-from core.model.settings import Setting
 
 _RATES = {
     "angle": ("angle", "angular_velocity", "angular_acceleration"),

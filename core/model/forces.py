@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.errors import ModelError
+from core.model.declared_numbers import Quantity, Setting, each_once
 from core.model.fields import (
     Element,
     Value,
@@ -20,7 +21,6 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.settings import Quantity, Setting, each_once
 
 LINE, SENSOR, JOINT = "line", "sensor", "joint"
 """What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint."""

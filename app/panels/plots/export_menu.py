@@ -25,11 +25,11 @@ def fill_exports(
 
 def ask_export(parent: QWidget, settings: Settings, title: str, write: Callable[[str], object]) -> None:
     """Ask for a file and write the plots."""
-    filters = "Picture (*.png);;Drawing (*.svg);;Drawing (*.pdf);;Numbers (*.csv)"
+    filters = ";;".join(f"{each.title} (*{each.suffix})" for each in export.FORMATS)
     start = str(Path(settings.value("folders/plots", str(Path.home()))) / "plot.png")
     path, chosen = QFileDialog.getSaveFileName(parent, title, start, filters)
     if path:
-        if Path(path).suffix.lower() not in export.SUFFIXES:
+        if Path(path).suffix.lower() not in [each.suffix for each in export.FORMATS]:
             path += chosen[chosen.rfind("*") + 1 :].rstrip(")") or ".png"
         settings.remember("folders/plots", str(Path(path).parent))
         write(path)

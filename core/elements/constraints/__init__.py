@@ -1,11 +1,7 @@
-"""Constraints: the family of their kinds."""
+"""Constraints: the family of their kinds, the `KIND` of every file here."""
 
 from core.elements.constraints.constraint_kind import ConstraintElement
-from core.elements.constraints.gear import Gear
-from core.elements.constraints.hold import Hold
-from core.elements.constraints.rod import Rod
-from core.elements.constraints.universal_rod import UniversalRod
-from core.kinds import Kinds
+from core.kinds import Kinds, declared_in
 from core.model import CONSTRAINT_KINDS
 
 
@@ -22,9 +18,6 @@ class Constraints(Kinds[ConstraintElement]):
 CONSTRAINTS = Constraints(
     "constraint",
     ConstraintElement,  # type: ignore[type-abstract]
-    Hold,
-    Gear,
-    Rod,
-    UniversalRod,
+    *declared_in(__name__, __path__, "KIND"),
     check=lambda kind: kind.check(),
 )

@@ -11,7 +11,7 @@ from core.elements.constraints.constraint_kind import ConstraintElement, side_of
 from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.elements.own_numbers import numbers_of
 from core.elements.resolver import Resolver
-from core.elements.trial import symbols, tried, usable_names
+from core.elements.symbol_trial import symbols, tried, usable_names
 from core.model import Constraint, ConstraintKind, Quantity
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation

@@ -66,3 +66,6 @@ class Gear(ConstraintElement):
         if self.leader.turns and not is_zero(self.ratio):
             return [times(self.ratio, within_half_a_turn(over(gap, self.ratio)))]
         return [gap]
+
+
+KIND = Gear

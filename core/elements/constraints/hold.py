@@ -62,3 +62,6 @@ class Hold(ConstraintElement):
     def values(self, state: ConstraintState) -> list[Scalar]:
         """Sensor − value."""
         return sensor_residual(self.sensor, self.sides, self.value, state)
+
+
+KIND = Hold

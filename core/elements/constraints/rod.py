@@ -43,3 +43,6 @@ class Rod(ConstraintElement):
         X_a, X_b = state.frames(self.side)
         p = X_b.position - X_a.position
         return [over(minus(p.dot(p), times(self.length, self.length)), times(2.0, self.length))]
+
+
+KIND = Rod

@@ -7,3 +7,6 @@ class UniversalRod(Rod):
     """It has no mass, so how it turns exerts nothing: its equation is that of a rod."""
 
     name = "universal_rod"
+
+
+KIND = UniversalRod

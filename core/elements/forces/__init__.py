@@ -1,12 +1,7 @@
-"""Force elements: the family of their kinds."""
+"""Force elements: the family of their kinds, the `KIND` of every file here."""
 
-from core.elements.forces.along_sensor import MeasureForce
 from core.elements.forces.force_element import ForceElement
-from core.elements.forces.in_joint import JointForce
-from core.elements.forces.in_series import SeriesForce
-from core.elements.forces.line import LineForce
-from core.elements.forces.wrench import WrenchForce
-from core.kinds import Kinds
+from core.kinds import Kinds, declared_in
 from core.model import FORCE_KINDS
 
 
@@ -23,10 +18,6 @@ class Forces(Kinds[ForceElement]):
 FORCES = Forces(
     "force",
     ForceElement,  # type: ignore[type-abstract]
-    WrenchForce,
-    LineForce,
-    SeriesForce,
-    MeasureForce,
-    JointForce,
+    *declared_in(__name__, __path__, "KIND"),
     check=lambda kind: kind.check(),
 )

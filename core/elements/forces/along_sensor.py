@@ -84,3 +84,6 @@ class MeasureForce(AlongOne):
     def at_ends(self, s: ForceState) -> list[Vector3]:
         """Opposite forces on the two frames of each measure."""
         return [force for _, wrench in self._exerted(s) for force in (-wrench.force, wrench.force)]
+
+
+KIND = MeasureForce

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from core.elements.force_state import End, ForceState, Loads, Scalars
 from core.elements.line_masses import LineMass
 from core.elements.resolver import Resolver
-from core.elements.trial import told_to_document
+from core.elements.symbol_trial import told_to_document
 from core.model import FORCE_KINDS, Force, ForceKind
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3

@@ -154,3 +154,6 @@ def passive(machine: Resolver) -> list[ForceElement]:
                 law = Law(stiffness, 0.0, damping, 0.0, friction)
                 result.append(CutJointForce(name, machine.measure_of_joint(name), k, law, rest, name))
     return result
+
+
+KIND = JointForce

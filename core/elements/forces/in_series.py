@@ -57,3 +57,6 @@ class SeriesForce(OnLine):
 def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
     """(k x, ½ k x²)."""
     return times(stiffness, stretch), times(0.5, times(stiffness, times(stretch, stretch)))
+
+
+KIND = SeriesForce

@@ -107,3 +107,6 @@ def _mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
         )
     mass, place = (machine.numbers.scalar(value, where) for value in (part.mass, part.place))
     return LineMass(force.name, a, b, mass, part.at, place)
+
+
+KIND = LineForce

@@ -11,7 +11,7 @@ from core.elements.force_state import End, ForceState, Scalars
 from core.elements.forces.line import OnLine
 from core.elements.own_numbers import named, numbers_of
 from core.elements.resolver import Resolver
-from core.elements.trial import symbols, tried, usable_names
+from core.elements.symbol_trial import symbols, tried, usable_names
 from core.model import Force, ForceKind, Quantity
 from core.model.forces import LINE
 from core.spatial.scalar import Scalar

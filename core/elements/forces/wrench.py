@@ -88,3 +88,6 @@ def power_against(F: Force, turns: Sequence[Vector3], p: Sequence[Vector3], v: S
 def turned(X: Pose, torque: Vector3, force: Vector3) -> Force:
     """A wrench given in a frame's axes, in world axes."""
     return Force(X.rotation.act(torque), X.rotation.act(force))
+
+
+KIND = WrenchForce

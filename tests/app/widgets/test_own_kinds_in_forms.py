@@ -80,8 +80,9 @@ def test_a_name_that_the_kind_does_not_know_is_told_and_can_go(qtbot, settings):
     session, panel = shown(qtbot, settings, page.FORCE, "forces", "pad")
     pad = session.model.forces[0]
     wrong = dataclasses.replace(pad, settings=(*pad.settings, Setting(parameter="dampnig", value=1.0)))
-    session.commit(dataclasses.replace(session.model, forces=(wrong,)))
+    session.apply("Spoil", lambda model: dataclasses.replace(model, forces=(wrong,)))
     editor = panel.form.editors["settings"]
+    qtbot.waitUntil(lambda: "dampnig" in editor.edits)
     retype(qtbot, editor.edits["dampnig"], " ")
     assert session.model.forces[0] == pad
 

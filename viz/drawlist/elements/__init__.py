@@ -4,58 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viz.drawlist.elements import (
-    along_sensor,
-    driven,
-    gear,
-    hold,
-    in_joint,
-    in_series,
-    line,
-    rod,
-    sensor_looks,
-    universal_rod,
-    wrench,
-)
+from core.kinds import declared_in
+from viz.drawlist.elements import driven, sensor_looks
 from viz.drawlist.elements.element_look import Look
 from viz.drawlist.elements.neutral import NEUTRAL
 from viz.drawlist.item import Item
 from viz.drawlist.skeleton import Skeleton
 
+_DECLARED: list[Look] = declared_in(__name__, __path__, "LOOK")
+
 LOOKS: dict[str, dict[str, Look]] = {
-    "forces": {
-        "wrench": wrench.LOOK,
-        "line": line.LOOK,
-        "series": in_series.LOOK,
-        "sensor": along_sensor.LOOK,
-        "joint": in_joint.LOOK,
-    },
-    "sensors": {
-        "distance": sensor_looks.DISTANCE,
-        "square_distance": sensor_looks.DISTANCE,
-        "point_plane": sensor_looks.HEIGHT,
-        "plane_point": sensor_looks.HEIGHT,
-        "plane_plane": sensor_looks.PLANES,
-        "angle": sensor_looks.ANGLE,
-        "position": sensor_looks.POSITION,
-        "orientation": sensor_looks.ORIENTATION,
-        "pose": sensor_looks.POSE,
-        "velocity": sensor_looks.MOTION,
-        "angular_velocity": sensor_looks.MOTION,
-        "acceleration": sensor_looks.MOTION,
-        "angular_acceleration": sensor_looks.MOTION,
-        "cut_force": sensor_looks.FORCE,
-        "cut_torque": sensor_looks.FORCE,
-        "power": sensor_looks.POWER,
-    },
-    "constraints": {
-        "hold": hold.LOOK,
-        "gear": gear.LOOK,
-        "rod": rod.LOOK,
-        "universal_rod": universal_rod.LOOK,
-    },
+    "forces": {look.of[1]: look for look in _DECLARED if look.of[0] == "forces"},
+    "sensors": sensor_looks.LOOKS,
+    "constraints": {look.of[1]: look for look in _DECLARED if look.of[0] == "constraints"},
 }
-"""Collection → kind → look."""
+"""Collection → kind → look; that of a force or constraint is the `LOOK` of its file here."""
 
 
 def look_of(collection: str, kind: str) -> Look:

@@ -29,4 +29,4 @@ def _icon(force: Force) -> str:
     return "spring" if force.stiffness != 0.0 else law_icon(force)
 
 
-LOOK = Look(items, "sensor", _icon)
+LOOK = Look(items, "sensor", _icon, of=("forces", "sensor"))

@@ -18,6 +18,8 @@ class Look(NamedTuple):
     """Name of the drawing of the kind."""
     icon: Callable[[Any], str] | None = None
     """Name of the drawing of an element, where it depends on its values."""
+    of: tuple[str, str] = ("", "")
+    """Collection and kind of the elements that look so, where one file has the look of one kind."""
 
     def icon_of(self, element: Any) -> str:
         """Name of the drawing of an element."""

@@ -55,4 +55,4 @@ def _origin(skeleton: Skeleton, joint: Joint) -> Array:
     return np.asarray((skeleton.drawn.get(body, np.eye(4)) @ pose)[:3, 3])
 
 
-LOOK = Look(items, "gear")
+LOOK = Look(items, "gear", of=("constraints", "gear"))

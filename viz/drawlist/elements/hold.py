@@ -17,4 +17,4 @@ def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
     yield from mark(("constraints", constraint.name), padlock(skeleton.glyph), "constraint", place)
 
 
-LOOK = Look(items, "lock")
+LOOK = Look(items, "lock", of=("constraints", "hold"))

@@ -48,4 +48,4 @@ def _icon(force: Force) -> str:
     return "torsion_spring" if force.stiffness != 0.0 else law_icon(force)
 
 
-LOOK = Look(items, "torsion_spring", _icon)
+LOOK = Look(items, "torsion_spring", _icon, of=("forces", "joint"))

@@ -18,4 +18,4 @@ def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
     yield from line.damper(0.5, 1.0)
 
 
-LOOK = Look(items, "series")
+LOOK = Look(items, "series", of=("forces", "series"))

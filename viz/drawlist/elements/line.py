@@ -18,4 +18,4 @@ def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
     yield from line.masses()
 
 
-LOOK = Look(items, "spring_damper", law_icon)
+LOOK = Look(items, "spring_damper", law_icon, of=("forces", "line"))

@@ -45,4 +45,4 @@ def part_of(
     return Item(f"rod/{constraint.name}/{part}", ref, frame, form, "link", colour, placement(pose), until=until)
 
 
-LOOK = Look(items, "rod")
+LOOK = Look(items, "rod", of=("constraints", "rod"))

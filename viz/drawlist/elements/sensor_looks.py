@@ -164,3 +164,23 @@ POSE = Look(_turned, "sensor_position")
 MOTION = Look(_gauge, "sensor_velocity")
 FORCE = Look(_gauge, "sensor_force")
 POWER = Look(_gauge, "energy")
+
+LOOKS = {
+    "distance": DISTANCE,
+    "square_distance": DISTANCE,
+    "point_plane": HEIGHT,
+    "plane_point": HEIGHT,
+    "plane_plane": PLANES,
+    "angle": ANGLE,
+    "position": POSITION,
+    "orientation": ORIENTATION,
+    "pose": POSE,
+    "velocity": MOTION,
+    "angular_velocity": MOTION,
+    "acceleration": MOTION,
+    "angular_acceleration": MOTION,
+    "cut_force": FORCE,
+    "cut_torque": FORCE,
+    "power": POWER,
+}
+"""Kind of sensor → look."""

@@ -29,4 +29,4 @@ def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
     yield part_of(skeleton, constraint, "cross", pin, "joint", pose @ along(axis))
 
 
-LOOK = Look(items, "rod")
+LOOK = Look(items, "rod", of=("constraints", "universal_rod"))

@@ -63,4 +63,4 @@ def _given(component: float | str) -> bool:
     return component != 0.0
 
 
-LOOK = Look(items, "force", _icon)
+LOOK = Look(items, "force", _icon, of=("forces", "wrench"))
