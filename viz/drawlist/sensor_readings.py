@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -43,7 +44,10 @@ class Readings:
         return f"{sensor.name} {self.words(self.value(sensor, poses), sensor.info.dimension)}"
 
     def value(self, sensor: Sensor, poses: Mapping[str, ArrayLike], depth: int = 8) -> float:
-        """What a geometric sensor with one component measures, SI."""
+        """What a geometric sensor with one component measures, SI; NaN where its kind, or that of one that is
+        subtracted, is not known."""
+        if sensor.kind not in RELATIVE_MEASURES:
+            return math.nan
         X_WA, X_WB = (_pose(poses.get(name or WORLD, np.eye(4))) for name in (sensor.a, sensor.b))
         axes = (Vector3(*unit(numbers(axis, self.values)).tolist()) for axis in (sensor.axis, sensor.axis_b))
         value = float(RELATIVE_MEASURES[sensor.kind](X_WA, X_WB, *axes).values[0]) - number(sensor.offset, self.values)
