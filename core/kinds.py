@@ -8,7 +8,7 @@ there is not gets an error that names it, never another kind.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
 from core.errors import ModelError, near_misses
@@ -25,11 +25,13 @@ class UnknownKind(ModelError, KeyError):
 class Kinds(Mapping[str, type[K]], Generic[K]):
     """The kinds of one family by name, in the order in which they are shown.
 
-    family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all
+    family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; named_by : the fact
+    that is a kind's name
     """
 
-    def __init__(self, family: str, base: type[K], *kinds: type[K]) -> None:
-        self.family, self.base = family, base
+    def __init__(self, family: str, base: Callable[..., K], *kinds: type[K], named_by: str = "name") -> None:
+        assert isinstance(base, type)
+        self.family, self.base, self.named_by = family, base, named_by
         self._kinds: dict[str, type[K]] = {}
         for kind in kinds:
             self.add(kind)
@@ -40,7 +42,7 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
             raise TypeError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
         if lacking := missing_members(kind):
             raise TypeError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
-        name = kind.name  # type: ignore[attr-defined]
+        name = getattr(kind, self.named_by)
         if self._kinds.get(name, kind) is not kind:
             raise TypeError(f"There are two kinds of {self.family} called '{name}'.")
         self._kinds[name] = kind

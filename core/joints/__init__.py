@@ -30,7 +30,7 @@ __all__ = [
 
 JOINT_KINDS: Kinds[JointKind] = Kinds(
     "joint",
-    JointKind,  # type: ignore[type-abstract]
+    JointKind,
     Revolute,
     Continuous,
     Prismatic,

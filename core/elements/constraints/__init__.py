@@ -7,4 +7,4 @@ from core.elements.constraints.rod import Rod
 from core.elements.constraints.universal_rod import UniversalRod
 from core.kinds import Kinds
 
-CONSTRAINTS = Kinds("constraint", ConstraintElement, Hold, Gear, Rod, UniversalRod)  # type: ignore[type-abstract]
+CONSTRAINTS = Kinds("constraint", ConstraintElement, Hold, Gear, Rod, UniversalRod)

@@ -8,4 +8,4 @@ from core.elements.forces.line import LineForce
 from core.elements.forces.wrench import WrenchForce
 from core.kinds import Kinds
 
-FORCES = Kinds("force", ForceElement, WrenchForce, LineForce, SeriesForce, MeasureForce, JointForce)  # type: ignore[type-abstract]
+FORCES = Kinds("force", ForceElement, WrenchForce, LineForce, SeriesForce, MeasureForce, JointForce)
