@@ -43,13 +43,20 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
     """The kinds of one family by name, in the order in which they are shown.
 
     family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; check : tries a kind
-    that people add, and raises KindError; it makes the family open to such kinds
+    that people add, and raises KindError; it makes the family open to such kinds; named_by : the fact that is a kind's
+    name
     """
 
     def __init__(
-        self, family: str, base: type[K], *kinds: type[K], check: Callable[[type[K]], object] | None = None
+        self,
+        family: str,
+        base: Callable[..., K],
+        *kinds: type[K],
+        check: Callable[[type[K]], object] | None = None,
+        named_by: str = "name",
     ) -> None:
-        self.family, self.base, self.check = family, base, check
+        assert isinstance(base, type)
+        self.family, self.base, self.check, self.named_by = family, base, check, named_by
         self._kinds: dict[str, type[K]] = {}
         for kind in kinds:
             self.add(kind)
@@ -63,7 +70,7 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
             raise KindError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
         if lacking := missing_members(kind):
             raise KindError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
-        name = kind.name  # type: ignore[attr-defined]
+        name = getattr(kind, self.named_by)
         if _place(self._kinds.get(name, kind)) != _place(kind):
             raise KindError(
                 f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one a name of its own."

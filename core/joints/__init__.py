@@ -39,7 +39,7 @@ def _check(kind: type[JointKind]) -> None:
 
 JOINT_KINDS: Kinds[JointKind] = Kinds(
     "joint",
-    JointKind,  # type: ignore[type-abstract]
+    JointKind,
     Revolute,
     Continuous,
     Prismatic,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
-from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
+from core.model.shapes import IDENTITY, Pose, Shape
 
 WORLD = "world"
 """Name of the inertial frame; bodies and frames may not take it."""
@@ -73,7 +73,7 @@ class Body(Element):
     center_of_mass: Vector = vector("length", help="Centre of mass in the body's frame")
     inertia: Inertia = part(Inertia, "Inertia about the centre of mass", NO_INERTIA)
     density: Value | None = scalar("density", None, "Density: mass properties then follow from the shapes")
-    shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes")
+    shapes: tuple[Shape, ...] = parts(Shape, "Shapes")
     reference: Pose | None = part(Pose, "Pose in the world in the reference pose, for joints that are given there")
     description: str = text("Notes")
 

@@ -16,7 +16,7 @@ from core.model.dimensions import along, damping_of, force_of, inertia_of
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
 from core.model.formula.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
 from core.model.joints import Joint, Limit
-from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
+from core.model.shapes import IDENTITY, Pose, Shape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class DHRow(Element):
     friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
     limit: Limit | None = part(Limit, "Bounds of the joint coordinate")
     rest: Value | None = scalar(default=None, help="Rest position (rad or m)", by=along)
-    shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes of the link, in its frame")
+    shapes: tuple[Shape, ...] = parts(Shape, "Shapes of the link, in its frame")
 
     def along(self, model: Any, index: int | None) -> str:
         """What its coordinate measures."""
@@ -55,7 +55,7 @@ class DHChain(Element):
     parent: str = reference("frame", "Body or frame the base is fixed to; empty: world", optional=True)
     base: Pose = part(Pose, "Pose of frame 0 in the parent", IDENTITY)
     tool: Pose = part(Pose, "Pose of frame tool in frame N", IDENTITY)
-    base_shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes of the base")
+    base_shapes: tuple[Shape, ...] = parts(Shape, "Shapes of the base")
     prefix: str = text("Put before the names base, link1, joint1, tool (for several chains in a model)")
     description: str = text("Notes")
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from math import hypot
+from typing import Any, ClassVar, Protocol
 
+from core.kinds import Kinds
 from core.model.fields import Element, Value, Vector, choice, color, name, part, reference, scalar, text, vector
+from core.spatial import mass_properties as solids
+from core.spatial.inertia import ZERO as NO_MASS
+from core.spatial.inertia import Inertia
+from core.spatial.scalar import Scalar
 
 
 def _rotation(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
@@ -41,53 +49,187 @@ class Material(Element):
 
 ROLES = ("both", "visual", "collision")
 
+Point = tuple[float, float, float]
+Number = Callable[[Value], float]
+"""The value of a size, m."""
+
+
+class Sizes(Protocol):
+    """What mass properties are made from: sizes over any scalars, and what files hold."""
+
+    def number(self, value: Value) -> Scalar:
+        """The value of a size, m."""
+        ...
+
+    def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
+        """Mass properties of what the surface of a file encloses."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
-class Shape(Element):
-    """What all shapes share. Cylinder, capsule and cone stand along their z axis, centred."""
+class Shape(Element, ABC):
+    """What all shapes share. Cylinder, capsule and cone stand along their z axis, centred.
 
+    A kind is one class. Sizes are in m, in the axes of the shape.
+    """
+
+    word: ClassVar[str]
+    """What files and menus call the kind."""
+    may_vanish: ClassVar[tuple[str, ...]] = ()
+    """Sizes that may be zero."""
     pose: Pose = part(Pose, "Pose in the body's frame", IDENTITY)
     role: str = choice(ROLES, "Drawn, used for collision, or both", "both")
     material: str = reference("material", "Name of a material", optional=True)
     color: tuple[float, ...] | None = color()
+
+    @abstractmethod
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """About the origin; pictures have no mass."""
+
+    @abstractmethod
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """Lowest and highest corner of the box about it, teeth and heads of arrows not counted; of a mesh, whose file
+        says how large it is, a point."""
+
+    def radius_about(self, number: Number) -> float:
+        """Radius of a ball about the origin that holds it."""
+        return hypot(*(max(-low, high) for low, high in zip(*self.bounds(number), strict=True)))
+
+    def landmarks(self, number: Number) -> tuple[Point, ...]:
+        """Points that a person means when pointing near them: its origin and its ends."""
+        low, high = self.bounds(number)
+        return tuple(dict.fromkeys((0.0, 0.0, z) for z in (0.0, high[2], low[2])))
+
+
+class Round(Shape):
+    """A shape about its z axis, centred, with a radius and a length."""
+
+    radius: Value
+    length: Value
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _upright(number(self.radius), number(self.length))
+
+    def radius_about(self, number: Number) -> float:
+        """See `Shape`."""
+        _, (radius, _, half) = self.bounds(number)
+        return hypot(radius, half)
+
+
+def _centred(x: float, y: float, z: float) -> tuple[Point, Point]:
+    """A box with these edges about the origin."""
+    return (-x / 2.0, -y / 2.0, -z / 2.0), (x / 2.0, y / 2.0, z / 2.0)
+
+
+def _upright(radius: float, length: float) -> tuple[Point, Point]:
+    """The box about a cylinder along z, centred."""
+    return _centred(2.0 * radius, 2.0 * radius, length)
+
+
+def _hollow(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
+    """A cylinder along z less the one that is cut out of it."""
+    return solids.cylinder(density, outer, length) + solids.cylinder(-density, inner, length)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Box(Shape):
     """A cuboid centred in its pose."""
 
+    word = "box"
     size: Vector = vector("length", (0.1, 0.1, 0.1), "Edge lengths")
+
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return solids.box(density, *map(sizes.number, self.size))
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        x, y, z = map(number, self.size)
+        return _centred(x, y, z)
+
+    def landmarks(self, number: Number) -> tuple[Point, ...]:
+        """Its middle and the middles of its faces."""
+        x, y, z = (number(edge) / 2.0 for edge in self.size)
+        faces = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
+        return ((0.0, 0.0, 0.0), *faces, *((-a, -b, -c) for a, b, c in faces))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cylinder(Shape):
+class Cylinder(Round):
     """A cylinder along z, centred."""
 
+    word = "cylinder"
     radius: Value = scalar("length", 0.05, "Radius")
     length: Value = scalar("length", 0.1, "Length along z")
+
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return solids.cylinder(density, sizes.number(self.radius), sizes.number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sphere(Shape):
     """A ball."""
 
+    word = "sphere"
     radius: Value = scalar("length", 0.05, "Radius")
+
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return solids.sphere(density, sizes.number(self.radius))
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _upright(number(self.radius), 2.0 * number(self.radius))
+
+    def radius_about(self, number: Number) -> float:
+        """See `Shape`."""
+        return number(self.radius)
+
+    def landmarks(self, number: Number) -> tuple[Point, ...]:
+        """Its middle."""
+        return ((0.0, 0.0, 0.0),)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capsule(Shape):
     """A cylinder along z with half balls at both ends; `length` is that of the cylindrical part."""
 
+    word = "capsule"
+    may_vanish = ("length",)
     radius: Value = scalar("length", 0.05, "Radius")
     length: Value = scalar("length", 0.1, "Length of the cylindrical part along z")
 
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return solids.capsule(density, sizes.number(self.radius), sizes.number(self.length))
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _upright(number(self.radius), number(self.length) + 2.0 * number(self.radius))
+
+    def radius_about(self, number: Number) -> float:
+        """See `Shape`."""
+        return number(self.radius) + number(self.length) / 2.0
+
+    def landmarks(self, number: Number) -> tuple[Point, ...]:
+        """Its middle and those of its half balls."""
+        half = number(self.length) / 2.0
+        return (0.0, 0.0, 0.0), (0.0, 0.0, half), (0.0, 0.0, -half)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Cone(Shape):
+class Cone(Round):
     """A cone along z, apex up, centred at half its height."""
 
+    word = "cone"
     radius: Value = scalar("length", 0.05, "Radius of the base")
     length: Value = scalar("length", 0.1, "Height along z")
+
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return solids.cone(density, sizes.number(self.radius), sizes.number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,71 +237,134 @@ class Mesh(Shape):
     """A mesh file (STL, OBJ, DAE, glTF …). `file` is as the person wrote it: a path relative to the
     model's file, or a URI such as package://name/path."""
 
+    word = "mesh"
     file: str = text("Mesh file", role="file")
     scale: Vector = vector("none", (1.0, 1.0, 1.0), "Scale along x, y, z")
 
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return sizes.enclosed(self, density)
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _centred(0.0, 0.0, 0.0)
+
+    def landmarks(self, number: Number) -> tuple[Point, ...]:
+        """None are known."""
+        return ()
+
 
 @dataclass(frozen=True, kw_only=True)
-class Pipe(Shape):
+class Pipe(Round):
     """A hollow cylinder along z, centred."""
 
+    word = "pipe"
     radius: Value = scalar("length", 0.05, "Outer radius")
     inner_radius: Value = scalar("length", 0.04, "Inner radius")
     length: Value = scalar("length", 0.1, "Length along z")
+
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return _hollow(density, sizes.number(self.radius), sizes.number(self.inner_radius), sizes.number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Beam(Shape):
     """An I-beam along z, centred: web in the yz plane, flanges across it."""
 
+    word = "beam"
     length: Value = scalar("length", 0.3, "Length along z")
     width: Value = scalar("length", 0.04, "Width of the flanges, along x")
     height: Value = scalar("length", 0.06, "Height over both flanges, along y")
     web: Value = scalar("length", 0.006, "Thickness of the web")
     flange: Value = scalar("length", 0.008, "Thickness of a flange")
 
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """The whole cuboid, less that between the flanges, and the web."""
+        width, height, length = map(sizes.number, (self.width, self.height, self.length))
+        web, between = sizes.number(self.web), height - 2.0 * sizes.number(self.flange)
+        whole = solids.box(density, width, height, length)
+        return whole + solids.box(-density, width, between, length) + solids.box(density, web, between, length)
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _centred(number(self.width), number(self.height), number(self.length))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gearwheel(Shape):
     """A gearwheel about z, centred; its mass is that of a disc with the pitch circle and the bore."""
 
+    word = "gearwheel"
     radius: Value = scalar("length", 0.05, "Radius of the pitch circle")
     teeth: Value = scalar("none", 24.0, "Number of teeth")
     width: Value = scalar("length", 0.015, "Width along z")
     bore: Value = scalar("length", 0.01, "Radius of the bore")
 
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return _hollow(density, sizes.number(self.radius), sizes.number(self.bore), sizes.number(self.width))
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _upright(number(self.radius), number(self.width))
+
+    def radius_about(self, number: Number) -> float:
+        """See `Shape`."""
+        return hypot(number(self.radius), number(self.width) / 2.0)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Coil(Shape):
+class Coil(Round):
     """A coil spring along z, centred, as a picture: it gives no mass."""
 
+    word = "coil"
     radius: Value = scalar("length", 0.02, "Radius to the middle of the wire")
     wire: Value = scalar("length", 0.002, "Radius of the wire")
     turns: Value = scalar("none", 8.0, "Number of turns")
     length: Value = scalar("length", 0.1, "Length along z")
+
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return NO_MASS
+
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        return _upright(number(self.radius) + number(self.wire), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arrow(Shape):
     """An arrow from the origin of its pose along z, as a picture: it gives no mass."""
 
+    word = "arrow"
     radius: Value = scalar("length", 0.005, "Radius of the shaft")
     length: Value = scalar("length", 0.1, "Length along z")
 
+    def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
+        """See `Shape`."""
+        return NO_MASS
 
-AnyShape = Box | Cylinder | Sphere | Capsule | Cone | Mesh | Pipe | Beam | Gearwheel | Coil | Arrow
+    def bounds(self, number: Number) -> tuple[Point, Point]:
+        """See `Shape`."""
+        radius, length = number(self.radius), number(self.length)
+        return (-radius, -radius, 0.0), (radius, radius, length)
 
-SHAPE_TYPES: dict[str, type[Shape]] = {
-    "box": Box,
-    "cylinder": Cylinder,
-    "sphere": Sphere,
-    "capsule": Capsule,
-    "cone": Cone,
-    "mesh": Mesh,
-    "pipe": Pipe,
-    "beam": Beam,
-    "gearwheel": Gearwheel,
-    "coil": Coil,
-    "arrow": Arrow,
-}
+
+SHAPE_TYPES: Kinds[Shape] = Kinds(
+    "shape",
+    Shape,
+    Box,
+    Cylinder,
+    Sphere,
+    Capsule,
+    Cone,
+    Mesh,
+    Pipe,
+    Beam,
+    Gearwheel,
+    Coil,
+    Arrow,
+    named_by="word",
+)
 """Shape classes by the word that files and menus use."""

@@ -7,7 +7,7 @@ from core.files import dumps, loads, write
 from core.files.meshes.body_inertia import inertia_of
 from core.model import Arrow, Beam, Body, Coil, Gearwheel, Model, Parameter, Pipe
 from core.model.formula.evaluation import Numbers
-from viz.drawlist.draw_list import shape_geometry
+from viz.drawlist.shape_forms import shape_geometry
 from viz.meshes.meshes import mesh
 
 RHO = 1000.0

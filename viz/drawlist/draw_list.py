@@ -6,15 +6,14 @@ list (lengths, shapes, joint places): call `items(model, p)` again, unchanged it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from core.files.meshes.lookup import resolve_mesh
-from core.model import WORLD, Body, Joint, Material, Model
-from core.model import shapes as s
+from core.model import WORLD, Body, Joint, Material, Mesh, Model, Shape
 from core.model.bodies import PLAIN_LINE
 from viz.drawlist import geometry as g
 from viz.drawlist.chosen_figures import LINE, figure_of, joint_figure, link_figures, slide_figure
@@ -24,11 +23,12 @@ from viz.drawlist.joint_look import Facts
 from viz.drawlist.joints import look_of
 from viz.drawlist.junction_items import junction_items
 from viz.drawlist.mass_items import mass_items
+from viz.drawlist.shape_forms import shape_geometry
 from viz.drawlist.skeleton import Port, Skeleton, route
 from viz.look import BODY_HUES, Colour
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
 
-__all__ = ["Item", "Ref", "Span", "bars", "items", "shape_geometry"]
+__all__ = ["Item", "Ref", "Span", "bars", "items"]
 
 
 def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
@@ -54,7 +54,7 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
 def _visible(body: Body, origin: str) -> bool:
     """Whether a body has a form of its own; a mesh whose file is missing is none."""
     shown = (shape for shape in body.shapes if shape.role != "collision")
-    return any(not isinstance(shape, s.Mesh) or resolve_mesh(shape.file, origin) is not None for shape in shown)
+    return any(not isinstance(shape, Mesh) or resolve_mesh(shape.file, origin) is not None for shape in shown)
 
 
 def _bare(skeleton: Skeleton) -> set[str]:
@@ -89,57 +89,11 @@ def _shape_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
         )
 
 
-def _shape_colour(shape: s.Shape, materials: Mapping[str, Material]) -> Colour | None:
+def _shape_colour(shape: Shape, materials: Mapping[str, Material]) -> Colour | None:
     if shape.color is not None:
         return tuple(shape.color)
     material = materials.get(shape.material)
     return None if material is None or material.color is None else tuple(material.color)
-
-
-def shape_geometry(shape: s.Shape, origin: str, values: Mapping[str, float], size: float = 0.1) -> g.Geometry:
-    """The form of a shape of the document; lengths below 1e-9 m are drawn as that."""
-
-    def length(value: float | str) -> float:
-        return max(abs(number(value, values)), 1e-9)
-
-    if isinstance(shape, s.Box):
-        return g.Box((length(shape.size[0]), length(shape.size[1]), length(shape.size[2])))
-    if isinstance(shape, s.Sphere):
-        return g.Sphere(length(shape.radius))
-    if isinstance(shape, s.Cylinder):
-        return g.Cylinder(length(shape.radius), length(shape.length))
-    if isinstance(shape, s.Capsule):
-        return g.Capsule(length(shape.radius), length(shape.length))
-    if isinstance(shape, s.Cone):
-        return g.Cone(length(shape.radius), length(shape.length))
-    if not isinstance(shape, s.Mesh):
-        return _machine_part(shape, values, length)
-    x, y, z = numbers(shape.scale, values).tolist()
-    return g.MeshFile(shape.file, origin, (x, y, z), size)
-
-
-def _machine_part(shape: s.Shape, values: Mapping[str, float], length: Callable[[float | str], float]) -> g.Geometry:
-    """Pipes, beams, gearwheels, coils and arrows."""
-    if isinstance(shape, s.Pipe):
-        outer = length(shape.radius)
-        return g.Tube(min(length(shape.inner_radius), 0.999 * outer), outer, length(shape.length))
-    if isinstance(shape, s.Beam):
-        width, height, web = length(shape.width), length(shape.height), length(shape.web)
-        flange, long = length(shape.flange), length(shape.length)
-        plates = (
-            g.Placed(g.Box((width, flange, long)), placement(shifted(0.0, y, 0.0)))
-            for y in ((height - flange) / 2.0, (flange - height) / 2.0)
-        )
-        return g.Compound((g.Placed(g.Box((web, height - flange, long))), *plates))
-    if isinstance(shape, s.Gearwheel):
-        teeth = int(np.clip(round(number(shape.teeth, values)), 4, 400))
-        return g.Gearwheel(length(shape.radius), length(shape.width), teeth, length(shape.bore))
-    if isinstance(shape, s.Coil):
-        turns = float(np.clip(number(shape.turns, values), 0.5, 200.0))
-        return g.Helix(length(shape.radius), length(shape.wire), length(shape.length) / turns, length(shape.length))
-    assert isinstance(shape, s.Arrow)
-    long, shaft = length(shape.length), length(shape.radius)
-    return g.Arrow(long, shaft, min(2.6 * shaft, 0.5 * long), min(7.0 * shaft, 0.6 * long))
 
 
 # ------------------------------------------------------------------------------- default links

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.model import Body
-from core.model import shapes as s
-from viz.placement import Array, number, numbers, pose_matrix
+from core.model import Body, Shape
+from viz.placement import Array, number, pose_matrix
 
 
 def landmarks(body: Body, values: Mapping[str, float]) -> Array:
@@ -18,26 +17,7 @@ def landmarks(body: Body, values: Mapping[str, float]) -> Array:
     return np.concatenate(rows) if rows else np.zeros((0, 3))
 
 
-def _in_body(shape: s.Shape, values: Mapping[str, float]) -> Array:
+def _in_body(shape: Shape, values: Mapping[str, float]) -> Array:
     X = pose_matrix(shape.pose, values)
-    local = _own(shape, values)
+    local = np.array(shape.landmarks(lambda value: number(value, values))).reshape(-1, 3)
     return np.asarray(local @ X[:3, :3].T + X[:3, 3])
-
-
-def _own(shape: s.Shape, values: Mapping[str, float]) -> Array:
-    """In the axes of the shape."""
-    match shape:
-        case s.Box():
-            half = numbers(shape.size, values) / 2.0
-            return np.vstack([np.zeros(3), np.diag(half), np.diag(-half)])
-        case s.Sphere():
-            return np.zeros((1, 3))
-        case s.Gearwheel():
-            ends = number(shape.width, values) / 2.0
-        case s.Cylinder() | s.Capsule() | s.Cone() | s.Pipe() | s.Beam() | s.Coil():
-            ends = number(shape.length, values) / 2.0
-        case s.Arrow():
-            return np.array([[0.0, 0.0, 0.0], [0.0, 0.0, number(shape.length, values)]])
-        case _:
-            return np.zeros((0, 3))
-    return np.array([[0.0, 0.0, 0.0], [0.0, 0.0, ends], [0.0, 0.0, -ends]])

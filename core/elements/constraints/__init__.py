@@ -17,7 +17,7 @@ class Constraints(Kinds[ConstraintElement]):
 
 CONSTRAINTS = Constraints(
     "constraint",
-    ConstraintElement,  # type: ignore[type-abstract]
+    ConstraintElement,
     *declared_in(__name__, __path__, "KIND"),
     check=lambda kind: kind.check(),
 )

@@ -5,4 +5,4 @@ from core.elements.drivers.driven_sensor import DrivenSensor
 from core.elements.drivers.driver_kind import DriverElement
 from core.kinds import Kinds
 
-DRIVERS = Kinds("driver", DriverElement, DrivenJoint, DrivenSensor)  # type: ignore[type-abstract]
+DRIVERS = Kinds("driver", DriverElement, DrivenJoint, DrivenSensor)

@@ -17,7 +17,7 @@ class Forces(Kinds[ForceElement]):
 
 FORCES = Forces(
     "force",
-    ForceElement,  # type: ignore[type-abstract]
+    ForceElement,
     *declared_in(__name__, __path__, "KIND"),
     check=lambda kind: kind.check(),
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from core.errors import KinetostatError, ModelError
 from core.files.meshes.lookup import resolve_mesh
-from core.model import Arrow, Beam, Body, Box, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Shape, Sphere
+from core.model import Body, Mesh, Shape
 from core.model.fields import Value
 from core.model.formula.evaluation import Numbers
 from core.spatial import inertia as inertias
@@ -23,8 +23,8 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
     where = f"body '{body.name}'"
     if body.density is not None:
         density = numbers.scalar(body.density, f"{where}, density")
-        parts = [_shape(shape, density, where, numbers) for shape in body.shapes if shape.role != "collision"]
-        return sum_of(parts)
+        sizes = _Sizes(numbers, f"{where}, shapes")
+        return sum_of([sizes.placed(shape, density) for shape in body.shapes if shape.role != "collision"])
     mass = numbers.scalar(body.mass, f"{where}, mass")
     I = body.inertia
     entries = (I.ixx, I.iyy, I.izz, I.ixy, I.ixz, I.iyz)
@@ -32,66 +32,36 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
     return about_center(mass, numbers.vector(body.center_of_mass, f"{where}, center_of_mass"), tensor)
 
 
-def _shape(shape: Shape, density: Scalar, where: str, numbers: Numbers) -> Inertia:
-    def sizes(*values: Value) -> list[Scalar]:
-        return [numbers.scalar(value, f"{where}, shapes") for value in values]
+@dataclass(frozen=True)
+class _Sizes:
+    """Sizes of a body's shapes over the values of parameters; files stand beside the model's."""
 
-    if isinstance(shape, Mesh):
-        own = _mesh(shape, density, where, numbers)
-    elif isinstance(shape, Box):
-        own = mass_properties.box(density, *sizes(*shape.size))
-    elif isinstance(shape, Sphere):
-        own = mass_properties.sphere(density, *sizes(shape.radius))
-    elif isinstance(shape, Pipe):
-        own = _hollow(density, *sizes(shape.radius, shape.inner_radius, shape.length))
-    elif isinstance(shape, Gearwheel):
-        own = _hollow(density, *sizes(shape.radius, shape.bore, shape.width))
-    elif isinstance(shape, Beam):
-        own = _beam(density, *sizes(shape.width, shape.height, shape.web, shape.flange, shape.length))
-    elif isinstance(shape, Coil | Arrow):
-        return inertias.ZERO
-    else:
-        assert isinstance(shape, Cylinder | Capsule | Cone)
-        own = _ROUND[type(shape)](density, *sizes(shape.radius, shape.length))
-    return own.moved(numbers.pose(shape.pose, f"{where}, shapes"))
+    values: Numbers
+    where: str
 
+    def placed(self, shape: Shape, density: Scalar) -> Inertia:
+        """Mass properties of a shape in the body's frame."""
+        own = shape.mass_properties(density, self)
+        return own if own is inertias.ZERO else own.moved(self.values.pose(shape.pose, self.where))
 
-def _hollow(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
-    """A cylinder along z less the one that is cut out of it."""
-    return mass_properties.cylinder(density, outer, length) + mass_properties.cylinder(-density, inner, length)
+    def number(self, value: Value) -> Scalar:
+        """See `core.model.shapes.Sizes`."""
+        return self.values.scalar(value, self.where)
 
-
-def _beam(density: Scalar, width: Scalar, height: Scalar, web: Scalar, flange: Scalar, length: Scalar) -> Inertia:
-    """The whole cuboid, less that between the flanges, and the web."""
-    between = height - 2.0 * flange
-    whole = mass_properties.box(density, width, height, length)
-    return (
-        whole
-        + mass_properties.box(-density, width, between, length)
-        + mass_properties.box(density, web, between, length)
-    )
-
-
-def _mesh(shape: Mesh, density: Scalar, where: str, numbers: Numbers) -> Inertia:
-    scale = [numbers.scalar(value, f"{where}, shapes") for value in shape.scale]
-    if not all(isinstance(value, float) for value in scale):
-        raise ModelError(
-            "Mass properties of a mesh need a scale in plain numbers.",
-            where=f"{where}, shapes",
-            remedy="Write numbers for the scale, or give the mass properties.",
-        )
-    try:
-        volume, center, tensor = _mesh_volume(shape.file, numbers.origin, tuple(scale))
-    except KinetostatError as error:
-        raise error.at(where=f"{where}, shapes") from None
-    return mass_properties.from_volume(density, volume, center, tensor)
-
-
-_ROUND: dict[type, Callable[[Scalar, Scalar, Scalar], Inertia]] = {
-    Cylinder: mass_properties.cylinder,
-    Capsule: mass_properties.capsule,
-    Cone: mass_properties.cone,
-}
+    def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
+        """See `core.model.shapes.Sizes`."""
+        scale = [self.number(value) for value in mesh.scale]
+        if not all(isinstance(value, float) for value in scale):
+            raise ModelError(
+                "Mass properties of a mesh need a scale in plain numbers.",
+                where=self.where,
+                remedy="Write numbers for the scale, or give the mass properties.",
+            )
+        try:
+            volume, center, tensor = _mesh_volume(mesh.file, self.values.origin, tuple(scale))
+        except KinetostatError as error:
+            raise error.at(where=self.where) from None
+        return mass_properties.from_volume(density, volume, center, tensor)
 
 
 def sum_of(parts: list[Inertia]) -> Inertia:

@@ -22,7 +22,7 @@ from core.files.mjcf.tendons import springs
 from core.files.source import Options, Reading, Source
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml
 from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Mimic, Model, World
-from core.model.shapes import AnyShape
+from core.model.shapes import Shape
 from core.spatial.rotation import normalised
 
 Matrix = NDArray[np.float64]
@@ -166,7 +166,7 @@ class _Build:
         self.bodies.append(Body(name=name, shapes=tuple(shape for _, shape in shapes), **fields))
         self._members(tag, name)
 
-    def _shapes(self, tag: Tag, name: str) -> list[tuple[Tag, AnyShape]]:
+    def _shapes(self, tag: Tag, name: str) -> list[tuple[Tag, Shape]]:
         found: list[tuple[Tag, Any]] = [
             (geom, self.geoms.shape(geom, name)) for geom in self.reader.children(tag, "geom")
         ]

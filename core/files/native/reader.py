@@ -156,7 +156,7 @@ class _Builder:
     # ------------------------------------------------------------------------------- elements
 
     def element(self, kind: Any, node: Node, where: str, line: int = 0, given: dict[str, Any] | None = None) -> Any:
-        """One element of a class from a mapping (or, for `AnyShape`, from `word: mapping`)."""
+        """One element of a class from a mapping (or, for `Shape`, from `word: mapping`)."""
         given = given or {}
         line = line or node.line
         if isinstance(kind, types.UnionType) or kind is Shape or typing.get_origin(kind) is typing.Union:

@@ -9,7 +9,7 @@ from typing import Any
 from core.files.native.migrations import VERSION
 from core.files.native.reader import HEADER
 from core.files.source import Writing
-from core.model import COLLECTIONS, SHAPE_TYPES, Model, Setting, Shape
+from core.model import COLLECTIONS, Model, Setting, Shape
 from core.model.bodies import Body, Frame
 from core.model.chains import DHChain
 from core.model.fields import Element, NameKind, fields_of
@@ -21,7 +21,6 @@ WIDTH = 110
 """Columns up to which a nested element is written on one line."""
 
 _BLOCK_ONLY = (Body, Frame, Joint, DHChain, Annotation)
-_WORD = {kind: word for word, kind in SHAPE_TYPES.items()}
 _PLAIN = re.compile(r"[\w(](?:[\w.+/()*^|%=~<>-]| (?=[\w.+/()*^<>=-]))*", re.ASCII)
 _SPECIAL = {"null", "true", "false", "yes", "no", "on", "off", "nan", "inf", ".nan", ".inf", "y", "n", "~"}
 _LOOKS_LIKE_NUMBER = re.compile(r"[-+.]?[\d.][\d_.xXobeE+:-]*")
@@ -94,7 +93,7 @@ def _item(element: Element, indent: int) -> list[str]:
     """`- element` of a list; a shape is written `- box: {…}`."""
     pad = " " * indent
     if isinstance(element, Shape):
-        lines = _entry(_WORD[type(element)], element, indent + 2)
+        lines = _entry(element.word, element, indent + 2)
     else:
         line = f"{pad}- {_flow(element)}"
         if not isinstance(element, _BLOCK_ONLY) and len(line) <= WIDTH:
@@ -108,7 +107,7 @@ def _item(element: Element, indent: int) -> list[str]:
 def _flow(value: Any) -> str:
     """A value on one line."""
     if isinstance(value, Shape):
-        return f"{{{_WORD[type(value)]}: {_flow_fields(value)}}}"
+        return f"{{{value.word}: {_flow_fields(value)}}}"
     if isinstance(value, Element):
         return _flow_fields(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Setting):

@@ -8,7 +8,7 @@ from core.files.meshes.lookup import resolve_mesh
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag, local_name
 from core.model import Box, Capsule, Cylinder, Material, Mesh, Pose, Sphere
-from core.model.shapes import AnyShape
+from core.model.shapes import Shape
 
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 Place = tuple[str, str]
@@ -85,9 +85,7 @@ class Materials:
         return {"material": known.name}
 
 
-def shape_of(
-    reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options
-) -> AnyShape | None:
+def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options) -> Shape | None:
     """The shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
     where = f"link '{place[1]}', {role}"
     geometry = reader.child(tag, "geometry", where)
@@ -108,7 +106,7 @@ def shape_of(
     return _solid(reader, solids[0], common, where, place, options)
 
 
-def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options) -> AnyShape:
+def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options) -> Shape:
     match local_name(tag):
         case "box":
             return Box(size=reader.vector(tag, "size", None, where), **common)

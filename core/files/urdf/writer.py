@@ -206,10 +206,9 @@ class _Writer:
     def _shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
         if not isinstance(shape, Box | Sphere | Cylinder | Capsule | Mesh):
             if role == "visual" or shape.role == "collision":
-                word = type(shape).__name__.lower()
                 self._note(
                     "warning",
-                    f"URDF has no {word}; shape {number} is left out.",
+                    f"URDF has no {shape.word}; shape {number} is left out.",
                     "Use a mesh.",
                     "bodies",
                     body,
@@ -225,8 +224,9 @@ class _Writer:
             case Sphere():
                 etree.SubElement(geometry, "sphere", radius=self.number(shape.radius))
             case Cylinder() | Capsule():
-                word = "cylinder" if isinstance(shape, Cylinder) else "capsule"
-                etree.SubElement(geometry, word, radius=self.number(shape.radius), length=self.number(shape.length))
+                etree.SubElement(
+                    geometry, shape.word, radius=self.number(shape.radius), length=self.number(shape.length)
+                )
             case Mesh():
                 mesh = etree.SubElement(geometry, "mesh", filename=self._text(shape.file, "file of the mesh"))
                 if shape.scale != (1.0, 1.0, 1.0):

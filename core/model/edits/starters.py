@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from core.model.formula.numerals import without_noise
 from core.model.joints import Joint
 from core.model.model import Model
 from core.model.parameters import Parameter, value_of
-from core.model.shapes import IDENTITY, Box, Capsule, Cone, Cylinder, Material, Pose, Shape, Sphere
+from core.model.shapes import IDENTITY, Box, Material, Pose, Shape
 
 LINK_LENGTH = 0.3
 """Length in m of a new link on the ground; further ones are as long as what they hang on."""
@@ -108,18 +107,7 @@ def _far_end(model: Model, parent: str) -> tuple[float, float, float]:
 
 
 def _end(shape: Shape, value: Callable[[Any], float]) -> float:
-    """Largest x of a shape; exact for upright boxes and balls, an upper bound for turned shapes."""
+    """Largest x of a shape; exact for upright shapes and balls, an upper bound for turned ones."""
     x = value(shape.pose.position[0])
     turned = any(item != 0.0 for item in shape.pose.rotation)
-    match shape:
-        case Box(size=size):
-            half = [value(item) / 2 for item in size]
-            return x + (math.hypot(*half) if turned else half[0])
-        case Sphere(radius=radius):
-            return x + value(radius)
-        case Cylinder(radius=radius, length=length) | Cone(radius=radius, length=length):
-            return x + (math.hypot(value(radius), value(length) / 2) if turned else value(radius))
-        case Capsule(radius=radius, length=length):
-            return x + value(radius) + (value(length) / 2 if turned else 0.0)
-        case _:
-            return x
+    return x + (shape.radius_about(value) if turned else shape.bounds(value)[1][0])

@@ -18,7 +18,7 @@ from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.fields import Element, fields_of, nested_elements
 from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model, needed
-from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
+from core.model.shapes import Mesh, Pose
 from core.model.units.units import amount
 from core.model.unknown_kinds import of_unknown_kind, reason
 from core.model.validation import forces
@@ -236,7 +236,7 @@ class _Checks:
                 if field.name in ("size", "radius", "length"):
                     value = getattr(shape, field.name)
                     sizes = self.vector(value if isinstance(value, tuple) else (value,))
-                    least = 0.0 if isinstance(shape, Capsule) and field.name == "length" else 1e-300
+                    least = 0.0 if field.name in shape.may_vanish else 1e-300
                     if (sizes < least).any():
                         yield _of(
                             body,
@@ -269,7 +269,7 @@ class _Checks:
             return
         center = self.vector(body.center_of_mass)
         distances = [
-            math.dist(center, self.vector(shape.pose.position)) / max(self.radius(shape), 1e-300)
+            math.dist(center, self.vector(shape.pose.position)) / max(shape.radius_about(self.number), 1e-300)
             for shape in body.shapes
         ]
         if min(distances) > FAR:
@@ -280,22 +280,6 @@ class _Checks:
                 "Check it: metres, in the body's frame.",
                 "center_of_mass",
             )
-
-    def radius(self, shape: Shape) -> float:
-        """Radius of a ball about the shape's centre that holds it, m."""
-        match shape:
-            case Sphere():
-                return self.number(shape.radius)
-            case Capsule():
-                return self.number(shape.radius) + self.number(shape.length) / 2.0
-            case Cylinder() | Cone() | Pipe() | Coil() | Arrow():
-                return math.hypot(self.number(shape.radius), self.number(shape.length) / 2.0)
-            case Gearwheel():
-                return math.hypot(self.number(shape.radius), self.number(shape.width) / 2.0)
-            case Beam():
-                return math.hypot(*self.vector((shape.width, shape.height, shape.length))) / 2.0
-            case _:
-                return math.hypot(*self.vector(getattr(shape, "size", (0.0,)))) / 2.0
 
     # ------------------------------------------------------------------------------- joints
 
