@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
-    from core.joints import JointKind, PoseLawJoint
+    from core.joints import JointKind
+    from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
     from core.mechanism import Mechanism
     from core.model import (
@@ -98,7 +99,8 @@ _PLACES = {
     ),
     "core.files": ("dumps", "load", "loads", "read", "save"),
     "core.functions": ("FUNCTIONS", "Context", "call"),
-    "core.joints": ("JointKind", "PoseLawJoint"),
+    "core.joints": ("JointKind",),
+    "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
     "core.model": (

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMainWindow
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
     from app.document.opening import Opened
-    from app.document.pictures import PictureSettings
+    from app.document.picture_settings import PictureSettings
     from app.document.run_tree import Record
     from app.document.session import Ref, Session
     from app.playback.clock import Player

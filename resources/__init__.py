@@ -13,6 +13,11 @@ SYSTEM_LIBRARIES = FOLDER / "system_libraries.txt"
 """What a Linux system must have besides the wheels, read by `viz.system_libraries` and `.ci/setup`."""
 
 
+def has_icon(name: str) -> bool:
+    """True if there is a drawing of this name."""
+    return bool(name) and (ICONS / f"{name}.svg").is_file()
+
+
 class Example(NamedTuple):
     """A machine that ships with the program."""
 

@@ -10,6 +10,7 @@ import click
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 from app.cli.terminal import say
+from app.plotting.formats import suffixes
 
 if TYPE_CHECKING:
     from core.simulation import Run
@@ -20,7 +21,7 @@ RUN = click.Path(dir_okay=False)
 @click.command("plot")
 @click.argument("run_file", metavar="RUN.h5", type=RUN)
 @click.argument("channels", metavar="CHANNEL…", nargs=-1)
-@click.option("-o", "--output", type=RUN, help="File; its suffix says the format: .png, .svg …, .csv for the numbers.")
+@click.option("-o", "--output", type=RUN, help=f"File: {suffixes()}.")
 @click.option("--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="One more run over it (repeat).")
 @click.option("--x", "across", default="time", show_default=True, metavar="CHANNEL", help="The horizontal axis.")
 @click.option("--apart", is_flag=True, help="A plot for each channel, one above another.")
@@ -61,7 +62,7 @@ def command(
         say("\n".join(runs[0][1].channels))
         return
     if output is None:
-        raise click.UsageError("Say with -o which file to write, such as plot.png, or plot.csv for the numbers.")
+        raise click.UsageError(f"Say with -o which file to write: {suffixes()}.")
     from viz.system_libraries import require
 
     require("chart")

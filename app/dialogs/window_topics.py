@@ -4,90 +4,33 @@ from __future__ import annotations
 
 from html import escape
 
+from app.panels.panel import panels
 from app.widgets.fields.titles import title_of, type_title
 from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Model
 from core.model.constraints import CONSTRAINT_KINDS
 from core.model.fields import Element, fields_of
 from core.model.forces import FORCE_KINDS
 
-PANELS = {
+PARTS = {
     "scene": (
         "3-D view",
-        "Left drag orbits, middle drag or Shift+drag pans, the wheel zooms to the pointer; a double click "
-        "sets the centre of orbits. A click selects; with the pointer at rest on a link its joint's handle "
-        "appears: drag its ring or arrow. A right click says what can be done with what is under the pointer. "
-        "The cube turns the view, the buttons beside it choose what is drawn.",
+        "Left drag orbits, middle drag or Shift+drag pans, the wheel zooms to the pointer; a double click sets the "
+        "centre of orbits. A click selects; with the pointer at rest on a link its joint's handle appears: drag its "
+        "ring or arrow. A right click says what can be done with what is under the pointer. The cube turns the view, "
+        "the buttons beside it choose what is drawn.",
     ),
     "timeline": (
         "Timeline",
-        "Plays a run or a sequence of poses. Drag the slider, Space plays and pauses, ← and → step, Home and "
-        "End go to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before.",
+        "Plays a run or a sequence of poses. Drag the slider, Space plays and pauses, ← and → step, Home and End go "
+        "to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before.",
     ),
     "status": (
         "Status line",
-        "What the tool in hand does, what is computed at the moment (with a button that stops it), and the "
-        "degrees of freedom of the machine; the function Mobility says which motions they are.",
-    ),
-    "functions": (
-        "Functions",
-        "Everything that can be computed or derived. Choose one, set its options below the list, press Run "
-        "(Enter). With Live it is computed again whenever the pose or a parameter changes, where it has that "
-        "box. Results appear in Output and in the scene.",
-    ),
-    "tree": (
-        "Model",
-        "All elements of the machine: bodies and joints as they hang together, then parameters, materials, "
-        "forces … A click selects, F2 renames, Delete removes, + adds. Elements in italics belong to a DH "
-        "chain or a sub-assembly and are edited there. ▲ marks a doubt; the Findings panel says which.",
-    ),
-    "simulation": (
-        "Simulation",
-        "Length, method and tolerances of a run, start values, joint torques as formulas, and the runs made "
-        "so far. F5 simulates, F6 lets the machine live in real time.",
-    ),
-    "properties": (
-        "Properties",
-        "The fields of what is selected; of the whole model where nothing is. Numbers take units and "
-        "formulas: 30 deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies; Ctrl+Z takes it back.",
-    ),
-    "sliders": (
-        "Sliders",
-        "Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
-        "closed. The boxes above choose the units in which the whole window speaks.",
-    ),
-    "output": (
-        "Output",
-        "Results of functions, newest last, as numbers or as mathematics. Each can be copied as text, LaTeX, "
-        "code or a table; a click on a term marks what it belongs to.",
-    ),
-    "plots": (
-        "Plots",
-        "Channels of runs over time or over each other. The first button opens the list of channels; drag "
-        "channels into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, "
-        "SVG, PDF or CSV.",
-    ),
-    "derivation": (
-        "Derivation",
-        "How the equations of motion come about, step by step: each with its formula, its numbers at this "
-        "pose, and its arrows in the scene. ← and → step.",
-    ),
-    "findings": (
-        "Findings",
-        "What is wrong or doubtful in the model, while you edit. A click selects the element; where there is "
-        "a remedy that can be carried out, a button does so.",
-    ),
-    "console": (
-        "Console",
-        "Python with the open machine: model, mech, q and the functions of kinetostat are there. Enter runs, "
-        "Tab completes, Up and Down recall.",
-    ),
-    "robotica": (
-        "Robotica",
-        "Calls as Robotica's manual writes them: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab completes, Up "
-        "and Down recall, F1 explains the call in the line.",
+        "What the tool in hand does, what is computed at the moment (with a button that stops it), and the degrees "
+        "of freedom of the machine; the function Mobility says which motions they are.",
     ),
 }
-"""Panel → its title, and what it is for."""
+"""Part of the window that is no panel → its title, and what it is for."""
 
 _MEANT = {
     "parameters": "A named number. It can stand in every formula of the model, and has a slider.",
@@ -119,7 +62,8 @@ _KINDS: dict[str, list[tuple[str, str]]] = {
 
 def window_topics() -> dict[str, tuple[str, str]]:
     """Topic id → title and text (HTML): "panel.<id>" and "element.<collection>"."""
-    found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in PANELS.items()}
+    parts = {**PARTS, **{panel.id: (panel.title, panel.help) for panel in panels()}}
+    found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in parts.items()}
     found["element.model"] = ("Whole model", _text("Whole model", "What holds for the machine as a whole.", Model, []))
     for collection, element in COLLECTIONS.items():
         title = type_title(element)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from app.background.lifetime import Lifetime
+
 if TYPE_CHECKING:
     from app.document.revision import State
     from app.document.session import Session
@@ -22,17 +24,12 @@ class RunPose:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._told_about: object = None
-        session.runs.moved.connect(self._moved)
-        session.changed.connect(self._changed)
+        self._life = Lifetime()
+        self._life.listen((session.runs.moved, self._moved), (session.changed, self._changed))
 
     def close(self) -> None:
         """Listen no more."""
-        self._session.runs.moved.disconnect(self._moved)
-        self._session.changed.disconnect(self._changed)
-
-    def leave(self) -> None:
-        """Show the edited pose again; the next movement of the playhead shows the run again."""
-        self._session.follow(None)
+        self._life.close()
 
     def _moved(self, time: float) -> None:
         session = self._session

@@ -12,7 +12,7 @@ from core.functions.results import Arrow, EllipsoidField, PoseSequence, Result, 
 from viz import camera
 
 if TYPE_CHECKING:
-    from app.document.pictures import PictureSettings
+    from app.document.picture_settings import PictureSettings
     from app.playback.clock import Player
     from app.playback.sequence import Sequence
     from app.viewport.stage import Stage

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.preferences.element_icons import joint_icon
-from app.widgets.fields.titles import acted_along
-from app.widgets.quantities.quantity_text import Measure
-from core.joints import Free
-from core.mechanism import Mechanism
-from core.model import Force, Model
+from app.widgets.quantities.quantity_text import Measure, measure_of
+from core.simulation.run.channels import FRAME
 from core.simulation.run.run import Run
 
 TITLES = {
@@ -38,33 +35,6 @@ TITLES = {
     "residual": "constraint residual",
 }
 """Quantities in words."""
-_FRAME = {
-    "position": "length",
-    "velocity": "velocity",
-    "omega": "angular_velocity",
-    "acceleration": "acceleration",
-    "alpha": "angular_acceleration",
-}
-_COORDINATE = {
-    "q": {"angle": "angle", "length": "length"},
-    "v": {"angle": "angular_velocity", "length": "velocity"},
-    "a": {"angle": "angular_acceleration", "length": "acceleration"},
-    "tau": {"angle": "torque", "length": "force"},
-}
-_RATES = {
-    "angle": "angular_velocity",
-    "length": "velocity",
-    "velocity": "acceleration",
-    "angular_velocity": "angular_acceleration",
-}
-_FORCES = {"angle": "torque", "length": "force"}
-_WHOLE = {
-    "energy": Measure("energy"),
-    "momentum.linear": Measure("none", "N·s"),
-    "momentum.angular": Measure("none", "N·m·s"),
-    "constraint": Measure("length"),
-    "time": Measure("time"),
-}
 
 
 @dataclass(frozen=True)
@@ -102,73 +72,7 @@ def components(run: Run, channel: str) -> tuple[str, ...]:
 
 def measure(run: Run, name: str) -> Measure:
     """What the numbers of a channel measure; formulas measure nothing that is known."""
-    for whole, found in _WHOLE.items():
-        if name == whole or name.startswith(f"{whole}."):
-            return found
-    channel, component = base(run, name)
-    owner, _, what = channel.rpartition(".")
-    mech = run.mech
-    if what in _FRAME and owner in mech.frame_names:
-        return Measure(_FRAME[what])
-    if what == "reaction":
-        return Measure("torque" if component.startswith("t") else "force")
-    if what in _COORDINATE:
-        return _of_joint(mech, owner, what, component)
-    return _of_element(mech, channel, component)
-
-
-def _of_joint(mech: Mechanism, owner: str, what: str, component: str) -> Measure:
-    """Coordinates, speeds, accelerations and forces of joints by the dimension of the coordinate."""
-    dimension = next(
-        (
-            c.dimension
-            for c in mech.coordinates
-            if owner in (c.name, c.joint) and (not component or c.name == f"{owner}.{component}")
-        ),
-        "none",
-    )
-    joints = {joint.name: joint for joint in mech.model.expanded.joints}
-    kind = joints[owner].info if owner in joints else Free
-    if component and what != "q":
-        dimension = "angle" if component.startswith(("w", "angle")) else "length"
-    elif component and dimension == "none" and component in kind.coordinates:
-        dimension = kind.coordinate_dimensions[kind.coordinates.index(component)]
-    elif dimension == "none" and owner in joints and kind.nq == 1:
-        dimension = kind.coordinate_dimensions[0]
-    return Measure(_COORDINATE[what].get(dimension, "none"))
-
-
-def _of_element(mech: Mechanism, channel: str, component: str) -> Measure:
-    """Sensors, force elements, constraints and drivers."""
-    model = mech.model.expanded
-    owner, _, what = channel.rpartition(".")
-    measured = _measured(model, channel, component)
-    if measured is None and what == "rate":
-        measured = _RATES.get(_measured(model, owner, component) or "")
-    if measured is not None:
-        return Measure(measured)
-    exerting: tuple[Any, ...] = (*model.forces, *model.constraints, *model.drivers)
-    element = next((each for each in exerting if each.name == owner), None)
-    if element is None:
-        return Measure()
-    if what in ("torque", "power") or (isinstance(element, Force) and element.kind == "wrench"):
-        return Measure(what)
-    along = acted_along(element, mech.model)
-    if along == "none" and (part := component or getattr(element, "coordinate", "")):  # of a pose
-        along = "angle" if part.startswith("r") else "length"
-    return Measure({"rate": _RATES, "force": _FORCES}.get(what, {}).get(along, along if what == "length" else "none"))
-
-
-def _measured(model: Model, channel: str, component: str) -> str | None:
-    """The dimension of the value of a sensor, "wrist" or "wrist.rx"; None if the channel is no sensor's."""
-    sensors = {sensor.name: sensor for sensor in model.sensors}
-    owner, _, part = channel.rpartition(".")
-    if channel not in sensors and (owner not in sensors or part not in sensors[owner].info.components):
-        return None
-    sensor = sensors.get(channel) or sensors[owner]
-    if sensor.kind == "pose":
-        return "angle" if (component or part).startswith("r") else "length"
-    return sensor.info.dimension
+    return measure_of(run.dimension(name))
 
 
 # ------------------------------------------------------------------------------- the tree
@@ -204,9 +108,7 @@ def tree(run: Run) -> tuple[Entry, ...]:
         groups.append(_group(title, drawing, [row for row in rows if row is not None], names))
     for title, names in frames.items():
         drawing = "body" if title == "Bodies" else "frame"
-        of_frames = {
-            n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in (*_FRAME, "orientation")] for n in names
-        }
+        of_frames = {n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in FRAME] for n in names}
         groups.append(_group(title, drawing, [_owner(run, n, of_frames[n], drawing) for n in names], names))
     whole = [c for c in run.channels if c.partition(".")[0] in ("energy", "momentum", "constraint")]
     groups.append(_group("Machine", "model", [_leaf(run, channel) for channel in whole], whole))
@@ -245,7 +147,7 @@ def _leaf(run: Run, channel: str) -> Entry:
     if channel in run.model.expanded.index("sensor"):
         parts: tuple[str, ...] = tuple(filter(None, run.model.expanded.find("sensors", channel).info.components))
         return Entry("value", channel, "plot", tuple(Entry(p, f"{channel}.{p}", "plot") for p in parts))
-    if what in ("length", "force") and (turned := measure(run, channel).dimension) in ("angle", "torque"):
+    if what in ("length", "force") and (turned := run.dimension(channel)) in ("angle", "torque"):
         title = turned
     if owner in ("energy", "momentum", "constraint"):
         title = f"{title} energy" if owner == "energy" else title

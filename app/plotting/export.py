@@ -1,11 +1,9 @@
-"""Plots as files: pictures (PNG), drawings (SVG, PDF) on white, numbers (CSV). Whole or not at all."""
+"""Plots as pictures (PNG), drawings (SVG, PDF) on white, numbers (CSV), and on the clipboard."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
-from pathlib import Path
-from typing import NamedTuple
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter
@@ -16,8 +14,6 @@ from app.plotting.chart import Chart
 from app.plotting.curves import Curve
 from app.plotting.legend import pen_of
 from app.preferences.theme import LIGHT, Colors
-from core.errors import FileError
-from core.files.source import write_whole
 
 PICTURE_SCALE = 2.0
 """Pixels of a PNG per pixel of the screen."""
@@ -26,16 +22,6 @@ STROKE = 1.25
 LINE = 18.0
 """Height of a row of the legend."""
 MARGIN = 8.0
-
-
-def save(charts: Sequence[Chart], path: str | Path) -> None:
-    """Write the plots to a file; its suffix says how. Raises FileError."""
-    target = Path(path)
-    chosen = next((each for each in FORMATS if each.suffix == target.suffix.lower()), None)
-    if chosen is None:
-        known = ", ".join(each.suffix for each in FORMATS)
-        raise FileError("The suffix says no format of plots.", file=str(target), remedy=f"Use {known}.")
-    write_whole(str(target), chosen.write(charts))
 
 
 def copy(charts: Sequence[Chart]) -> None:
@@ -133,7 +119,8 @@ def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCAL
     return image
 
 
-def _png(charts: Sequence[Chart]) -> bytes:
+def png(charts: Sequence[Chart]) -> bytes:
+    """The plots as a PNG, in the colours of the screen."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     picture(charts, charts[0].colors).save(buffer, "PNG")  # type: ignore[call-overload]
@@ -145,7 +132,8 @@ def _resolution(charts: Sequence[Chart]) -> int:
     return charts[0].view.logicalDpiX()
 
 
-def _svg(charts: Sequence[Chart]) -> bytes:
+def svg(charts: Sequence[Chart]) -> bytes:
+    """The plots as an SVG drawing."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -161,7 +149,8 @@ def _svg(charts: Sequence[Chart]) -> bytes:
     return bytes(buffer.data().data())
 
 
-def _pdf(charts: Sequence[Chart]) -> bytes:
+def pdf(charts: Sequence[Chart]) -> bytes:
+    """The plots as a page."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
@@ -207,24 +196,3 @@ def _head(name: str, unit: str, tail: str) -> str:
 
 def _quoted(text: str, separator: str) -> str:
     return f'"{text}"' if separator in text or '"' in text else text
-
-
-def _csv(charts: Sequence[Chart]) -> bytes:
-    return table(charts).encode()
-
-
-class Format(NamedTuple):
-    """A format of files."""
-
-    suffix: str
-    title: str
-    write: Callable[[Sequence[Chart]], bytes]
-
-
-FORMATS = (
-    Format(".png", "Picture", _png),
-    Format(".svg", "Drawing", _svg),
-    Format(".pdf", "Drawing", _pdf),
-    Format(".csv", "Numbers", _csv),
-)
-"""In the order in which they are offered."""

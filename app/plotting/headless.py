@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.document.run_tree import Runs
 from app.plotting.channels import leaves, tree
+from app.plotting.formats import save
 from app.plotting.series import Series, column, expanded
 from app.plotting.sheets import TIME, Plot
 from core.errors import KinetostatError, near_misses
@@ -54,10 +55,9 @@ class PlotSettings:
 
 
 def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: str | Path) -> int:
-    """Draw the runs (name, run) into a PNG, SVG, PDF or CSV file; the number of curves. Raises KinetostatError."""
+    """Draw the runs (name, run) into a file of any format; the number of curves. Raises KinetostatError."""
     plots = _plots([run for _, run in runs], plot_settings)
     application = _application()
-    from app.plotting import export
     from app.plotting.chart import Chart
     from app.plotting.curves import curves
     from app.preferences.theme import DARK, LIGHT
@@ -75,7 +75,7 @@ def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: st
         _cut(chart, plot, plot_settings)
         charts.append(chart)
     application.processEvents()  # the axes find their places
-    export.save(charts, path)
+    save(charts, path)
     return sum(len(chart.curves) for chart in charts)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.preferences.icons import has_icon
 from core.model import JOINT_KINDS, WORDS, Constraint, Force, Sensor
+from resources import has_icon
 from viz.drawlist.elements import LOOKS, driven, look_of
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from resources import ICONS
+from resources import ICONS, has_icon
 
 _kept: list[QIconEngine] = []
 
@@ -59,11 +59,6 @@ def _color(mode: QIcon.Mode) -> str:
     group = QPalette.ColorGroup.Disabled if mode == QIcon.Mode.Disabled else QPalette.ColorGroup.Active
     role = QPalette.ColorRole.HighlightedText if mode == QIcon.Mode.Selected else QPalette.ColorRole.WindowText
     return palette.color(group, role).name()
-
-
-def has_icon(name: str) -> bool:
-    """True if there is a drawing of this name."""
-    return bool(name) and (ICONS / f"{name}.svg").is_file()
 
 
 @cache

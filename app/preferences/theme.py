@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.preferences.dotted import dotted
 from app.preferences.settings import Settings
@@ -137,8 +138,11 @@ class Theme:
         self.name = ""
         application().setStyle("Fusion")
         application().setFont(dotted(application().font()))
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
-        settings.changed.connect(self._settings_changed)
+        self._life = Lifetime()
+        self._life.listen(
+            (QGuiApplication.styleHints().colorSchemeChanged, self._system_changed),
+            (settings.changed, self._settings_changed),
+        )
         self.refresh()
 
     @property
@@ -163,8 +167,7 @@ class Theme:
 
     def close(self) -> None:
         """Listen no more."""
-        QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
-        self._settings.changed.disconnect(self._settings_changed)
+        self._life.close()
 
     def _system_changed(self, scheme: Qt.ColorScheme) -> None:
         self.refresh()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
+from app.background.lifetime import Lifetime
 from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
 from app.runs.run_settings import matched_speeds, speeds_at
@@ -70,14 +71,13 @@ class Interactive(QObject):
         self._tool = "select"
         self._tool_waits = False
         """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
-        self._session.changed.connect(self._changed)
-        self._session.moved.connect(self._moved)
+        self._life = Lifetime()
+        self._life.listen((self._session.changed, self._changed), (self._session.moved, self._moved))
 
     def close(self) -> None:
         """Stop for good."""
         self._timer.stop()
-        self._session.changed.disconnect(self._changed)
-        self._session.moved.disconnect(self._moved)
+        self._life.close()
         self.live = None
 
     @property

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
-from psygnal import SignalInstance
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QMenu
 
+from app.background.lifetime import Lifetime
 from app.document.connection_draft import Pick, followed, frame_at, landmarks_of, pick_of, poses, present
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.session import Ref, State
@@ -66,7 +66,7 @@ class Asking:
     picks: tuple[Pick, ...] = field(default=())
     at: QPoint = field(default_factory=QPoint)
     menu: QMenu | None = None
-    pairs: tuple[tuple[SignalInstance, Callable[..., None]], ...] = ()
+    life: Lifetime = field(default_factory=Lifetime)
     """What it listens to: the selection and the row of the ground, in the model tree, and edits."""
     document: int = 0
     """The document in which it was asked."""
@@ -92,13 +92,11 @@ def arm(view: Stage, connection: Connection | None) -> None:
     _listen_no_more(view)
     session, known = view.session, ReferenceType(view)
     state = _asking[view] = Asking(connection, document=session.document)
-    state.pairs = (
+    state.life.listen(
         (session.selected, _listener(known, state)),
         (session.grounded, _ground_listener(known, state)),
         (session.changed, _edit_listener(known, state)),
     )
-    for signal, slot in state.pairs:
-        signal.connect(slot)
     first = _selected(view, state.wants[0])
     if first is not None:
         _take(view, first)
@@ -177,9 +175,7 @@ def _chosen_elsewhere(view: Stage, state: Asking) -> None:
 def _listen_no_more(view: Stage) -> None:
     state = _asking.get(view)
     if state is not None:
-        for signal, slot in state.pairs:
-            signal.disconnect(slot)
-        state.pairs = ()
+        state.life.close()
 
 
 def _selected(view: Stage, want: str) -> Pick | None:

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from app.background.lifetime import Lifetime
 from app.document.session import Ref, Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
@@ -83,14 +84,20 @@ class Viewport(Surface):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(240, 180)
         self.annotations = Annotations(self.scene, theme, self)
+        self._life = Lifetime()
+        own = self._life.own
+        self._life.callback(self.free)
         self.gestures: Gestures[Stage] = Gestures(self, session, tools, other_buttons)
         self._again.timeout.connect(self.gestures.again)
         self.standing = ""  # words of a state that outlasts gestures
         self.gestures.chosen.connect(lambda _tool: self.say())
-        self.follower = SceneFollower(self)
-        self.handles = HandleChoice(self)
-        self.overlay = Overlay(self)
-        self.frame_sets = FrameSets(self)
+        self.follower = own(SceneFollower(self))
+        self.handles = own(HandleChoice(self))
+        self.overlay = own(Overlay(self))
+        self.frame_sets = own(FrameSets(self))
+        for timer in (self._again, self._calm, self.viewpoint):
+            self._life.callback(timer.stop)
+        own(self.gestures)
 
     @property
     def widget(self) -> QWidget:
@@ -119,15 +126,7 @@ class Viewport(Surface):
 
     def close(self) -> None:
         """Listen no more and free the scene's memory."""
-        self.gestures.close()
-        self.viewpoint.stop()
-        self._again.stop()
-        self._calm.stop()
-        self.handles.close()
-        self.follower.close()
-        self.overlay.close()
-        self.frame_sets.close()
-        self.free()
+        self._life.close()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep what floats in its place."""

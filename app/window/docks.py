@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
 
-from app.panels import LEFT, RIGHT, Panel, panels
+from app.panels.panel import LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
 from app.widgets.accessible import name_panel
 

@@ -16,7 +16,7 @@ from app.background.lifetime import Lifetime
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.run_pose import RunPose
 from app.document.session import Ref, Session
 from app.panels.console.panel import ConsolePanel

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from core.joints import JointKind
 from core.multibody.parameter_values import Values
 from core.numerics.position_solver import Flags, Problem
-from core.spatial.pose import from_matrix
+from core.spatial.pose import Pose
+from core.spatial.rotation import Rotation
+from core.spatial.vector import Vector3
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -55,7 +57,9 @@ def turned_round(
     poses = compiled.joint_poses(q, p)
     for each in closing:
         X_Wa, X_Wb = (np.asarray(side) @ each.canonical for side in poses[each.name])
-        cosine = each.law.facing(from_matrix(np.linalg.inv(X_Wa) @ X_Wb))
+        X_aW = X_Wa[:3, :3].T
+        R_ab, p_ab = (X_aW @ X_Wb[:3, :3]).tolist(), (X_aW @ (X_Wb[:3, 3] - X_Wa[:3, 3])).tolist()
+        cosine = each.law.facing(Pose(Rotation(*(Vector3(*row) for row in R_ab)), Vector3(*p_ab)))
         if cosine is not None and cosine < 0.0:
             yield each.name, each.rows
 

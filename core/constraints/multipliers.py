@@ -70,7 +70,7 @@ def constrained_motion(
     if not compiled.by_mass_matrix:
         name = "forward_dynamics" if passive else "forward_dynamics_ideal"
         a = compiled.call(name, q, v, tau, p=p, t=t, x=x)
-        return a, np.zeros((*a.shape[:-1], 0))
+        return a, a[..., :0]
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
     rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
     M = compiled.mass_matrix(q, p)

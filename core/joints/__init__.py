@@ -6,12 +6,10 @@ from core.joints.fixed import Fixed
 from core.joints.free import Free
 from core.joints.kind import JointKind
 from core.joints.planar import Planar
-from core.joints.pose_law import PoseLawJoint
 from core.joints.prismatic import Prismatic
 from core.joints.revolute import Revolute
 from core.joints.screw import Screw
 from core.joints.spherical import Spherical
-from core.joints.trial import check_joint_kind
 from core.joints.universal import Universal
 from core.joints.unknown import UnknownJoint
 from core.kinds import Kinds
@@ -24,7 +22,6 @@ __all__ = [
     "Free",
     "JointKind",
     "Planar",
-    "PoseLawJoint",
     "Prismatic",
     "Revolute",
     "Screw",
@@ -32,6 +29,13 @@ __all__ = [
     "Universal",
     "UnknownJoint",
 ]
+
+
+def _check(kind: type[JointKind]) -> None:
+    from core.joints.trial import check_joint_kind  # only what people add needs NumPy here
+
+    check_joint_kind(kind)
+
 
 JOINT_KINDS: Kinds[JointKind] = Kinds(
     "joint",
@@ -46,6 +50,6 @@ JOINT_KINDS: Kinds[JointKind] = Kinds(
     Spherical,
     Free,
     Fixed,
-    check=check_joint_kind,
+    check=_check,
 )
 """The family, in the order in which people are offered it."""

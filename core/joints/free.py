@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from core.joints import quaternions
-from core.joints.kind import Array, Columns, Elementary, Forbidden, Scalars, SteadyKind
+from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
 from core.joints.members import sliding, turning
 from core.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
 from core.spatial.force import Force
@@ -14,6 +14,9 @@ from core.spatial.relative_measures import Measured
 from core.spatial.rotation import from_quaternion
 from core.spatial.scalar import Scalar
 from core.spatial.vector import ZERO, Vector3, X, Y, Z
+
+if TYPE_CHECKING:
+    from core.joints.kind import Array
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Free(SteadyKind):
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
+        from core.joints import quaternions
+
         """The screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
         turn, shift = step[..., :3], step[..., 3:]
         position = q[..., :3] + quaternions.rotated(quaternions.unit(q[..., 3:]), quaternions.swept(turn, shift))
@@ -65,6 +70,8 @@ class Free(SteadyKind):
 
     @classmethod
     def between(cls, q0: Array, q1: Array) -> Array:
+        from core.joints import quaternions
+
         turn = quaternions.between(q0[..., 3:], q1[..., 3:])
         back = quaternions.conjugate(quaternions.unit(q0[..., 3:]))
         shift = quaternions.rotated(back, q1[..., :3] - q0[..., :3])

@@ -9,10 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 from core.kinds import KindError
 from core.spatial.motion import ZERO as ZERO_MOTION
@@ -23,9 +20,14 @@ from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import Rotation, from_z, normalised
 from core.spatial.scalar import Scalar, minus
 
+if TYPE_CHECKING:  # documents know the kinds, and are read without NumPy
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
 Scalars = Sequence[Scalar]
 Columns = tuple[Motion, ...]
-Array = NDArray[np.float64]
 
 RATES = {"angle": "angular_velocity", "length": "velocity", "none": "none"}
 """Dimension of a coordinate → that of its rate."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.joints.kind import Array, Columns, JointKind, Scalars
+from core.joints.kind import Columns, JointKind, Scalars
 from core.joints.members import between_axes
 from core.spatial.dual import Dual, rate_of, value_of
 from core.spatial.force import Force
@@ -22,6 +23,7 @@ from core.spatial.rotation import Rotation, from_z, normalised
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
 
+Array = NDArray[np.float64]
 Law = TypeVar("Law", bound=JointKind)
 
 MOST_ROUNDS = 60

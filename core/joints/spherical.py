@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from core.joints import quaternions
-from core.joints.kind import Array, Columns, Elementary, Forbidden, Scalars, SteadyKind
+from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
 from core.joints.members import coincident, turning
 from core.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
 from core.spatial.force import Force
@@ -14,6 +14,9 @@ from core.spatial.relative_measures import Measured
 from core.spatial.rotation import from_quaternion
 from core.spatial.scalar import Scalar
 from core.spatial.vector import ZERO, X, Y, Z
+
+if TYPE_CHECKING:
+    from core.joints.kind import Array
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,14 @@ class Spherical(SteadyKind):
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
+        from core.joints import quaternions
+
         return quaternions.moved(q, step)
 
     @classmethod
     def between(cls, q0: Array, q1: Array) -> Array:
+        from core.joints import quaternions
+
         return quaternions.between(q0, q1)
 
     def elementary(self) -> tuple[Elementary, ...]:

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.joints.kind import Array, JointKind
+from core.joints.kind import JointKind
 from core.kinds import KindError
 from core.spatial.pose import Pose
+
+Array = NDArray[np.float64]
 
 AXIS, SECOND_AXIS, PITCH = (0.3, -0.5, 0.8), (0.9, 0.2, 0.4), 0.07
 """The document that the tried joint is read from."""

@@ -81,6 +81,11 @@ class SubAssembly(Element):
                     f"'{self.file}' has no parameter '{unknown}'.", where=f"{where}, settings", remedy=hint
                 )
 
+    def setting_dimension(self, name: str) -> str:
+        """What a parameter of the file measures."""
+        parameters = () if self.content is None else self.content.expanded.parameters
+        return next((each.dimension for each in parameters if each.name == name), "none")
+
     @property
     def ground(self) -> str:
         """Name of the frame that its world becomes."""

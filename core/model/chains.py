@@ -8,9 +8,11 @@ own entries (Craig's a_{i−1}, α_{i−1}), joint i about z_i.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from core.joints import Fixed
 from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
+from core.model.dimensions import along, damping_of, force_of, inertia_of
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
 from core.model.formula.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
 from core.model.joints import Joint, Limit
@@ -31,12 +33,16 @@ class DHRow(Element):
     mass: Value = scalar("mass", 0.0, "Mass of the link")
     center_of_mass: Vector = vector("length", help="Centre of mass in the link's frame")
     inertia: Inertia = part(Inertia, "Inertia about the centre of mass, link axes", NO_INERTIA)
-    armature: Value = scalar("none", 0.0, "Reflected rotor inertia (kg·m² or kg)")
-    damping: Value = scalar("none", 0.0, "Viscous damping (N·m·s/rad or N·s/m)")
-    friction: Value = scalar("none", 0.0, "Coulomb friction (N·m or N)")
+    armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
+    damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
+    friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
     limit: Limit | None = part(Limit, "Bounds of the joint coordinate")
-    rest: Value | None = scalar("none", None, "Rest position (rad or m)")
+    rest: Value | None = scalar(default=None, help="Rest position (rad or m)", by=along)
     shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes of the link, in its frame")
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What its coordinate measures."""
+        return "angle" if self.kind == "revolute" else "length"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import ModelError
-from core.model.declared_numbers import Quantity, Setting, each_once
+from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
+from core.model.dimensions import along, of_joint, of_sensor, rate_of
 from core.model.fields import (
     Element,
     Value,
@@ -84,17 +85,27 @@ class Constraint(Element):
     name: str = name()
     kind: str = kind_in(CONSTRAINT_KINDS, "Kind of constraint", "hold")
     sensor: str = reference("sensor", "Sensor that is held", optional=True)
-    value: Value = scalar("none", 0.0, "Value at which it is held (SI)")
+    value: Value = scalar(help="Value at which it is held (SI)", by=along)
     joint: str = reference("joint", "Joint that is coupled", optional=True)
     leader: str = reference("joint", "Joint it is coupled to", optional=True)
     ratio: Value = scalar("none", 1.0, "Ratio")
-    offset: Value = scalar("none", 0.0, "Offset (rad or m)")
+    offset: Value = scalar(help="Offset (rad or m)", by=along)
     a: str = reference("frame", "Body or frame at one end of a rod; empty: world", optional=True)
     b: str = reference("frame", "Body or frame at the other end of a rod", optional=True)
     length: Value = scalar("length", 1.0, "Length of a rod")
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "First axis of the universal joint of a rod, in a")
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What is held measures: a sensor (or a component of it), a coordinate, a length."""
+        if "sensor" in self.info.uses:
+            return of_sensor(model, self.sensor, index)
+        return of_joint(model, self.joint) if "joint" in self.info.uses else "length"
+
+    def setting_dimension(self, name: str) -> str:
+        """What a number measures that the kind declares."""
+        return dimension_in(self.info.numbers, name)
 
     @property
     def info(self) -> ConstraintKind:
@@ -134,6 +145,13 @@ class Constraint(Element):
                 )
 
 
+_GIVEN = {"position": along, "velocity": rate_of(along), "acceleration": rate_of(rate_of(along))}
+
+
+def _given(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
+    return _GIVEN[owners[-1].motion](owners, model, index)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Driver(Element):
     """Moves a coordinate of a joint, or a sensor, as a function of time.
@@ -147,12 +165,16 @@ class Driver(Element):
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
     sensor: str = reference("sensor", "Sensor that is moved", optional=True)
     motion: str = choice(MOTIONS, "What the function gives", "position")
-    function: Value | None = formula("none", None, "Formula in t and the parameters", states=False)
+    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given)
     times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
-    values: tuple[Value, ...] = vector("none", (), "Values of the table (SI)", sizes=(), labels=())
+    values: tuple[Value, ...] = vector(default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given)
     file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
     column: str = text("Column of the file; empty: the one of the joint's or sensor's name")
     description: str = text("Notes")
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What is moved measures: a sensor (or a component of it), or a coordinate."""
+        return of_sensor(model, self.sensor, index) if self.sensor else of_joint(model, self.joint, self.coordinate)
 
     def validate(self) -> None:
         """Exactly one thing is moved, by exactly one function."""

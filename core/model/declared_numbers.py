@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import ModelError
 from core.model.fields import Element, Value, scalar, text
 from core.model.units.units import SI
+
+
+def _as_declared(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+    return str(owners[0].setting_dimension(owners[-1].parameter))
+
+
+def dimension_in(quantities: Iterable[Quantity], name: str) -> str:
+    """What the quantity of a name measures; "none" if there is none."""
+    return next((each.dimension for each in quantities if each.name == name), "none")
 
 
 class Quantity(NamedTuple):
@@ -36,7 +45,7 @@ class Setting(Element):
     """A number that is declared elsewhere and the value it takes here (a formula in this model's parameters)."""
 
     parameter: str = text("Name of the parameter in the file, or of the number of the kind")
-    value: Value = scalar("none", 0.0, "Value here (SI)")
+    value: Value = scalar(help="Value here (SI)", by=_as_declared)
 
 
 def each_once(settings: Iterable[Setting], where: str) -> None:

@@ -1,121 +1,134 @@
-"""What a number field measures where that depends on other fields: limits of a prismatic joint are lengths."""
+"""What number fields measure: rules for those whose dimension depends on other fields, and the one reader of all.
+
+A field says its dimension where it is declared: `scalar("length")`, or by a rule, `scalar(by=along)`,
+`scalar(by=rate_of(along))`. Elements that act along something have `along(model, index) -> str`, the dimension of the
+coordinate, sensor or length; the fields of what lies in them (limits, couplings) follow them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from core.model.assemblies import SubAssembly
-from core.model.chains import DHRow
-from core.model.constraints import Constraint, Driver
-from core.model.declared_numbers import Setting
-from core.model.fields import Element, Field
-from core.model.forces import LINE, SENSOR, Force, LineMass
-from core.model.joints import Joint, Limit, Mimic
-from core.model.model import Model
-from core.model.parameters import Parameter
-from core.model.sensors import Sensor
+from core.model.fields import Element, Field, PartsKind, Rule, ScalarKind, VectorKind, fields_of
 
-_RATES = {
-    "angle": ("angle", "angular_velocity", "angular_acceleration"),
-    "length": ("length", "velocity", "acceleration"),
+Owners = tuple[Any, ...]
+"""Elements, each inside the one before; the last has the field."""
+
+RATES = {
+    "angle": "angular_velocity",
+    "length": "velocity",
+    "angular_velocity": "angular_acceleration",
+    "velocity": "acceleration",
 }
-_EFFORTS = {"angle": "torque", "length": "force"}
-_MOTIONS = ("position", "velocity", "acceleration")
+_DUALS = {
+    "force": {"angle": "torque", "length": "force"},
+    "stiffness": {"angle": "rotational_stiffness", "length": "stiffness"},
+    "damping": {"angle": "rotational_damping", "length": "damping"},
+    "inertia": {"angle": "inertia", "length": "mass"},
+}
 
 
-class Meant:
-    """The dimensions of the fields of a model."""
-
-    def __init__(self, model: Model) -> None:
-        self.joints = {joint.name: joint for joint in model.expanded.joints}
-        self.sensors = {sensor.name: sensor for sensor in model.expanded.sensors}
-
-    def dimension(self, element: Element, inner: Any, field: Field, index: int = 0) -> str:
-        """The dimension of a field of `inner`, which is the element or lies in it; `index` is that within a vector."""
-        found: str | None = None
-        match inner:
-            case Parameter():
-                found = inner.dimension
-            case Setting():
-                found = _of_declared(element).get(inner.parameter)
-            case Joint():
-                found = self._joint(inner, field.name, index)
-            case Limit():
-                found = self._limit(element, inner, field.name)
-            case Mimic() if field.name == "offset" and isinstance(element, Joint):
-                found = self._of_joint(element)
-            case DHRow() if field.name == "rest":
-                found = _of_row(inner)
-            case LineMass() if field.name == "place":
-                found = "none" if inner.at == "fraction" else "length"
-            case Sensor() if field.name == "offset":
-                found = inner.info.dimension
-            case Force() if field.name == "rest":
-                found = self._along(inner)
-            case Constraint():
-                found = self._constraint(inner, field.name)
-            case Driver() if field.name in ("function", "values"):
-                found = self._driver(inner)
-        own: str = getattr(field.kind, "dimension", "none")
-        return found or own
-
-    def _joint(self, joint: Joint, field: str, index: int) -> str | None:
-        if field == "start_speed":
-            return joint.info.speed_dimensions[index]
-        return self._of_joint(joint, index) if field == "rest" else None
-
-    def _of_joint(self, joint: Joint | None, index: int = 0) -> str | None:
-        dimensions = () if joint is None else joint.info.coordinate_dimensions
-        return dimensions[index] if index < len(dimensions) else None
-
-    def _limit(self, element: Element, limit: Limit, field: str) -> str | None:
-        own = None
-        if isinstance(element, Joint):
-            number = next((i for i, each in enumerate(element.limits) if each is limit), 0)
-            own = self._of_joint(element, number)
-        else:
-            rows = [row for row in getattr(element, "rows", ()) if row.limit is limit]
-            own = _of_row(rows[0]) if rows else None
-        if own not in _RATES:
-            return None
-        return {"velocity": _RATES[own][1], "effort": _EFFORTS[own]}.get(field, own)
-
-    def _along(self, force: Force) -> str | None:
-        if force.info.along == LINE:
-            return "length"
-        if force.info.along == SENSOR:
-            sensor = self.sensors.get(force.sensor)
-            return None if sensor is None else sensor.info.dimension
-        return self._coordinate(force.joint, force.coordinate)
-
-    def _coordinate(self, joint: str, coordinate: str) -> str | None:
-        found = self.joints.get(joint)
-        if found is None:
-            return None
-        names = found.info.coordinates
-        return self._of_joint(found, names.index(coordinate) if coordinate in names else 0)
-
-    def _constraint(self, constraint: Constraint, field: str) -> str | None:
-        if field == "value" and (sensor := self.sensors.get(constraint.sensor)) is not None:
-            return sensor.info.dimension
-        return self._of_joint(self.joints.get(constraint.joint)) if field == "offset" else None
-
-    def _driver(self, driver: Driver) -> str | None:
-        if driver.sensor:
-            sensor = self.sensors.get(driver.sensor)
-            own = None if sensor is None else sensor.info.dimension
-        else:
-            own = self._coordinate(driver.joint, driver.coordinate)
-        return _RATES[own][_MOTIONS.index(driver.motion)] if own in _RATES else None
+def rate(dimension: str) -> str:
+    """What the rate of a quantity measures; "none" where that has no name."""
+    return RATES.get(dimension, "none")
 
 
-def _of_declared(element: Element) -> dict[str, str]:
-    """Of what the settings of an element set, by name."""
-    if isinstance(element, Force | Constraint):
-        return {number.name: number.dimension for number in element.info.numbers}
-    content = element.content if isinstance(element, SubAssembly) else None
-    return {} if content is None else {p.name: p.dimension for p in content.expanded.parameters}
+def dual(dimension: str) -> str:
+    """What the force measures that acts along an angle or a length."""
+    return _DUALS["force"].get(dimension, "none")
 
 
-def _of_row(row: DHRow) -> str:
-    return "angle" if row.kind == "revolute" else "length"
+def along(owners: Owners, model: Any, index: int | None) -> str:
+    """The rule of what is a coordinate, or a value of that along which the innermost owner acts that acts at all."""
+    acting = next((owner for owner in reversed(owners) if hasattr(owner, "along")), None)
+    return "none" if acting is None else str(acting.along(model, index))
+
+
+def _mapped(rule: Rule, table: Mapping[str, str]) -> Rule:
+    return lambda owners, model, index: table.get(rule(owners, model, index), "none")
+
+
+def rate_of(rule: Rule) -> Rule:
+    """The rule of its rate."""
+    return _mapped(rule, RATES)
+
+
+def force_of(rule: Rule) -> Rule:
+    """The rule of the force along it."""
+    return _mapped(rule, _DUALS["force"])
+
+
+def stiffness_of(rule: Rule) -> Rule:
+    """The rule of a force per value."""
+    return _mapped(rule, _DUALS["stiffness"])
+
+
+def damping_of(rule: Rule) -> Rule:
+    """The rule of a force per rate."""
+    return _mapped(rule, _DUALS["damping"])
+
+
+def inertia_of(rule: Rule) -> Rule:
+    """The rule of a force per second rate."""
+    return _mapped(rule, _DUALS["inertia"])
+
+
+def common(dimensions: Iterable[str]) -> str:
+    """The dimension that all share; "none" when they differ."""
+    found = set(dimensions)
+    return found.pop() if len(found) == 1 else "none"
+
+
+def one_of(dimensions: tuple[str, ...], index: int | None) -> str:
+    """The dimension of one of several numbers, of all for None."""
+    if index is None:
+        return common(dimensions)
+    return dimensions[index] if index < len(dimensions) else "none"
+
+
+def of_joint(model: Any, name: str, coordinate: str = "") -> str:
+    """What a coordinate of a joint measures, found by its suffix."""
+    joint = next((each for each in model.expanded.joints if each.name == name), None)
+    if joint is None:
+        return "none"
+    names = joint.info.coordinates
+    return str(joint.along(model, names.index(coordinate) if coordinate in names else None))
+
+
+def of_sensor(model: Any, name: str, index: int | None = None) -> str:
+    """What a sensor measures, or one of its components."""
+    sensor = next((each for each in model.expanded.sensors if each.name == name), None)
+    return "none" if sensor is None else str(sensor.along(model, index))
+
+
+# ------------------------------------------------------------------------------- reading
+
+
+def field_of(element: type, name: str) -> Field:
+    """The field of this name of an element type."""
+    return next(field for field in fields_of(element) if field.name == name)
+
+
+def dimension_of(model: Any, owners: Owners, field: Field, index: int | None = None) -> str:
+    """What a number field of the last owner measures.
+
+    index : which number of a vector, or which of several parts the last owner is; None: all of them, or the only one
+    """
+    kind = field.kind
+    if not isinstance(kind, ScalarKind | VectorKind):
+        return "none"
+    return kind.dimension if kind.by is None else kind.by(owners, model, index)
+
+
+def owned(element: Element, above: Owners = (), index: int | None = None) -> Iterator[tuple[Owners, int | None]]:
+    """The element and all elements inside it, depth first: each with those it lies in before it, and which of several
+    parts it is."""
+    owners = (*above, element)
+    yield owners, index
+    for field in fields_of(type(element)):
+        value = getattr(element, field.name)
+        several = isinstance(field.kind, PartsKind)
+        for number, item in enumerate(value if several else (value,)):
+            if isinstance(item, Element):
+                yield from owned(item, owners, number if several else None)

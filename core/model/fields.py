@@ -23,6 +23,9 @@ Value = float | str
 
 Vector = tuple[Value, Value, Value]
 
+Rule = Callable[[tuple[Any, ...], Any, "int | None"], str]
+"""rule(owners, model, index): the dimension of a number field of the last owner (`core.model.dimensions`)."""
+
 _NAME = re.compile(r"(?=.*[^\W\d])\w[\w\-]*(?:[./:|][\w\-]+)*")
 MAX_NAME = 200
 
@@ -37,10 +40,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class ScalarKind(Kind):
-    """A number in SI or an expression; `dimension` is a key of `units.SI`; optional fields may be None."""
+    """A number in SI or an expression; `dimension` is a key of `units.SI`, and `by` the rule of `core.model.dimensions`
+    that finds it where it depends on other fields; optional fields may be None."""
 
     dimension: str = "none"
     optional: bool = False
+    by: Rule | None = None
 
     def coerce(self, value: Any) -> Value | None:
         if value is None and self.optional:
@@ -56,6 +61,7 @@ class VectorKind(Kind):
     dimension: str = "none"
     sizes: tuple[int, ...] = (3,)
     labels: tuple[str, ...] = ("x", "y", "z")
+    by: Rule | None = None
 
     def coerce(self, value: Any) -> tuple[Value, ...]:
         single = not self.sizes and (isinstance(value, str) or not hasattr(value, "__iter__"))
@@ -215,30 +221,44 @@ class PartsKind(Kind):
 # --------------------------------------------------------------------------------- declaring fields
 
 
-def scalar(dimension: str, default: Value | None = 0.0, help: str = "", *, required: bool = False) -> Any:
-    """A number or expression of a dimension; a default of None makes the field optional."""
-    return _declare(ScalarKind(dimension, default is None), help, default, required)
+def scalar(
+    dimension: str = "none",
+    default: Value | None = 0.0,
+    help: str = "",
+    *,
+    by: Rule | None = None,
+    required: bool = False,
+) -> Any:
+    """A number or expression of a dimension, or of one that a rule finds; a default of None makes the field
+    optional."""
+    return _declare(ScalarKind(dimension, default is None, by), help, default, required)
 
 
 def vector(
-    dimension: str,
+    dimension: str = "none",
     default: Sequence[Value] = (0.0, 0.0, 0.0),
     help: str = "",
     *,
     sizes: tuple[int, ...] = (3,),
     labels: tuple[str, ...] = ("x", "y", "z"),
+    by: Rule | None = None,
 ) -> Any:
     """Several numbers or expressions; `sizes=()` allows any count."""
-    return _declare(VectorKind(dimension, sizes, labels), help, tuple(default))
+    return _declare(VectorKind(dimension, sizes, labels, by), help, tuple(default))
 
 
 def formula(
-    dimension: str, default: Value | Sequence[Value] | None = None, help: str = "", *, states: bool = True
+    dimension: str = "none",
+    default: Value | Sequence[Value] | None = None,
+    help: str = "",
+    *,
+    states: bool = True,
+    by: Rule | None = None,
 ) -> Any:
     """A number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
     if isinstance(default, tuple):
         return _declare(FormulaVectorKind(dimension), help, default)
-    return _declare(FormulaKind(dimension, default is None, states), help, default)
+    return _declare(FormulaKind(dimension, default is None, by, states), help, default)
 
 
 def name(help: str = "Unique name") -> Any:

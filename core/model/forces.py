@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import ModelError
-from core.model.declared_numbers import Quantity, Setting, each_once
+from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
+from core.model.dimensions import along, damping_of, force_of, of_joint, of_sensor, stiffness_of
 from core.model.fields import (
     Element,
     Value,
@@ -70,13 +71,17 @@ UNKNOWN_FORCE = ForceKind(
 """Stands in for a kind that nobody here knows."""
 
 
+def _place(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+    return "none" if owners[-1].at == "fraction" else "length"
+
+
 @dataclass(frozen=True, kw_only=True)
 class LineMass(Element):
     """A point mass on the line of a force: at a fraction of the length from a, or at a fixed distance from an end."""
 
     mass: Value = scalar("mass", 0.0, "Mass")
     at: str = choice(("fraction", "from_a", "from_b"), "How its place is given", "fraction")
-    place: Value = scalar("none", 0.5, "Fraction of the length, or distance in m")
+    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +107,10 @@ class Force(Element):
     sensor: str = reference("sensor", "Sensor along which it acts", optional=True)
     joint: str = reference("joint", "Joint in which it acts", optional=True)
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
-    stiffness: Value = scalar("none", 0.0, "Spring rate (N/m, N·m/rad)")
-    rest: Value = scalar("none", 0.0, "Length or value without spring force (SI)")
-    damping: Value = scalar("none", 0.0, "Damper rate (N·s/m, N·m·s/rad)")
-    law: Value | None = formula("none", None, "Further force as a formula, e.g. 1e5*max(0.1 - length, 0)")
+    stiffness: Value = scalar(help="Spring rate (N/m, N·m/rad)", by=stiffness_of(along))
+    rest: Value = scalar(help="Length or value without spring force (SI)", by=along)
+    damping: Value = scalar(help="Damper rate (N·s/m, N·m·s/rad)", by=damping_of(along))
+    law: Value | None = formula(help="Further force as a formula, e.g. 1e5*max(0.1 - length, 0)", by=force_of(along))
     masses: tuple[LineMass, ...] = parts(LineMass, "Point masses on the line")
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
@@ -114,6 +119,16 @@ class Force(Element):
     def info(self) -> ForceKind:
         """The facts of this kind."""
         return FORCE_KINDS.get(self.kind, UNKNOWN_FORCE)
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What the length, value or coordinate measures along which it acts."""
+        if self.info.along == SENSOR:
+            return of_sensor(model, self.sensor)
+        return of_joint(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
+
+    def setting_dimension(self, name: str) -> str:
+        """What a number measures that the kind declares."""
+        return dimension_in(self.info.numbers, name)
 
     def validate(self) -> None:
         """What the kind needs is there."""

@@ -7,9 +7,11 @@ Positive q moves *b* relative to *a* by the right-hand rule.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from core.errors import ModelError
 from core.joints import JOINT_KINDS, JointKind, Revolute, UnknownJoint
+from core.model.dimensions import along, damping_of, force_of, inertia_of, one_of, rate_of, stiffness_of
 from core.model.fields import (
     Element,
     Value,
@@ -31,10 +33,10 @@ from core.model.shapes import IDENTITY, Pose
 class Limit(Element):
     """Bounds of one coordinate; None means unbounded."""
 
-    lower: Value | None = scalar("none", None, "Smallest coordinate (rad or m)")
-    upper: Value | None = scalar("none", None, "Largest coordinate (rad or m)")
-    velocity: Value | None = scalar("none", None, "Largest speed (rad/s or m/s)")
-    effort: Value | None = scalar("none", None, "Largest torque or force (N·m or N)")
+    lower: Value | None = scalar(default=None, help="Smallest coordinate (rad or m)", by=along)
+    upper: Value | None = scalar(default=None, help="Largest coordinate (rad or m)", by=along)
+    velocity: Value | None = scalar(default=None, help="Largest speed (rad/s or m/s)", by=rate_of(along))
+    effort: Value | None = scalar(default=None, help="Largest torque or force (N·m or N)", by=force_of(along))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,11 @@ class Mimic(Element):
 
     leader: str = reference("joint", "Joint that leads")
     ratio: Value = scalar("none", 1.0, "Ratio")
-    offset: Value = scalar("none", 0.0, "Offset (rad or m)")
+    offset: Value = scalar(help="Offset (rad or m)", by=along)
+
+
+def _speed(owners: tuple[Any, ...], _model: Any, index: int | None) -> str:
+    return one_of(owners[-1].info.speed_dimensions, index)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +72,16 @@ class Joint(Element):
         "frames",
     )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
-    rest: tuple[Value, ...] = vector("none", (), "Rest position, one number per coordinate", sizes=(), labels=())
-    start_speed: tuple[Value, ...] = vector(
-        "none", (), "Speed at the beginning of a simulation, one number per speed", sizes=(), labels=()
+    rest: tuple[Value, ...] = vector(
+        default=(), help="Rest position, one number per coordinate", sizes=(), labels=(), by=along
     )
-    damping: Value = scalar("none", 0.0, "Viscous damping (N·m·s/rad or N·s/m)")
-    friction: Value = scalar("none", 0.0, "Coulomb friction (N·m or N)")
-    stiffness: Value = scalar("none", 0.0, "Spring rate about the rest position (N·m/rad or N/m)")
-    armature: Value = scalar("none", 0.0, "Reflected rotor inertia (kg·m² or kg)")
+    start_speed: tuple[Value, ...] = vector(
+        default=(), help="Speed at the beginning of a simulation, one number per speed", sizes=(), labels=(), by=_speed
+    )
+    damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
+    friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
+    stiffness: Value = scalar(help="Spring rate about the rest position (N·m/rad or N/m)", by=stiffness_of(along))
+    armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
     mimic: Mimic | None = part(Mimic, "Follows another joint")
     description: str = text("Notes")
 
@@ -81,6 +89,10 @@ class Joint(Element):
     def info(self) -> type[JointKind]:
         """The joint's kind."""
         return JOINT_KINDS.get(self.kind, UnknownJoint)
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What a coordinate measures; None: what all do."""
+        return one_of(self.info.coordinate_dimensions, index)
 
     def validate(self) -> None:
         """Axis not zero, entries per coordinate, mimic only with one coordinate; two sides."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from core.errors import ExpressionError, KinetostatError, ModelError
 from core.model.fields import Element, Value, choice, flag, name, scalar, text
@@ -13,16 +14,20 @@ from core.model.units.units import SI
 from core.spatial.scalar import Scalar
 
 
+def _stated(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+    return str(owners[-1].dimension)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Element):
     """A named number. With a number, perhaps with a unit ("50 mm"), it is independent (a slider); with an expression in
     others it follows them."""
 
     name: str = name()
-    value: Value = scalar("none", 0.0, "Value (SI), or an expression in other parameters")
+    value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated)
     dimension: str = choice(tuple(SI), "What it measures", "none")
-    minimum: Value | None = scalar("none", None, "Smallest value of the slider")
-    maximum: Value | None = scalar("none", None, "Largest value of the slider")
+    minimum: Value | None = scalar(default=None, help="Smallest value of the slider", by=_stated)
+    maximum: Value | None = scalar(default=None, help="Largest value of the slider", by=_stated)
     assumed: bool = flag("The file gave this symbol no value; the value here is only assumed")
     description: str = text("Notes")
 

@@ -6,9 +6,10 @@ Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.model.dimensions import along
 from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
 
 
@@ -95,13 +96,19 @@ class Sensor(Element):
     joint: str = reference("joint", "Joint whose force is measured", optional=True)
     force: str = reference("force", "Force element whose power is measured", optional=True)
     minus: str = reference("sensor", "Sensor that is subtracted", optional=True)
-    offset: Value = scalar("none", 0.0, "Number that is subtracted (SI)")
+    offset: Value = scalar(help="Number that is subtracted (SI)", by=along)
     description: str = text("Notes")
 
     @property
     def info(self) -> SensorKind:
         """The facts of this sensor's kind."""
         return SENSOR_KINDS.get(self.kind, UNKNOWN_SENSOR)
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What it measures, or one of its components (those of a pose differ)."""
+        if self.kind == "pose" and index is not None:
+            return "angle" if self.info.components[index].startswith("r") else "length"
+        return self.info.dimension
 
     def validate(self) -> None:
         """What the kind needs is there."""

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from core.model.fields import Element, Value, Vector, choice, color, name, part, reference, scalar, text, vector
+
+
+def _rotation(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+    return "angle" if len(owners[-1].rotation) == 3 else "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +23,7 @@ class Pose(Element):
         help="Angles about the fixed axes x, y, z, or a quaternion x, y, z, w",
         sizes=(3, 4),
         labels=("x", "y", "z", "w"),
+        by=_rotation,
     )
 
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from core.errors import ModelError
 from core.joints import Free
 from core.model import WORLD, Joint, Model
+from core.model.forces import JOINT
 from core.model.unknown_kinds import refuse_unknown_kinds
 
 
@@ -135,8 +136,8 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
     bound |= {driver.joint for driver in model.drivers if driver.joint}
     bound |= {joint.name for joint in model.joints if joint.armature != 0.0 or joint.stiffness != 0.0}
-    bound |= {name for each in model.constraints if each.kind == "gear" for name in (each.joint, each.leader)}
-    bound |= {force.joint for force in model.forces if force.kind == "joint" and force.stiffness != 0.0}
+    bound |= {name for each in model.constraints for name in each.joints}
+    bound |= {force.joint for force in model.forces if force.info.along == JOINT and force.stiffness != 0.0}
     chosen = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (

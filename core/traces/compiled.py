@@ -158,7 +158,7 @@ class Compiled:
         evaluator = self._evaluators.get(function) or self.evaluator(function)
         if len(states) < len(evaluator.sizes):
             states = (*states, *self._further(evaluator, states, p, t, x))
-        return evaluator(*states) if p is None else evaluator(*states, p=self.parameter_values(p))
+        return evaluator.call(*states) if p is None else evaluator.general(states, self.parameter_values(p))
 
     def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
         """joint → (world ← a, world ← b), each (…, 4, 4), of every joint, loop-closing and implicit ones too."""

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from app.cli.main import cli
+from app.plotting import formats
 from core.files import load
 from core.mechanism import Mechanism
 from core.simulation.run.resampling import at_rest
@@ -124,3 +125,15 @@ def test_what_cannot_be_plotted_is_said(runs, tmp_path, capsys, arguments, words
     assert cli(["plot", runs[0], *(each.format(tmp_path) for each in arguments)]) != 0
     assert words in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_format_is_a_row(runs, tmp_path, monkeypatch, capsys):
+    def names(charts):
+        return "\n".join(curve.label for chart in charts for curve in chart.curves).encode()
+
+    monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, formats.Format(".lst", "Names", names)])
+    assert formats.filters().endswith(";;Names (*.lst)")
+    assert cli(["plot", runs[0], "pin.q", "pin.v", "-o", str(tmp_path / "curves.lst")]) == 0
+    assert (tmp_path / "curves.lst").read_text() == "pin.q\npin.v"
+    assert cli(["plot", runs[0], "pin.q", "-o", str(tmp_path / "curves.bmp")]) == 1
+    assert ".csv, .lst" in capsys.readouterr().err

@@ -45,6 +45,7 @@ ONE_MEANING = {
     "film": "films of a run",
     "findings": "what is wrong or doubtful, said to a person",
     "forces": "force elements of the document",
+    "formats": "the formats of files that there are, a row each",
     "formulas": "formulas of time and state, as people type them",
     "gear": "two joints coupled by a ratio",
     "hold": "a sensor held at a value",

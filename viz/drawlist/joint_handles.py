@@ -5,17 +5,16 @@ One part moves one coordinate, or turns a spherical or free joint about one axis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from core.errors import KinetostatError
 from core.model import Joint
 from core.multibody.number_reader import Numbers
+from core.spatial.pose import from_matrix
 from viz.drawlist.joint_look import Handle, MotionHandle, Part, Spot
 from viz.drawlist.joints import look_of
 from viz.drawlist.skeleton import Skeleton
-from viz.placement import Array, number
+from viz.placement import Array, inverse, number
 
 
 class JointHandle:
@@ -24,7 +23,16 @@ class JointHandle:
     def __init__(self, skeleton: Skeleton, joint: Joint) -> None:
         self.joint = joint
         self.sides = {which: skeleton.side(joint, which) for which in "ab"}
-        self._handles = {handle.part: handle for handle in _handles(skeleton, joint)}
+        self._handles: dict[Part, Handle | MotionHandle] = {}
+        try:
+            self._law, R_ac = Numbers(skeleton.values, skeleton.model.origin).law(joint)
+        except KinetostatError:  # axes that say nothing
+            pass
+        else:
+            self._canonical = np.eye(4)
+            self._canonical[:3, :3] = np.array(R_ac, dtype=float)
+            made = look_of(joint.info).handles(joint.name, self._law, self._canonical[:3, :3])
+            self._handles = {handle.part: handle for handle in made}
         self.limits = {part: _limit(joint, part, skeleton) for part in self._handles}
 
     @property
@@ -34,20 +42,13 @@ class JointHandle:
 
     def spot(self, part: Part, X_WA: Array, X_WB: Array) -> Spot:
         """Where a part is when the joint's frames are there."""
-        return self._handles[part].spot(X_WA, X_WB)
+        X_ab = inverse(X_WA @ self._canonical) @ X_WB @ self._canonical
+        q = [float(x) for x in self._law.measure(from_matrix(X_ab)).values]
+        return self._handles[part].spot(X_WA, X_WB, q)
 
     def colour(self, part: Part) -> str:
         """The colour of a part that is at rest."""
         return self._handles[part].colour
-
-
-def _handles(skeleton: Skeleton, joint: Joint) -> Sequence[Handle | MotionHandle]:
-    """Those of the kind's look; none of a joint whose axes say nothing."""
-    try:
-        law, R_ac = Numbers(skeleton.values, skeleton.model.origin).law(joint)
-    except KinetostatError:
-        return ()
-    return look_of(joint.info).handles(joint.name, law, np.array(R_ac, dtype=float))
 
 
 def _limit(joint: Joint, part: Part, skeleton: Skeleton) -> tuple[float | None, float | None]:

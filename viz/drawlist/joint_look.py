@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import atan2
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from core.joints import JointKind
-from core.spatial.pose import from_matrix
 from viz.drawlist import geometry as g
-from viz.placement import Array, along, inverse, perpendicular, unit
+from viz.placement import Array, along, perpendicular, unit
 
 
 @dataclass(frozen=True)
@@ -86,19 +84,18 @@ class Handle:
     sits_on: str
     colour: str
 
-    def spot(self, X_WA: Array, X_WB: Array) -> Spot:
-        """Where the part is when the joint's frames are there."""
+    def spot(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> Spot:
+        """Where the part is when the joint's frames are there; q: its coordinates, as the kernel measures them."""
         fixed = X_WA if self.fixed_to == "a" else X_WB
         axis = fixed[:3, :3] @ self.axis
         centre = (X_WA if self.sits_on == "a" else X_WB)[:3, 3]
         if self.part.coordinate is None:
             return Spot(centre, axis, fixed[:3, :3] @ self.reference, centre, None)
+        value = q[self.part.coordinate]
         if self.part.kind == "slide":
-            value = float((X_WB[:3, 3] - X_WA[:3, 3]) @ axis)
             return Spot(centre, axis, fixed[:3, :3] @ self.reference, centre - value * axis, value)
-        reference, hand = X_WA[:3, :3] @ self.reference, X_WB[:3, :3] @ self.reference
+        reference = X_WA[:3, :3] @ self.reference
         reference = unit(reference - axis * float(axis @ reference))
-        value = atan2(float(hand @ np.cross(axis, reference)), float(hand @ reference))
         return Spot(centre, axis, reference, centre, value)
 
 
@@ -112,10 +109,9 @@ class MotionHandle:
     """(4, 4) frame with the axis along z, in frames a and b."""
     colour: str
 
-    def spot(self, X_WA: Array, X_WB: Array) -> Spot:
-        """Where the part is when the joint's frames are there."""
+    def spot(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> Spot:
+        """See `Handle`."""
         X_Wb = X_WB @ self.canonical
-        q = [float(x) for x in self.law.measure(from_matrix(inverse(X_WA @ self.canonical) @ X_Wb)).values]
         angular, linear = (np.array(each, dtype=float) for each in self.law.subspace(q)[self.part.speed])
         axis = X_Wb[:3, :3] @ unit(angular if self.part.kind == "turn" else linear)
         aside, centre = perpendicular(axis), X_WB[:3, 3]

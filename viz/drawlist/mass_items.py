@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from core.errors import KinetostatError
 from core.model import Body
 from core.multibody.number_reader import Numbers
+from core.spatial.inertia import split
 from viz.drawlist import geometry as g
-from viz.placement import Array, number, numbers, placement, shifted
+from viz.placement import Array, placement, shifted
 
 
 def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
@@ -64,24 +65,15 @@ def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: s
 
 
 def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -> tuple[float, Array, Array]:
-    """Mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes: given, or from shapes and density.
+    """Mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes, as the kernel has them.
 
     A body whose mass cannot be found (a mesh is missing) counts as having none; the kernel says why.
     """
-    if body.density is None:
-        i = body.inertia
-        tensor = _symmetric(*numbers((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz), values))
-        return number(body.mass, values), numbers(body.center_of_mass, values), tensor
     try:
-        found = Numbers(values, origin).inertia(body)
+        mass, center, tensor = split(Numbers(values, origin).inertia(body))
     except KinetostatError:
         return 0.0, np.zeros(3), np.zeros((3, 3))
-    mass = float(found.mass)
-    if mass <= 0.0:
-        return 0.0, np.zeros(3), np.zeros((3, 3))
-    c = np.array(found.moment, dtype=float) / mass
-    # Steiner: I_c = I_o − m (c·c 1 − c cᵀ)
-    return mass, c, _symmetric(*map(float, found.tensor)) - mass * (float(c @ c) * np.eye(3) - np.outer(c, c))
+    return float(mass), np.array(center, dtype=float), _symmetric(*map(float, tensor))
 
 
 def _symmetric(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> Array:

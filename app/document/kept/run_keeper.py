@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer
 
 from app.background.jobs import Job, Jobs
+from app.background.lifetime import Lifetime
 from app.document.kept import companion
 from app.document.kept.companion import Kept, KeptRun
 from app.document.kept.run_store import EVERY, RunStore
@@ -72,13 +73,12 @@ class RunKeeper(QObject):
         self._timer.timeout.connect(self._look)
         self._again = QTimer(self, singleShot=True, interval=round(1e3 * EVERY))
         self._again.timeout.connect(self._keep)
-        session.runs.changed.connect(self._keep)
-        session.changed.connect(self._changed)
+        self._life = Lifetime()
+        self._life.listen((session.runs.changed, self._keep), (session.changed, self._changed))
 
     def close(self) -> bool:
         """Write what is left, and stop; False if not all could be written in time."""
-        self._session.runs.changed.disconnect(self._keep)
-        self._session.changed.disconnect(self._changed)
+        self._life.close()
         self._timer.stop()
         self._again.stop()
         return self.store.close()

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from core.errors import KinetostatError

@@ -21,8 +21,8 @@ from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import State
-from app.panels import BOTTOM, Panel
 from app.panels.derivation.page import DerivationPage
+from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.viewport.derivation_scene import DerivationScene, legend
 from app.widgets.label import Label
@@ -314,4 +314,13 @@ def make(bench: Workbench) -> DerivationPanel:
     return panel
 
 
-PANEL = Panel("derivation", "Derivation", BOTTOM, make, order=8, tab_with="output")
+PANEL = Panel(
+    "derivation",
+    "Derivation",
+    BOTTOM,
+    make,
+    order=8,
+    help="How the equations of motion come about, step by step: each with its formula, its numbers at this pose, and "
+    "its arrows in the scene. ← and → step.",
+    tab_with="output",
+)

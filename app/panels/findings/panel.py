@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from app.document.mobility import standing_mobility
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels import BOTTOM, Panel
+from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.icons import icon
@@ -235,4 +235,13 @@ def _go_to(bench: Workbench, field: str) -> None:
     bench.panels.focus_field(field)
 
 
-PANEL = Panel("findings", "Findings", BOTTOM, make, order=9, tab_with="output")
+PANEL = Panel(
+    "findings",
+    "Findings",
+    BOTTOM,
+    make,
+    order=9,
+    help="What is wrong or doubtful in the model, while you edit. A click selects the element; where there is a "
+    "remedy that can be carried out, a button does so.",
+    tab_with="output",
+)

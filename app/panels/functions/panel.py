@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session, State
-from app.panels import LEFT, Panel
 from app.panels.functions.form import FunctionForm
 from app.panels.functions.run_function import Growth, timed, without_files, work_of
+from app.panels.panel import LEFT, Panel
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -368,4 +368,13 @@ def make(bench: Workbench) -> FunctionPanel:
     return panel
 
 
-PANEL = Panel("functions", "Functions", LEFT, make, order=1)
+PANEL = Panel(
+    "functions",
+    "Functions",
+    LEFT,
+    make,
+    order=1,
+    help="Everything that can be computed or derived. Choose one, set its options below the list, press Run (Enter). "
+    "With Live it is computed again whenever the pose or a parameter changes, where it has that box. Results "
+    "appear in Output and in the scene.",
+)

@@ -17,10 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-import app.panels.output.frame_table_part
-import app.panels.output.parts  # noqa: F401  (they register the widgets of kinds of results)
 from app.background.slices import slices
 from app.document.session import Session
+from app.panels.output import frame_table_part, parts  # noqa: F401  (they register the widgets of kinds of results)
 from app.panels.output.append_to_file import append_formulas
 from app.panels.output.cards import Part, Place, part_of
 from app.panels.output.formulas_part import COPIES

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVB
 from app.background.lifetime import Lifetime
 from app.document.session import Session
 from app.formulas.matrix import formulas
-from app.panels import BOTTOM, Panel
 from app.panels.output.card import ResultCard
+from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label
@@ -179,4 +179,12 @@ def make(bench: Workbench) -> OutputPanel:
     return OutputPanel(bench.session, bench.settings)
 
 
-PANEL = Panel("output", "Output", BOTTOM, make, order=6)
+PANEL = Panel(
+    "output",
+    "Output",
+    BOTTOM,
+    make,
+    order=6,
+    help="Results of functions, newest last, as numbers or as mathematics. Each can be copied as text, LaTeX, code "
+    "or a table; a click on a term marks what it belongs to.",
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.document.session import Session
-from app.plotting import export
+from app.plotting import export, formats
 from app.plotting.chart import Chart
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
@@ -25,12 +25,12 @@ def fill_exports(
 
 def ask_export(parent: QWidget, settings: Settings, title: str, write: Callable[[str], object]) -> None:
     """Ask for a file and write the plots."""
-    filters = ";;".join(f"{each.title} (*{each.suffix})" for each in export.FORMATS)
-    start = str(Path(settings.value("folders/plots", str(Path.home()))) / "plot.png")
-    path, chosen = QFileDialog.getSaveFileName(parent, title, start, filters)
+    proposed = formats.FORMATS[0].suffix
+    start = str(Path(settings.value("folders/plots", str(Path.home()))) / f"plot{proposed}")
+    path, chosen = QFileDialog.getSaveFileName(parent, title, start, formats.filters())
     if path:
-        if Path(path).suffix.lower() not in [each.suffix for each in export.FORMATS]:
-            path += chosen[chosen.rfind("*") + 1 :].rstrip(")") or ".png"
+        if formats.format_of(path) is None:
+            path += chosen[chosen.rfind("*") + 1 :].rstrip(")") or proposed
         settings.remember("folders/plots", str(Path(path).parent))
         write(path)
 

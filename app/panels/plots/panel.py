@@ -17,12 +17,12 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVB
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State, Step
-from app.panels import BOTTOM, Panel
+from app.panels.panel import BOTTOM, Panel
 from app.panels.plots.empty import EmptyPlots
 from app.panels.plots.export_menu import ask_export, attempt, fill_exports
 from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
-from app.plotting import export
+from app.plotting import formats
 from app.plotting.area import PlotArea
 from app.plotting.chart import Chart
 from app.plotting.column_work import ColumnWork
@@ -405,7 +405,7 @@ class PlotsPanel(QWidget):
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
         """Write plots (default: all) to a file."""
         self.complete()
-        return attempt(self.session, lambda: export.save(charts or self.charts, path), f"Wrote {path}")
+        return attempt(self.session, lambda: formats.save(charts or self.charts, path), f"Wrote {path}")
 
     def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
         """Ask for a file and write plots (default: all)."""
@@ -447,4 +447,14 @@ def make(bench: Workbench) -> PlotsPanel:
     return PlotsPanel(bench.session, bench.settings, bench.theme)
 
 
-PANEL = Panel("plots", "Plots", BOTTOM, make, order=7, tab_with="output")
+PANEL = Panel(
+    "plots",
+    "Plots",
+    BOTTOM,
+    make,
+    order=7,
+    help="Channels of runs over time or over each other. The first button opens the list of channels; drag channels "
+    "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
+    "CSV.",
+    tab_with="output",
+)

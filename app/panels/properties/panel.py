@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.document.chain_members import assembly_of, brought_by, in_row
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels import RIGHT, Panel
+from app.panels.panel import RIGHT, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
@@ -30,7 +30,7 @@ from app.preferences.settings import Settings
 from app.widgets.fields.element_form import ElementForm, replaced
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.rows_editor import RowsEditor
-from app.widgets.fields.titles import coordinates_of, type_title
+from app.widgets.fields.titles import type_title
 from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from app.widgets.note import Note
@@ -264,7 +264,6 @@ class PropertyEditor(QWidget):
             model=model,
             settings=self.settings,
             values=model.values(),
-            coordinates=coordinates_of(element, model) or (),
             findings=self._findings_by_path(ref),
             notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
             read_only=derived,
@@ -411,4 +410,12 @@ def make(bench: Workbench) -> PropertyEditor:
     return PropertyEditor(bench.session, bench.settings)
 
 
-PANEL = Panel("properties", "Properties", RIGHT, make, order=4)
+PANEL = Panel(
+    "properties",
+    "Properties",
+    RIGHT,
+    make,
+    order=4,
+    help="The fields of what is selected; of the whole model where nothing is. Numbers take units and formulas: 30 "
+    "deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies; Ctrl+Z takes it back.",
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.document.opening import Opened, opened
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from core.errors import KinetostatError

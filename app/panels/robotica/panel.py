@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.document.file_filters import open_filter
-from app.document.pictures import PictureSettings
+from app.document.picture_settings import PictureSettings
 from app.document.session import Session
-from app.panels import BOTTOM, Panel
 from app.panels.console.panel import Popup
+from app.panels.panel import BOTTOM, Panel
 from app.panels.robotica.host import Done, RoboticaLine, functions
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
@@ -410,4 +410,14 @@ def make(bench: Workbench) -> RoboticaPanel:
     return panel
 
 
-PANEL = Panel("robotica", "Robotica", BOTTOM, make, order=11, tab_with="output", typing=True)
+PANEL = Panel(
+    "robotica",
+    "Robotica",
+    BOTTOM,
+    make,
+    order=11,
+    help="Calls as Robotica's manual writes them: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab completes, Up and "
+    "Down recall, F1 explains the call in the line.",
+    tab_with="output",
+    typing=True,
+)

@@ -23,7 +23,7 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session
-from app.panels import LEFT, Panel
+from app.panels.panel import LEFT, Panel
 from app.panels.simulation.run_list import RunsList
 from app.panels.simulation.start_rows import StartRows
 from app.plain_text import as_tip
@@ -318,4 +318,13 @@ def make(bench: Workbench) -> SimulationPanel:
     return panel
 
 
-PANEL = Panel("simulation", "Simulation", LEFT, make, order=3, tab_with="functions")
+PANEL = Panel(
+    "simulation",
+    "Simulation",
+    LEFT,
+    make,
+    order=3,
+    help="Length, method and tolerances of a run, start values, joint torques as formulas, and the runs made so far. "
+    "F5 simulates, F6 lets the machine live in real time.",
+    tab_with="functions",
+)

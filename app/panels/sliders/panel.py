@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.lifetime import Lifetime
 from app.document.session import Ref, Session, State
-from app.panels import RIGHT, Panel
+from app.panels.panel import RIGHT, Panel
 from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -338,4 +338,12 @@ def make(bench: Workbench) -> SlidersPanel:
     return SlidersPanel(bench.session, bench.settings)
 
 
-PANEL = Panel("sliders", "Sliders", RIGHT, make, order=5)
+PANEL = Panel(
+    "sliders",
+    "Sliders",
+    RIGHT,
+    make,
+    order=5,
+    help="Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
+    "closed. The boxes above choose the units in which the whole window speaks.",
+)

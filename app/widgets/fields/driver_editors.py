@@ -25,12 +25,12 @@ from app.widgets.fields.choice_editors import Combo
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEdit, known_names
 from app.widgets.fields.recorded_signal_editors import beside, following
-from app.widgets.fields.titles import measure_of
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Measure, number, read, value_in
 from core.errors import KinetostatError
 from core.model import Driver
-from core.model.fields import Element, Field, FormulaKind, Value, VectorKind
+from core.model.dimensions import field_of
+from core.model.fields import Element, Field, FormulaKind, Value
 from core.model.formula.numerals import without_noise
 
 SOURCES = ("Formula", "Table", "Recorded signal")
@@ -71,9 +71,8 @@ class SourceEditor(FieldEditor):
         self.combo.setCurrentIndex(source)
         self.combo.setEnabled(not context.read_only)
         self.edit.setVisible(source == 0)
-        coordinate = context.coordinates[0] if context.coordinates else "none"
         self.edit.settings, self.edit.values = context.settings, context.values
-        self.edit.measure = measure_of(Driver, "function", self.kind, owner, coordinate)
+        self.edit.measure = context.measure(self.field)
         self.edit.setReadOnly(context.read_only)
         self.edit.allow(known_names(context, self.kind))
         if source == 0:
@@ -240,8 +239,7 @@ class TableOfTimes(FieldEditor):
     def show_value(self, value: tuple[Value, ...], owner: Element, context: Context) -> None:
         assert isinstance(owner, Driver)
         self.context = context
-        coordinate = context.coordinates[0] if context.coordinates else "none"
-        self.measures = (Measure("time"), measure_of(Driver, "values", VectorKind(), owner, coordinate))
+        self.measures = context.measure(field_of(Driver, "times")), context.measure(field_of(Driver, "values"))
         self.rows = list(zip(owner.times, owner.values, strict=True))
         self.explain("")
         self._fill()

@@ -17,7 +17,7 @@ from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEditor, FormulaVectorEditor
 from app.widgets.fields.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
-from app.widgets.fields.titles import columns_of, coordinates_of, title_of
+from app.widgets.fields.titles import columns_of, title_of
 from app.widgets.label import Label
 from app.widgets.section import Section
 from app.widgets.tab_order import step, stops
@@ -208,9 +208,7 @@ class ElementForm(QWidget):
     def show_element(self, element: Element, context: Context) -> None:
         """Show an element of this type."""
         self.element, self.model = element, context.model
-        coordinates = coordinates_of(element, context.model)
-        if coordinates is not None:
-            context = dataclasses.replace(context, coordinates=coordinates)
+        context = context.inside(element)
         for field in fields_of(self.type):
             editor = self.editors.get(field.name)
             if editor is None or editor.parent() is not self:

@@ -22,7 +22,6 @@ from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
 from app.widgets.fields.element_form import ElementForm, replaced
 from app.widgets.fields.field_editor import Context, Together
-from app.widgets.fields.titles import coordinates_of
 from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.quantities.quantity_text import Units
@@ -159,7 +158,6 @@ class DraftDialog(QDialog):
                 model=model,
                 settings=self.settings,
                 values=model.values(),
-                coordinates=coordinates_of(self.draft, model) or (),
             ),
         )
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.widgets.note import Note
-from app.widgets.quantities.quantity_text import Units
+from app.widgets.quantities.quantity_text import Measure, Units, measure_of
 from core.model import Finding, Model
+from core.model.dimensions import Owners, dimension_of
 from core.model.fields import Element, Field
 
 Commit = Callable[[Any, object], str]
@@ -27,8 +28,8 @@ class Context:
     settings: Units
     values: Mapping[str, float] = field(default_factory=dict)
     """Values of the model's parameters."""
-    coordinates: tuple[str, ...] = ()
-    """Dimensions of the joint coordinates that the element is about."""
+    owners: Owners = ()
+    """The element whose field it is, last of those that hold each other."""
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     """By the path of the field."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -37,6 +38,14 @@ class Context:
     promote: Promote | None = None
     suggest: Callable[[str], str] | None = None
     """suggest(path): the name a promoted number would get."""
+
+    def measure(self, field: Field, index: int | None = None) -> Measure:
+        """What a number in a field of the owner measures (`index` as in `core.model.dimensions.dimension_of`)."""
+        return measure_of(dimension_of(self.model, self.owners, field, index))
+
+    def inside(self, element: Element) -> Context:
+        """The context of the fields of an element that the owner holds."""
+        return self if self.owners and self.owners[-1] is element else replace(self, owners=(*self.owners, element))
 
 
 class Together(dict[str, Any]):

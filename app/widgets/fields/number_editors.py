@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QMenu, QWidget
 
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
-from app.widgets.fields.titles import common_coordinate, measure_of, title_of
+from app.widgets.fields.titles import title_of
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, SIUnits, value_in
@@ -84,8 +84,7 @@ class NumberEditor(FieldEditor):
     def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
         edit = self.edit
         edit.settings = context.settings
-        coordinate = common_coordinate(context.coordinates)
-        measure = measure_of(self.owner, self.field.name, self.kind, owner, coordinate)
+        measure = context.measure(self.field)
         changed_unit = measure != edit.measure
         edit.measure = measure
         edit.setReadOnly(context.read_only)
@@ -137,11 +136,10 @@ class VectorEditor(FieldEditor):
 
     def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
         self.settings = context.settings
-        self.show_numbers(tuple(value), self.kind.labels, self._measures(len(value), owner, context), context)
+        self.show_numbers(tuple(value), self.kind.labels, self._measures(len(value), context), context)
 
-    def _measures(self, count: int, owner: Element, context: Context) -> list[Measure]:
-        common = common_coordinate(context.coordinates)
-        return [measure_of(self.owner, self.field.name, self.kind, owner, common)] * count
+    def _measures(self, count: int, context: Context) -> list[Measure]:
+        return [context.measure(self.field, k) for k in range(count)]
 
     def show_numbers(
         self, value: tuple[Value | None, ...], labels: Sequence[str], measures: list[Measure], context: Context
@@ -271,9 +269,6 @@ class RotationEditor(VectorEditor):
         self.form.setToolTip(
             "How the rotation is written" if numbers else "Formulas cannot be converted; replace them by numbers first."
         )
-
-    def _measures(self, count: int, owner: Element, context: Context) -> list[Measure]:
-        return [Measure("angle") if count == 3 else Measure()] * count
 
     def _switch(self, index: int) -> None:
         assert self._context is not None

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QWidget
 from app.widgets.fields.choice_editors import NameEditor
 from app.widgets.fields.field_editor import Commit, Context, Together
 from app.widgets.fields.text_editors import FileEditor
-from app.widgets.fields.titles import measure_of
 from core.elements.recorded_signals import signals_of
 from core.errors import KinetostatError
 from core.model import Driver, Model
-from core.model.fields import Element, Field, VectorKind
+from core.model.dimensions import dimension_of, field_of
+from core.model.fields import Element, Field
 from core.model.units.units import SI
 
 
@@ -78,7 +78,6 @@ class ColumnEditor(NameEditor):
         except KinetostatError:
             taken, self.combo.names = "", list
         self.combo.lineEdit().setPlaceholderText(taken)
-        coordinate = context.coordinates[0] if context.coordinates else "none"
-        symbol = SI.get(measure_of(Driver, "values", VectorKind(), owner, coordinate).dimension, "")
+        symbol = SI.get(dimension_of(context.model, context.owners, field_of(Driver, "values")), "")
         self.words = f"numbers in {symbol}, over time in s" if symbol else "over time in s"
         self.show_name(value, context)

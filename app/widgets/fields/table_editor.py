@@ -21,9 +21,9 @@ from app.widgets.elided import fitting
 from app.widgets.fields.element_form import replaced
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.fields.grid import CellDelegate, Grid
-from app.widgets.fields.titles import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
+from app.widgets.fields.titles import columns_of, coordinate_titles, title_of
 from app.widgets.note import MARKS, severity_color
-from app.widgets.quantities.quantity_text import Measure, number, quantity, read, value_in
+from app.widgets.quantities.quantity_text import Measure, measure_of, number, quantity, read, value_in
 from app.widgets.section import Section
 from core.errors import KinetostatError
 from core.model import DHRow
@@ -120,8 +120,7 @@ class TableEditor(FieldEditor):
         rows = self._rows()
         self.table.setRowCount(rows)
         fields = {field.name: field for field in fields_of(self.type)}
-        uniform = len({self._coordinate(row) for row in range(rows)}) == 1
-        heads = [self._head(fields[name], uniform and rows > 0) for name in self.columns]
+        heads = [self._head(fields[name], rows) for name in self.columns]
         self.table.setHorizontalHeaderLabels(heads)
         for index, name in enumerate(self.columns):
             self.table.horizontalHeaderItem(index).setToolTip(as_tip(fields[name].help))
@@ -148,7 +147,8 @@ class TableEditor(FieldEditor):
         titles = coordinate_titles(self._shown[0])
         if len(titles) < 2:
             return titles
-        symbols = [Measure(self._coordinate(i)).display(self._shown[1].settings).symbol for i in range(rows)]
+        settings, first = self._shown[1].settings, self._field(0)
+        symbols = [self._measure(i, first).display(settings).symbol for i in range(rows)]
         return tuple(f"{title} {symbol}".strip() for title, symbol in zip(titles, symbols, strict=True))
 
     def _mark(self, row: int) -> str:
@@ -160,16 +160,17 @@ class TableEditor(FieldEditor):
         }
         return next((sign for severity, sign in MARKS.items() if severity in severities), "")
 
-    def _head(self, field: Field, uniform: bool) -> str:
+    def _head(self, field: Field, rows: int) -> str:
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
             field.name, title_of(field, self.type)
         )
         if isinstance(field.kind, ChoiceKind):
             return ""  # the drawing says it
-        if not isinstance(field.kind, ScalarKind) or (not uniform and field.kind.dimension == "none"):
+        if not isinstance(field.kind, ScalarKind):
             return title
         assert self._shown is not None
-        symbol = self._measure(0, field).display(self._shown[1].settings).symbol
+        measures = {self._measure(row, field) for row in range(rows)} or {measure_of(field.kind.dimension)}
+        symbol = measures.pop().display(self._shown[1].settings).symbol if len(measures) == 1 else ""
         return f"{title}\n{symbol}" if symbol else title
 
     def _fill_cell(self, row: int, column: int) -> None:
@@ -237,18 +238,11 @@ class TableEditor(FieldEditor):
     def _field(self, column: int) -> Field:
         return next(field for field in fields_of(self.type) if field.name == self.columns[column])
 
-    def _coordinate(self, row: int) -> str:
-        assert self._shown is not None
-        own = coordinates_of(self.value[row]) if row < len(self.value) else None
-        dimensions = own if own is not None else coordinates_of(self._shown[0]) or self._shown[1].coordinates
-        if own is not None:
-            return own[0]
-        return dimensions[row] if row < len(dimensions) else "none"
-
     def _measure(self, row: int, field: Field) -> Measure:
         assert isinstance(field.kind, ScalarKind)
         assert self._shown is not None
-        return measure_of(self.type, field.name, field.kind, self._shown[0], self._coordinate(row))
+        element = self.value[row] if row < len(self.value) else self.type()
+        return self._shown[1].inside(element).measure(field, row)
 
     def _get(self, row: int, name: str) -> Any:
         return getattr(self.value[row], name) if row < len(self.value) else None

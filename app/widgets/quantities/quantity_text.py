@@ -12,7 +12,7 @@ from core.model.fields import Value
 from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, evaluate, names, parse
 from core.model.formula.numerals import typed
 from core.model.units.compound_units import compound
-from core.model.units.units import SI, UNITS, Display, display
+from core.model.units.units import DERIVED, SI, UNITS, Display, display
 
 WORDS = {
     "length": "a length",
@@ -66,6 +66,13 @@ class Measure(NamedTuple):
 
 
 PLAIN = Measure()
+
+
+def measure_of(dimension: str) -> Measure:
+    """What a number of a dimension measures; one that has no units of its own is known by its symbol."""
+    return Measure("none", DERIVED[dimension]) if dimension in DERIVED else Measure(dimension)
+
+
 STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
 """First steps of numbers that are zero, by dimension, SI."""
 

@@ -317,7 +317,7 @@ class _Writer:
                 lost.append(word)
         if any(joint.rest for joint in self.model.joints):
             lost.append("rest positions")
-        if any(len(joint.limits) > 1 for joint in self.model.joints):
+        if any(joint.limits and joint.info.nq > 1 for joint in self.model.joints):
             lost.append("limits of joints with several coordinates")
         if self.model.world != type(self.model.world)():
             lost.append("gravity")

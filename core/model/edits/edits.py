@@ -10,6 +10,7 @@ from core.errors import ModelError, near_misses
 from core.joints import Free
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
+from core.model.dimensions import Owners, dimension_of
 from core.model.edits.renaming import formulas_with, renaming_of
 from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
 from core.model.formula.expression import Node, parse
@@ -17,6 +18,7 @@ from core.model.joints import Joint
 from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, owner_of
 from core.model.parameters import Parameter
 from core.model.shapes import Box, Material
+from core.model.units.units import SI
 
 Owned = tuple[tuple[str, Any], ...]
 """Elements with the names of their collections: ((collection, element), …)."""
@@ -189,15 +191,18 @@ def promote(model: Model, collection: str, name: str, field: str, parameter: str
     """The model in which a number of an element's field has become a named parameter, so that a slider can
     move it. `field` may lead into nested elements and vectors: "pose.position.0", "shapes.1.radius"."""
     element = model.find(collection, name)
-    value, dimension, put = _leaf(element, field.split("."), f"{WORDS[collection]} '{name}', {field}")
-    with_parameter = add(model, Parameter(name=parameter, value=value, dimension=dimension))
+    value, dimension, put = _leaf(model, (element,), field.split("."), f"{WORDS[collection]} '{name}', {field}")
+    stated = dimension if dimension in SI else "none"
+    with_parameter = add(model, Parameter(name=parameter, value=value, dimension=stated))
     return replace(with_parameter, element, put(parameter))
 
 
-def _leaf(holder: Any, path: list[str], where: str) -> tuple[Any, str, Callable[[Any], Any]]:
+def _leaf(
+    model: Model, owners: Owners, path: list[str], where: str, which: int | None = None
+) -> tuple[Any, str, Callable[[Any], Any]]:
     """The number at the end of a path of fields and indices, its dimension, and the function that returns
-    the holder with the number replaced."""
-    head, rest = path[0], path[1:]
+    the last owner with the number replaced. which : its place among several parts"""
+    head, rest, holder = path[0], path[1:], owners[-1]
     field = next((f for f in fields_of(type(holder)) if f.name == head), None)
     if field is None:
         raise ModelError(f"There is no field '{head}'.", where=where)
@@ -207,9 +212,9 @@ def _leaf(holder: Any, path: list[str], where: str) -> tuple[Any, str, Callable[
         return dataclasses.replace(holder, **{head: new})
 
     if isinstance(field.kind, ScalarKind) and value is not None and not rest:
-        return value, field.kind.dimension, put
+        return value, dimension_of(model, owners, field, which), put
     if isinstance(value, Element) and rest:
-        number, dimension, inner = _leaf(value, rest, where)
+        number, dimension, inner = _leaf(model, (*owners, value), rest, where)
         return number, dimension, lambda new: put(inner(new))
     if isinstance(value, tuple) and rest and rest[0].isdigit() and int(rest[0]) < len(value):
         index = int(rest[0])
@@ -218,9 +223,9 @@ def _leaf(holder: Any, path: list[str], where: str) -> tuple[Any, str, Callable[
             return put((*value[:index], new, *value[index + 1 :]))
 
         if isinstance(field.kind, VectorKind) and len(rest) == 1:
-            return value[index], field.kind.dimension, put_item
+            return value[index], dimension_of(model, owners, field, index), put_item
         if isinstance(value[index], Element) and len(rest) > 1:
-            number, dimension, inner = _leaf(value[index], rest[1:], where)
+            number, dimension, inner = _leaf(model, (*owners, value[index]), rest[1:], where, index)
             return number, dimension, lambda new: put_item(inner(new))
     raise ModelError("Only a number can become a parameter.", where=where)
 

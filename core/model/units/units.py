@@ -73,6 +73,17 @@ SI: dict[str, str] = {
 """The SI unit, as shown to people, of each dimension a field may have."""
 
 
+DERIVED: dict[str, str] = {
+    "stiffness": "N/m",
+    "rotational_stiffness": "N·m/rad",
+    "damping": "N·s/m",
+    "rotational_damping": "N·m·s/rad",
+    "momentum": "N·s",
+    "angular_momentum": "N·m·s",
+}
+"""The SI unit of dimensions that no parameter is given in."""
+
+
 class Display(NamedTuple):
     """How a dimension is shown to a person: shown value = SI value / factor."""
 
@@ -97,4 +108,4 @@ def display(dimension: str, *, degrees: bool = True, millimetres: bool = False) 
         return Display("mm", 1e-3)
     if millimetres and dimension == "velocity":
         return Display("mm/s", 1e-3)
-    return Display(SI.get(dimension, ""), 1.0)
+    return Display(SI.get(dimension) or DERIVED.get(dimension, ""), 1.0)

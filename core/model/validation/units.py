@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.model.dimensions import Meant
-from core.model.fields import nested_elements
+from core.model.dimensions import dimension_of as declared
+from core.model.dimensions import owned
+from core.model.fields import VectorKind
 from core.model.formula.expression import Binary, Call, Negative, Node, Number, names, parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.formula.nodes import COMPARISONS
@@ -24,12 +25,12 @@ _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
 
 def wrong_units(model: Model) -> Iterator[Finding]:
     """Fields that hold a formula of another dimension than theirs."""
-    meant = Meant(model)
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
-        for inner in nested_elements(element):
-            for field, _, index, text in formulas_in(inner):
-                if (said := misfit(text, meant.dimension(element, inner, field, index))) is not None:
+        for owners, which in owned(element):
+            for field, kind, index, text in formulas_in(owners[-1]):
+                wanted = declared(model, owners, field, index if isinstance(kind, VectorKind) else which)
+                if (said := misfit(text, wanted)) is not None:
                     yield Finding("warning", *said, collection, name, field.name)
 
 

@@ -15,6 +15,7 @@ from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.setup import Array
 from core.simulation.stepping.compilation import address
+from core.traces.compiled import Compiled
 from core.traces.native_entry import Entry, absent, single
 
 if TYPE_CHECKING:
@@ -45,13 +46,13 @@ NOTHING = nullcontext()
 _known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 
 
-def _places(mech: Mechanism, function: str) -> tuple[int, int]:
+def _places(compiled: Compiled, function: str) -> tuple[int, int]:
     """Where x and time begin among the arguments of a function; −1 where it does not take them."""
     if function.startswith("torque"):
         return -1, -1
-    known = _known.setdefault(mech.compiled.program.tracer, {})
+    known = _known.setdefault(compiled.program.tracer, {})
     if function not in known:
-        known[function] = _found(mech.compiled.program.tracer, function)
+        known[function] = _found(compiled.program.tracer, function)
     return known[function]
 
 
@@ -63,24 +64,24 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     return found.get("x", -1), found.get("t", -1)
 
 
-def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
+def _reduced(compiled: Compiled, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
     """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
     have no closed form, or where none is wanted (no y)."""
-    forms = None if y is None else closed_forms_of(mech.compiled.program)
-    if forms is None or y is None or not forms.fit(y[: mech.nq], p):
+    forms = None if y is None else closed_forms_of(compiled.program)
+    if forms is None or y is None or not forms.fit(y[: compiled.nq], p):
         return absent(), 0, []
     code = forms.reduction
     entered = single(code.single_address, code.sizes, code.size, p, code)
     return entered, len(forms.independent), forms.kept_rows
 
 
-def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
+def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     """Functions of the mechanism, and whether the machine needs them."""
-    program, matrix = mech.compiled.program, mech.compiled.by_mass_matrix
+    program, matrix = compiled.program, compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
-    slopes = slopes and not program.tracer.long and mech.nv > 0
+    slopes = slopes and not program.tracer.long and compiled.nv > 0
     return {
-        "rate": bool(mech.compiled.coordinates.quaternions),
+        "rate": bool(compiled.coordinates.quaternions),
         "mass_matrix": matrix or slopes,
         "slopes": slopes,
         "forward_dynamics_regularised": not matrix,
@@ -88,7 +89,7 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
         "constraint_residual": rows,
         "constraint_jacobian": rows,
         "constraint_bias": rows,
-        "states": mech.nx > 0,
+        "states": compiled.nx > 0,
         "constraint_time": program.timed_constraints,
         "settle": bool(program.tracer.elements.junctions),
     }
@@ -111,17 +112,18 @@ class CompiledEquations:
         slopes: bool = False,
         events: bool = False,
     ) -> None:
-        if mech.compiled.by_mass_matrix and mech.compiled.program.tracer.very_long:
+        compiled = mech.compiled
+        if compiled.by_mass_matrix and compiled.program.tracer.very_long:
             raise SimulationError(
                 "The machine has loops or couplings, and too many speeds to simulate them.",
                 remedy="Cut it into smaller machines.",
             )
-        wanted = _wanted(mech, slopes)
-        self.modes = len(mech.compiled.elements.mode_variables.numbers)
+        wanted = _wanted(compiled, slopes)
+        self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
         constant = joint_forces.constant(mech, torque)
         self.entries: dict[str, Entry] = {
-            name: mech.compiled.entry(name, p) if needed else absent() for name, needed in wanted.items()
+            name: compiled.entry(name, p) if needed else absent() for name, needed in wanted.items()
         }
         self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_event_indicators"] = absent()
         self.indicators = self.modes if events else 0
@@ -133,28 +135,28 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
-        self._arrange(mech, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
-        self.projected = bool(mech.compiled.rows or mech.compiled.coordinates.quaternions or wanted["settle"])
+        self.entries["reduced"], independent, kept = _reduced(compiled, p, y if closed_forms else None)
+        self._arrange(compiled, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
+        self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, mech: Mechanism, p: Array, u: Array, independent: int, kept: list[int]) -> None:
+    def _arrange(self, compiled: Compiled, p: Array, u: Array, independent: int, kept: list[int]) -> None:
         """One memory for all entries, and the addresses of what works on it."""
         from core.simulation.equations.constrained import room_for
         from core.simulation.equations.system import System, stored
 
-        program = mech.compiled.program
+        program = compiled.program
         rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
         entries = np.array(
             [
-                [*self.entries[name].record, begin, *_places(mech, name)]
+                [*self.entries[name].record, begin, *_places(compiled, name)]
                 for name, begin in zip(ORDER, begins[:-1], strict=True)
             ],
             dtype=np.int64,
         )
         memory = np.concatenate([each.memory for each in chosen])
-        derivative, full, self.project, full_project = _addresses(mech, independent)
+        derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
         self.system, self._stored = stored(
             System(
@@ -162,34 +164,34 @@ class CompiledEquations:
                 derivative,
                 full,
                 full_project,
-                mech.nq,
-                mech.nv,
+                compiled.nq,
+                compiled.nv,
                 rows,
-                mech.compiled.by_mass_matrix,
-                np.array(mech.compiled.coordinates.quaternions, dtype=np.int64),
+                compiled.by_mass_matrix,
+                np.array(compiled.coordinates.quaternions, dtype=np.int64),
                 u,
                 entries,
                 memory,
-                np.zeros(room_for(mech.nq, mech.nv, rows)),
+                np.zeros(room_for(compiled.nq, compiled.nv, rows)),
                 np.zeros(max(rows, 1), dtype=np.int64),
                 independent,
                 np.array(kept, dtype=np.int64),
-                mech.nx,
+                compiled.nx,
                 program.levels,
                 np.zeros(program.tracer.clock.size),
-                np.zeros(2 * mech.nx),
+                np.zeros(2 * compiled.nx),
                 np.full(1 + independent**2, np.nan),
                 self.modes,
-                *mech.splines(p)[:3],
+                *compiled.splines(p)[:3],
             )
         )
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
             if self.entries[name].record[0] and self.indicators > self.modes:
-                first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
+                first = begins[ORDER.index(name)] + 1 + compiled.nq + compiled.nv
                 self._mode_memory.append(memory[first : first + self.indicators - self.modes])
         at = begins[0] + int(chosen[0].record[-1])
-        self.u = memory[at : at + mech.nv] if chosen[0].record[0] else u
+        self.u = memory[at : at + compiled.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
 
     def released(self) -> AbstractContextManager[None]:
@@ -208,15 +210,15 @@ class CompiledEquations:
         self.system.last[0] = np.nan
 
 
-def _addresses(mech: Mechanism, independent: int) -> tuple[int, int, int, int]:
+def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
     """Of the entries: derivative, derivative without closed forms, projection, projection without them."""
     from core.simulation.equations import entry_points as entries
 
-    if not mech.compiled.by_mass_matrix:
+    if not compiled.by_mass_matrix:
         derivative, project = address(entries.tree_derivative), address(entries.free_project)
         return derivative, derivative, project, project
     full = address(entries.full_derivative)
-    held = address(entries.full_project if mech.constrained else entries.free_project)
+    held = address(entries.full_project if compiled.constrained else entries.free_project)
     if independent == 0:
         return full, full, held, held
     return address(entries.reduced_derivative), full, address(entries.reduced_project), held

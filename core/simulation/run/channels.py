@@ -15,6 +15,8 @@ from core.codegen.graph_symbols import as_symbol
 from core.constraints import cut_coordinates
 from core.errors import ExpressionError, ModelError
 from core.mechanism import Mechanism
+from core.model import JOINT_KINDS
+from core.model.dimensions import common, rate
 from core.model.formula.expression import Node, evaluate, names, parse
 from core.simulation.run.element_channels import ElementChannels
 
@@ -32,6 +34,24 @@ WHOLE = (
 )
 _SINGLE = ("time", "energy.kinetic", "energy.potential", "energy.total", "constraint.residual")
 """Channels of one column."""
+_WHOLE_DIMENSIONS = {
+    "time": ("time",),
+    "t": ("time",),
+    "energy.kinetic": ("energy",),
+    "energy.potential": ("energy",),
+    "energy.total": ("energy",),
+    "momentum.linear": ("momentum",) * 3,
+    "momentum.angular": ("angular_momentum",) * 3,
+    "constraint.residual": ("length",),
+}
+_FRAME_DIMENSIONS = {
+    "position": ("length",) * 3,
+    "orientation": ("none",) * 4,
+    "velocity": ("velocity",) * 3,
+    "omega": ("angular_velocity",) * 3,
+    "acceleration": ("acceleration",) * 3,
+    "alpha": ("angular_acceleration",) * 3,
+}
 _WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
 _COMPONENTS = {
     **dict.fromkeys(("position", "velocity", "omega", "acceleration", "alpha", "linear", "angular"), tuple("xyz")),
@@ -127,6 +147,51 @@ class Channels:
             if len(speeds) == count
             else tuple(map(str, range(1, count + 1)))
         )
+
+    def dimension(self, channel: str) -> str:
+        """What the numbers of a channel, or of a component of one, measure; "none" where its columns differ, and for
+        formulas."""
+        if (found := self._dimensions(channel)) is not None:
+            return common(found)
+        owner, _, part = channel.rpartition(".")
+        found = self._dimensions(owner) if owner in self.names else None
+        if found is None:
+            return "none"
+        columns = dict(zip(suffixes(self, owner), found, strict=False))
+        return columns.get(MAGNITUDES[part][0] if part in MAGNITUDES else part, "none")
+
+    def _dimensions(self, channel: str) -> tuple[str, ...] | None:
+        """What the columns of a channel measure; None if there is no such channel."""
+        if channel in _WHOLE_DIMENSIONS:
+            return _WHOLE_DIMENSIONS[channel]
+        if channel in self.elements.table:
+            return self.elements.table[channel].dimensions
+        owner, _, what = channel.rpartition(".")
+        if what in JOINT and owner in self.mech.joint_names:
+            return self._of_coordinates(owner, what)
+        if what in FRAME and owner in self.mech.frame_names:
+            return _FRAME_DIMENSIONS[what]
+        columns = self.mech.q_names if what == "q" else self.mech.v_names
+        if what in JOINT[:4] and owner in columns:
+            joint = owner.rpartition(".")[0]
+            return (self._of_coordinates(joint, what)[columns.index(owner) - self._first(joint, what)],)
+        return None
+
+    def _first(self, joint: str, what: str) -> int:
+        """The first column of a joint among the coordinates, or the speeds."""
+        return int((self.mech.joint_q(joint) if what == "q" else self.mech.joint_v(joint)).start)
+
+    def _of_coordinates(self, joint: str, what: str) -> tuple[str, ...]:
+        """What the coordinates of a joint measure, their rates, second rates, forces; its reaction."""
+        if what == "reaction":
+            return ("torque",) * 3 + ("force",) * 3
+        joints = self.mech.model.expanded.joints
+        info = next((each.info for each in joints if each.name == joint), JOINT_KINDS["free"])
+        if what == "q":
+            return info.coordinate_dimensions
+        second = tuple(map(rate, info.speed_dimensions))
+        forces = tuple("torque" if each == "angular_velocity" else "force" for each in info.speed_dimensions)
+        return {"v": info.speed_dimensions, "a": second, "tau": forces}[what]
 
     def __getitem__(self, channel: str) -> Array:
         if not isinstance(channel, str):

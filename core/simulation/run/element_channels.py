@@ -13,15 +13,17 @@ from core.constraints.cut_coordinates import unwound
 from core.constraints.multipliers import constrained_motion
 from core.elements.forces import FORCES
 from core.mechanism import Mechanism
-from core.model import Sensor
+from core.model import Constraint, Driver, Sensor
+from core.model.dimensions import dual, rate
 
 Array = NDArray[np.float64]
 
 
 class Channel(NamedTuple):
-    """How a channel is computed, and the suffixes of its columns; one column: ()."""
+    """How a channel is computed, what its columns measure, and their suffixes; one column: ()."""
 
     compute: Callable[[], Array]
+    dimensions: tuple[str, ...]
     suffixes: tuple[str, ...] = ()
 
 
@@ -62,9 +64,12 @@ class ElementChannels:
             quantities = ("", "rate") if "b" in sensor.info.uses and "acceleration" not in sensor.kind else ("",)
             for what in quantities:
                 end = f".{what}" if what else ""
-                yield f"{sensor.name}{end}", Channel(self._sensor(sensor, what), suffixes)
+                values = tuple(sensor.along(self.model, k) for k in range(len(sensor.info.components)))
+                measured = tuple(map(rate, values)) if what else values
+                yield f"{sensor.name}{end}", Channel(self._sensor(sensor, what), measured, suffixes)
                 for k, suffix in enumerate(suffixes):
-                    yield f"{sensor.name}.{suffix}{end}", Channel(self._component(self._sensor(sensor, what), k))
+                    component = self._component(self._sensor(sensor, what), k)
+                    yield f"{sensor.name}.{suffix}{end}", Channel(component, measured[k : k + 1])
 
     def _sensor(self, sensor: Sensor, what: str) -> Callable[[], Array]:
         s = self.samples
@@ -80,7 +85,7 @@ class ElementChannels:
             value, rate = self._cached(f"sensor {sensor.name}", both)
             if what == "rate":
                 return np.asarray(rate)
-            return unwound(s.time, value, rate) if sensor.kind == "angle" else np.asarray(value)
+            return unwound(s.time, value, rate) if sensor.info.turns else np.asarray(value)
 
         return compute
 
@@ -119,13 +124,14 @@ class ElementChannels:
     def _of_forces(self) -> Iterator[tuple[str, Channel]]:
         at = 0
         for number, force in enumerate(self.model.forces):
-            for channel in FORCES[force.kind].channels(""):
+            for channel in FORCES[force.kind].channels(force.along(self.model, None)):
                 count, single = len(channel.components), channel.components == ("",)
                 compute = self._shown(at if single else slice(at, at + count))
                 if channel.name == "length":
                     compute = self._length(number, at)
                 if channel.of_runs:
-                    yield f"{force.name}.{channel.name}", Channel(compute, () if single else channel.components)
+                    suffixes = () if single else channel.components
+                    yield f"{force.name}.{channel.name}", Channel(compute, (channel.dimension,) * count, suffixes)
                 at += count
 
     def _length(self, number: int, at: int) -> Callable[[], Array]:
@@ -153,8 +159,11 @@ class ElementChannels:
         for row in self.mech.compiled.rows:
             if row.collection != "joints":
                 words.setdefault(row.element, []).append(row.component)
+        constraining: tuple[Constraint | Driver, ...] = (*self.model.constraints, *self.model.drivers)
+        elements = {each.name: each for each in constraining}
         for name, suffixes in words.items():
-            yield f"{name}.force", Channel(self._held(name), tuple(suffixes) if len(suffixes) > 1 else ())
+            measured = tuple(dual(elements[name].along(self.model, k)) for k in range(len(suffixes)))
+            yield f"{name}.force", Channel(self._held(name), measured, tuple(suffixes) if len(suffixes) > 1 else ())
 
     def _held(self, name: str) -> Callable[[], Array]:
         def all_of_them() -> Any:
@@ -170,8 +179,8 @@ class ElementChannels:
 
     def _of_junctions(self) -> Iterator[tuple[str, Channel]]:
         for name, first in self.mech.compiled.elements.junctions.items():
-            for what in ("position", "velocity"):
-                yield f"{name}.{what}", Channel(self._junction(first, what), ("x", "y", "z"))
+            for what, dimension in (("position", "length"), ("velocity", "velocity")):
+                yield f"{name}.{what}", Channel(self._junction(first, what), (dimension,) * 3, ("x", "y", "z"))
 
     def _junction(self, first: int, what: str) -> Callable[[], Array]:
         s = self.samples

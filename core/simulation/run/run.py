@@ -99,6 +99,11 @@ class Run:
         """Names of all channels; formulas of them are channels, too."""
         return self.computed_channels.names
 
+    def dimension(self, channel: str) -> str:
+        """What the numbers of a channel, or of one of its components, measure ("angle", "force" …); "none" where its
+        columns differ, and for formulas."""
+        return self.computed_channels.dimension(channel)
+
     def at(self, time: float) -> Array:
         """(nq,) the position at a time, between samples along the shortest path with loops closed."""
         from core.simulation.run.interpolation import between

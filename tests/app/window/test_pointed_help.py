@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.dialogs.help import HelpDialog, topics
 from app.document.session import Ref
-from app.panels import panels
+from app.panels.panel import panels
 from app.widgets.fields.field_editor import FieldEditor
 from app.window.pointed_help import topic_of, topic_under_pointer
 from core.model import COLLECTIONS

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.dialogs.leaving import Wanted
-from app.panels import panels
+from app.panels.panel import panels
 from core.model.edits import edits
 from resources import examples
 

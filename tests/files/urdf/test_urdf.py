@@ -337,10 +337,11 @@ def test_what_urdf_cannot_hold_is_said():
         assert word in texts
 
 
-def test_limits_of_planar_joints_are_not_written_and_not_read():
+@pytest.mark.parametrize("count", [1, 3])
+def test_limits_of_planar_joints_are_not_written_and_not_read(count):
     """URDF's <limit> bounds one coordinate, a planar joint has three."""
     bodies, bounds = (Body(name="base"), Body(name="plate")), Limit(lower=-0.1, upper=0.2)
-    slide = Joint(name="slide", kind="planar", parent="base", child="plate", limits=(bounds,) * 3)
+    slide = Joint(name="slide", kind="planar", parent="base", child="plate", limits=(bounds,) * count)
     written = write(Model(bodies=bodies, joints=(slide,)), "urdf")
     assert "<limit" not in written.text
     assert "limits of joints with several coordinates" in " ".join(str(finding) for finding in written.findings)

@@ -36,8 +36,9 @@ def register(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Families that forget after the test what it adds to them."""
     for family, rows in ((FORCES, FORCE_KINDS), (CONSTRAINTS, CONSTRAINT_KINDS)):
-        monkeypatch.setattr(family, "_kinds", dict(family))
-        for name in ("kelvin", "on_parabola", "made_up"):
+        own = ("kelvin", "on_parabola", "made_up")
+        monkeypatch.setattr(family, "_kinds", {name: kind for name, kind in family.items() if name not in own})
+        for name in own:
             monkeypatch.setitem(rows, name, None)
             del rows[name]
     monkeypatch.setattr(kinds, "_own", {})

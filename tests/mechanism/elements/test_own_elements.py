@@ -221,3 +221,31 @@ def test_one_that_is_right_is_not_refused() -> None:
     ks.register(line())
     ks.register(between(components=("x", "y", "z"), value=staticmethod(lambda X, n: X.position)))
     assert Force(name="f", kind="made_up", b="block").info.title == "Made up"
+
+
+# ------------------------------------------------------------------------------- registered anew, and not at all
+
+
+def test_a_kind_that_is_registered_anew_takes_its_place(own: dict[str, Any]) -> None:
+    """As when a script is run again after its law was changed: the machine follows it."""
+    start = {"pad.stretch": STRETCH}
+    before = ks.simulate(relaxation(), duration=0.1, x0=start)["pad.force"][0]
+    law = page.block(page.FORCE, "python").replace("numbers.further_stiffness * state", "3 * state", 1)
+    exec(compile(law, "own_kinds.md", "exec"), {"__name__": page.__name__})
+    after = ks.simulate(relaxation(), duration=0.1, x0=start)["pad.force"][0]
+    assert before == pytest.approx((K + FURTHER) * STRETCH)
+    assert after == pytest.approx((K + 3.0) * STRETCH)
+
+
+@BOTH
+def test_a_document_of_kinds_that_nobody_knows_keeps_their_numbers(
+    collection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(collection)
+    page.apart(monkeypatch)
+    unknown = model_of(collection)
+    (element,) = getattr(unknown, collection)
+    assert [finding.name for finding in ks.check(unknown) if finding.severity == "error"] == [element.name]
+    assert ks.dumps(unknown) == ks.dumps(model)
+    with pytest.raises(ks.errors.ModelError, match=element.kind):
+        ks.Mechanism(unknown)

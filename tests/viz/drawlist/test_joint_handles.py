@@ -127,7 +127,7 @@ def test_a_kind_without_a_look_is_handled_along_its_own_motion(kind: str, parabo
     q, step = random_pose(mech), 1e-5
     a, b = frames(mech, q)
     for each in handles:
-        spot = each.spot(a, b)
+        spot = each.spot(a, b, q)
         v = np.zeros(mech.nv)
         v[each.part.speed] = 1.0
         after = frames(mech, mech.integrate(q, v, step))[1]

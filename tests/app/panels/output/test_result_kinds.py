@@ -53,7 +53,7 @@ def test_it_is_shown_and_copied(qtbot, session, settings, beat):
     assert [part.text() for part in card._parts if isinstance(part, TextPart)] == ["Beat: beats at 3.5 Hz"]
     assert card.text() == "Beat: beats at 3.5 Hz"
     assert card.csv() == "low [Hz],high [Hz]\n440.0,443.5\n"
-    panel.close_panel()
+    panel.close()
 
 
 def test_it_is_saved(tmp_path, beat, context):

@@ -1,0 +1,46 @@
+"""What a panel says of itself: its folder here has a `panel.py` with a `PANEL`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+
+class Panel(NamedTuple):
+    """A panel, and where it stands at first.
+
+    make   : makes it, for a window
+    order  : its place among the others, in tabs and in the menu
+    help   : what it is for, as F1 says it
+    tab_with  : tabbed with that one
+    typing : whether it is a command line: who brings it to the front wants to type
+    """
+
+    id: str
+    title: str
+    area: Qt.DockWidgetArea
+    make: Callable[[Workbench], QWidget]
+    order: int
+    help: str
+    tab_with: str = ""
+    typing: bool = False
+
+
+def panels() -> list[Panel]:
+    """The `PANEL` of every folder here, in their order."""
+    folders = (found.name for found in iter_modules([str(Path(__file__).parent)]) if found.ispkg)
+    modules = (import_module(f"{__package__}.{name}.panel") for name in folders)
+    return sorted((module.PANEL for module in modules), key=lambda panel: panel.order)

@@ -1,0 +1,78 @@
+"""The formats in which plots are written, a row each: dialogs, the command line and its help read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.errors import FileError
+from core.files.source import write_whole
+
+if TYPE_CHECKING:
+    from app.plotting.chart import Chart
+
+
+class Format(NamedTuple):
+    """A format of files: its suffix with the dot, what it is called, and what makes a file of plots."""
+
+    suffix: str
+    title: str
+    write: Callable[[Sequence[Chart]], bytes]
+
+
+def _png(charts: Sequence[Chart]) -> bytes:
+    from app.plotting.export import png
+
+    return png(charts)
+
+
+def _svg(charts: Sequence[Chart]) -> bytes:
+    from app.plotting.export import svg
+
+    return svg(charts)
+
+
+def _pdf(charts: Sequence[Chart]) -> bytes:
+    from app.plotting.export import pdf
+
+    return pdf(charts)
+
+
+def _csv(charts: Sequence[Chart]) -> bytes:
+    from app.plotting.export import table
+
+    return table(charts).encode()
+
+
+FORMATS = [
+    Format(".png", "Picture", _png),
+    Format(".svg", "Drawing", _svg),
+    Format(".pdf", "Drawing", _pdf),
+    Format(".csv", "Numbers", _csv),
+]
+"""In the order of dialogs; the first is the one that is proposed. (They load Qt only when they write.)"""
+
+
+def suffixes() -> str:
+    """All suffixes, in words."""
+    return ", ".join(each.suffix for each in FORMATS)
+
+
+def filters() -> str:
+    """The formats as a dialog of files takes them."""
+    return ";;".join(f"{each.title} (*{each.suffix})" for each in FORMATS)
+
+
+def format_of(path: str | Path) -> Format | None:
+    """The format that a file's suffix says."""
+    suffix = Path(path).suffix.lower()
+    return next((each for each in FORMATS if each.suffix == suffix), None)
+
+
+def save(charts: Sequence[Chart], path: str | Path) -> None:
+    """Write the plots to a file, whole or not at all; its suffix says how. Raises FileError."""
+    found = format_of(path)
+    if found is None:
+        raise FileError("The suffix says no format of plots.", file=str(path), remedy=f"Use {suffixes()}.")
+    write_whole(str(path), found.write(charts))
