@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -37,11 +38,10 @@ class ChoiceEditor(FieldEditor):
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
         assert isinstance(field.kind, ChoiceKind)
+        self.kind: ChoiceKind = field.kind
         self.combo = Combo(self)
-        for option in field.kind.options:
-            self.combo.addItem(icon(option_icon(owner, option)), option_title(owner, field.name, option), option)
-            title = kind_title(owner, option) if field.name == "kind" else ""
-            self.combo.setItemData(self.combo.count() - 1, as_tip(title), Qt.ItemDataRole.ToolTipRole)
+        self.offered: tuple[str, ...] = ()
+        self._offer(field.kind.options)
         self.combo.activated.connect(self._chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
@@ -49,11 +49,23 @@ class ChoiceEditor(FieldEditor):
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         self.value = value
-        if self.combo.findData(value) < 0:  # a kind that is not known, or was not when the form was made
-            self.combo.addItem(option_title(self.owner, self.field.name, value), value)
+        options = self.kind.options
+        self._offer(options if value in options else (*options, value))
         self.combo.setCurrentIndex(self.combo.findData(value))
         self.combo.setEnabled(not context.read_only)
         self.explain("")
+
+    def _offer(self, options: tuple[str, ...]) -> None:
+        """Offer these words: people may have added a kind since, or the element's own is not known."""
+        if options == self.offered:
+            return
+        self.combo.clear()
+        for option in options:
+            drawing, title = icon(option_icon(self.owner, option)), option_title(self.owner, self.field.name, option)
+            self.combo.addItem(drawing, title, option)
+            about = kind_title(self.owner, option) if self.field.name == "kind" else ""
+            self.combo.setItemData(self.combo.count() - 1, as_tip(about), Qt.ItemDataRole.ToolTipRole)
+        self.offered = options
 
     def _chosen(self, index: int) -> None:
         option = self.combo.itemData(index)
@@ -79,11 +91,10 @@ def option_title(owner: type, field: str, option: str) -> str:
 
 def kind_title(owner: type, option: str) -> str:
     """What a kind of force, sensor or constraint is."""
-    if owner is Sensor:
-        return SENSOR_KINDS[option].title
-    if owner is Force:
-        return FORCE_KINDS[option].title
-    return CONSTRAINT_KINDS[option].title if owner is Constraint else ""
+    kinds: dict[type, Mapping[str, Any]] = {Sensor: SENSOR_KINDS, Force: FORCE_KINDS, Constraint: CONSTRAINT_KINDS}
+    if owner not in kinds:
+        return ""
+    return str(kinds[owner][option].title) if option in kinds[owner] else "Nobody here knows this kind"
 
 
 def names_for(model: Model, target: str) -> list[str]:

@@ -4,6 +4,9 @@ import pytest
 
 import kinetostat as ks
 from app.document.revision import Ref
+from core import kinds
+from core.joints import JOINT_KINDS
+from tests.joints.made_up_kinds import PinInSlot
 from tests.project.test_own_kinds import UNKNOWN
 
 REFS = [Ref("joints", "slot"), Ref("sensors", "smell"), Ref("forces", "glue"), Ref("constraints", "curve")]
@@ -44,6 +47,21 @@ def test_an_element_of_an_unknown_kind_is_shown_edited_and_deleted(bench, opened
     session.undo()
     session.undo()
     assert session.model.find(*ref).kind == kind
+
+
+def test_a_kind_that_is_registered_meanwhile_is_offered(bench, opened, monkeypatch):
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", dict(JOINT_KINDS))
+    monkeypatch.setattr(kinds, "_own", {})
+    bench.session.select(REFS[0])
+    combo = bench.window.docks.docks["properties"].widget().form.editors["kind"].combo
+    assert [combo.itemData(i) for i in range(combo.count())] == [*JOINT_KINDS, "pin_in_slat"]
+    ks.register(PinInSlot)
+    bench.session.select(Ref("joints", "hinge"))
+    assert [combo.itemData(i) for i in range(combo.count())] == [*JOINT_KINDS]
+    assert combo.currentData() == "revolute"
+    assert bench.session.apply("Kind", lambda m: ks.edits.change(m, "joints", "slot", kind="pin_in_slot"))
+    assert bench.session.model.joint("slot").info is PinInSlot
+    bench.session.undo()
 
 
 def test_runs_and_functions_refuse_by_name_and_saving_keeps_everything(bench, opened):
