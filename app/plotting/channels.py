@@ -166,9 +166,7 @@ def _measured(model: Model, channel: str, component: str) -> str | None:
     if channel not in sensors and (owner not in sensors or part not in sensors[owner].info.components):
         return None
     sensor = sensors.get(channel) or sensors[owner]
-    if sensor.kind == "pose":
-        return "angle" if (component or part).startswith("r") else "length"
-    return sensor.info.dimension
+    return sensor.info.dimension_of(component or part)
 
 
 # ------------------------------------------------------------------------------- the tree

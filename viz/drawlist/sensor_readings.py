@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.errors import ModelError
 from core.model import WORLD, Model, Sensor
 from core.spatial.pose import Pose
-from core.spatial.relative_measures import RELATIVE_MEASURES
 from core.spatial.rotation import Rotation
 from core.spatial.vector import Vector3
 from viz.drawlist.item import Item
@@ -46,7 +46,10 @@ class Readings:
         """What a geometric sensor with one component measures, SI."""
         X_WA, X_WB = (_pose(poses.get(name or WORLD, np.eye(4))) for name in (sensor.a, sensor.b))
         axes = (Vector3(*unit(numbers(axis, self.values)).tolist()) for axis in (sensor.axis, sensor.axis_b))
-        value = float(RELATIVE_MEASURES[sensor.kind](X_WA, X_WB, *axes).values[0]) - number(sensor.offset, self.values)
+        measure = sensor.info.measure
+        if measure is None:
+            raise ModelError(f"A sensor of kind {sensor.kind} is no measure of poses.", where=f"sensor '{sensor.name}'")
+        value = float(measure(X_WA, X_WB, *axes).values[0]) - number(sensor.offset, self.values)
         other = self.sensors.get(sensor.minus)
         return value - self.value(other, poses, depth - 1) if other is not None and depth else value
 
