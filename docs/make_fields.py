@@ -22,6 +22,7 @@ from core.model.fields import (
     fields_of,
 )
 from core.model.model import Model
+from core.model.shapes import SHAPE_TYPES, Shape
 from core.model.units.units import SI
 
 FOLDER = Path(__file__).parent
@@ -55,7 +56,7 @@ def held(field: Field) -> list[type]:
     inner = field.kind.element
     members = typing.get_args(inner) if isinstance(inner, types.UnionType) else (inner,)
     elements = [each for each in members if isinstance(each, type) and issubclass(each, Element)]
-    return [kind for each in elements for kind in (each.__subclasses__() or [each])]
+    return [kind for each in elements for kind in (SHAPE_TYPES.values() if each is Shape else [each])]
 
 
 def section(element: type) -> list[str]:

@@ -172,8 +172,8 @@ def sensor(compiled: Compiled, q: Any, v: Any, name: str, a: Any, p: Values) -> 
     a_given = np.zeros(np.shape(v)) if a is None else a
     both = compiled.call(f"sensor:{name}", q, v, a_given, p=p)
     value, rate = both[..., 0, :], both[..., 1, :]
-    if a is None and not known[name].geometric:
+    if a is None and not known[name].info.geometric:
         rate = np.full_like(rate, np.nan)
-        value = np.full_like(value, np.nan) if known[name].kind.endswith("acceleration") else value
+        value = np.full_like(value, np.nan) if known[name].info.accelerated else value
     single = compiled.model.expanded.find("sensors", name).info.components == ("",)
     return (value[..., 0], rate[..., 0]) if single else (value, rate)

@@ -12,6 +12,7 @@ from core.elements.mode_variables import ModeVariables
 from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
 from core.elements.turn_counters import TurnCounter, formulas_of_forces
 from core.errors import ModelError, near_misses
+from core.joints.measures import coordinates_of
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model import WORLD, Joint, Model
@@ -65,21 +66,13 @@ class Resolver:
     @cached_property
     def sensors(self) -> dict[str, Sensor]:
         """All sensors that measure motion."""
-        return {s.name: self._sensor(s) for s in self.model.sensors if "b" in s.info.uses}
+        return {s.name: self._sensor(s) for s in self.model.sensors if s.info.of_frames}
 
     def _sensor(self, sensor: DocumentSensor) -> Sensor:
-        where, count = f"sensor '{sensor.name}'", len(sensor.info.components)
+        where = f"sensor '{sensor.name}'"
         if not sensor.info.geometric:
-            return Sensor(
-                sensor.name,
-                sensor.kind,
-                (),
-                0.0,
-                self.place(sensor.a),
-                self.place(sensor.b),
-                self.place(sensor.resolve),
-                count,
-            )
+            a, b, resolve = map(self.place, (sensor.a, sensor.b, sensor.resolve))
+            return Sensor(sensor.name, sensor.info, a=a, b=b, resolve=resolve)
         shares, offset, sign, seen = [], 0.0, 1.0, [sensor.name]
         current: DocumentSensor | None = sensor
         table = {s.name: s for s in self.model.sensors}
@@ -101,7 +94,7 @@ class Resolver:
                     remedy="Let one of them stand alone.",
                 )
             seen += [current.name] if current is not None else []
-        return Sensor(sensor.name, sensor.kind, tuple(shares), offset, count=count)
+        return Sensor(sensor.name, sensor.info, tuple(shares), offset)
 
     def _measure(self, sensor: DocumentSensor) -> RelativeMeasure:
         where = f"sensor '{sensor.name}'"
@@ -111,7 +104,9 @@ class Resolver:
             else Vector3(0.0, 0.0, 1.0)
             for field in ("axis", "axis_b")
         ]
-        return RelativeMeasure(sensor.kind, self.place(sensor.a), self.place(sensor.b), *axes)
+        if sensor.info.measure is None:
+            raise ModelError(f"A sensor of kind {sensor.kind} is no measure of poses.", where=where)
+        return RelativeMeasure(sensor.info.measure, self.place(sensor.a), self.place(sensor.b), *axes)
 
     def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
         """(sensor, component, whether its rate) that a signal's name means; sensor None if it means none."""
@@ -147,7 +142,7 @@ class Resolver:
     def measure_of_joint(self, name: str) -> RelativeMeasure:
         """The measure of a joint that closes a loop."""
         law, a, b = self.machine.laws[name]
-        return RelativeMeasure("joint", a, b, law)
+        return RelativeMeasure(coordinates_of, a, b, law)
 
     def coordinate_index(self, joint: Joint, coordinate: str, where: str) -> int:
         """Which speed of a joint a `coordinate` field means. Raises ModelError."""

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.elements.force_state import Scalars, added
-from core.joints.measures import MEASURES
+from core.errors import ModelError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
+from core.model import SensorKind
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY
-from core.spatial.relative_measures import Measured, in_axes, rate, relative
+from core.spatial.relative_measures import Measure, Measured, in_axes, rate, relative
 from core.spatial.scalar import Scalar, minus
-from core.spatial.vector import Z
+from core.spatial.vector import Vector3, Z
 
 NOWHERE = Place(-1, IDENTITY)
 
@@ -21,7 +22,7 @@ NOWHERE = Place(-1, IDENTITY)
 class RelativeMeasure(NamedTuple):
     """What is measured between which frames; unit vectors `axis` in a, `axis_b` in b (of a joint: its law)."""
 
-    kind: str
+    of: Measure
     a: Place
     b: Place
     axis: Any = Z
@@ -40,36 +41,40 @@ class Sensor:
     """Σ sign · measure − offset, component by component; or, without measures, a motion of b against a."""
 
     name: str
-    kind: str
+    info: SensorKind
     shares: tuple[Share, ...] = ()
     offset: Scalar = 0.0
     a: Place = NOWHERE
     b: Place = NOWHERE
     resolve: Place = NOWHERE
-    count: int = 1
-    """Number of components."""
 
     @property
-    def geometric(self) -> bool:
-        """True if it is a function of poses."""
-        return bool(self.shares)
+    def count(self) -> int:
+        """Number of components."""
+        return len(self.info.components)
 
 
 def measurement(measure: RelativeMeasure, kinematics: KinematicState) -> tuple[Measured, Motion]:
     """Values and wrenches of a relative measure, and the motion of b against a."""
     run, X_a, X_b = kinematics.run, kinematics.frame(measure.a), kinematics.frame(measure.b)
-    measured = run(MEASURES[measure.kind], X_a, X_b, measure.axis, measure.axis_b)
+    measured = run(measure.of, X_a, X_b, measure.axis, measure.axis_b)
     return measured, run(relative, X_a, X_b, kinematics.motion(measure.a), kinematics.motion(measure.b))
+
+
+def motion_of(sensor: Sensor, kinematics: KinematicState) -> Vector3:
+    """The part of the motion of b against a that a sensor of motion measures, in world axes."""
+    if sensor.info.motion is None:
+        raise ModelError(f"A sensor of kind {sensor.info.name} measures no motion.", where=f"sensor '{sensor.name}'")
+    X_a, X_b = kinematics.frame(sensor.a), kinematics.frame(sensor.b)
+    motion = kinematics.run(relative, X_a, X_b, kinematics.motion(sensor.a), kinematics.motion(sensor.b))
+    return sensor.info.motion(motion)
 
 
 def readings_of(sensor: Sensor, kinematics: KinematicState) -> tuple[Scalars, Scalars]:
     """(values, rates); a motion has values only."""
     run = kinematics.run
-    if not sensor.geometric:
-        X_a, X_b = kinematics.frame(sensor.a), kinematics.frame(sensor.b)
-        motion = run(relative, X_a, X_b, kinematics.motion(sensor.a), kinematics.motion(sensor.b))
-        vector = motion.angular if sensor.kind == "angular_velocity" else motion.linear
-        return tuple(run(in_axes, kinematics.frame(sensor.resolve), vector)), ()
+    if not sensor.info.geometric:
+        return tuple(run(in_axes, kinematics.frame(sensor.resolve), motion_of(sensor, kinematics))), ()
     values: list[Scalar] = [run(minus, 0.0, sensor.offset)] * sensor.count
     rates: list[Scalar] = [0.0] * sensor.count
     for sign, measure in sensor.shares:

@@ -66,8 +66,8 @@ class Signals:
         return found(self.kinematics)
 
     def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
-        sensor = self.elements.sensors[name]
-        if not sensor.geometric and (of_rate or sensor.kind not in ("velocity", "angular_velocity")):
+        sensor = self.elements.sensors.get(name)
+        if sensor is None or not sensor.info.of_state or (of_rate and not sensor.info.geometric):
             what = "The rate of this sensor" if of_rate else "This sensor's value"
             raise ExpressionError(
                 f"{what} is known only after the accelerations, so no force can depend on it.",

@@ -7,7 +7,7 @@ from typing import Any
 from core.joints.kind import JointKind
 from core.spatial.force import Force
 from core.spatial.pose import Pose
-from core.spatial.relative_measures import RELATIVE_MEASURES, Measure, Measured
+from core.spatial.relative_measures import Measured
 
 
 def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
@@ -15,7 +15,3 @@ def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
     values, wrenches = law.measure(X_a.inverse() @ X_b)
     turn = X_a.rotation
     return Measured(values, tuple(Force(turn.act(W.moment), turn.act(W.force)) for W in wrenches))
-
-
-MEASURES: dict[str, Measure] = {**RELATIVE_MEASURES, "joint": coordinates_of}
-"""All measures by name."""

@@ -5,72 +5,156 @@ Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
 
 from core.errors import ModelError
 from core.model.dimensions import along
 from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
+from core.spatial import relative_measures as m
+from core.spatial.motion import Motion
+from core.spatial.relative_measures import Measure
+from core.spatial.vector import Vector3
 
 
-class SensorKind(NamedTuple):
-    """Facts of a kind of sensor."""
+@dataclass(frozen=True, kw_only=True)
+class SensorKind:
+    """Facts of a kind of sensor. It measures one thing: poses, motion, the wrench in a joint, or power."""
 
     name: str
     title: str
-    components: tuple[str, ...]
+    components: tuple[str, ...] = ("",)
     """Suffixes of its values; one value: ('',)."""
-    dimension: str
-    geometric: bool
-    """True if it is a function of the two poses alone: it may carry constraints, drivers and forces."""
+    dimensions: tuple[str, ...]
+    """Those of the values; all the same: one."""
     uses: tuple[str, ...]
     """Which of a, axis, b, axis_b, resolve, joint, force, minus, offset matter."""
+    measure: Measure | None = None
+    """What it is of the two poses: it may carry constraints, drivers and forces."""
+    motion: Callable[[Motion], Vector3] | None = None
+    """Which part of the motion of b against a."""
+    accelerated: bool = False
+    """True if it is the rate of this part: known only after the accelerations."""
+    wrench: tuple[int, ...] | None = None
+    """Which rows of the wrench in a joint, [torque; force]."""
+    power: bool = False
+    """True if it is the power of a joint's or force element's force."""
     turns: bool = False
     """True if it is known up to whole turns."""
+    rotation: bool = False
+    """True if its first three values are a rotation vector: held, it is compared as a rotation."""
+    rod: bool = False
+    """True if it is the distance of two points: held, it is a rod."""
+    smooth_at_zero: bool = True
+    """False if at zero it has no direction in which to be held."""
+
+    def __post_init__(self) -> None:
+        given = [self.measure is not None, self.motion is not None, self.wrench is not None, self.power]
+        if self.name and sum(given) != 1:  # of an unknown kind nothing is known
+            raise TypeError(f"The sensor kind {self.name} needs one of measure, motion, wrench, power.")
+        if len(self.dimensions) not in (1, len(self.components)):
+            raise TypeError(f"The sensor kind {self.name} needs a dimension for each value.")
+
+    @property
+    def geometric(self) -> bool:
+        """True if it is a function of the two poses alone."""
+        return self.measure is not None
+
+    @property
+    def of_frames(self) -> bool:
+        """True if it is measured between two frames."""
+        return self.geometric or self.motion is not None
+
+    @property
+    def of_state(self) -> bool:
+        """True if positions and speeds tell it: forces may depend on it, and it has a rate."""
+        return self.of_frames and not self.accelerated
+
+    @property
+    def dimension(self) -> str:
+        """That of its values; none if they differ."""
+        return self.dimensions[0] if len(self.dimensions) == 1 else "none"
+
+    def dimension_of(self, component: str) -> str:
+        """That of one value; of all of them by another word."""
+        if component not in self.components or len(self.dimensions) == 1:
+            return self.dimension
+        return self.dimensions[self.components.index(component)]
 
 
 _XYZ = ("x", "y", "z")
 _PLACES = ("a", "b", "minus", "offset")
 
+
+def _of_poses(name: str, title: str, measure: Measure, dimension: str, *axes: str, **facts: Any) -> SensorKind:
+    return SensorKind(name=name, title=title, dimensions=(dimension,), uses=(*_PLACES, *axes), measure=measure, **facts)
+
+
+def _of_motion(name: str, title: str, motion: Callable[[Motion], Vector3], accelerated: bool = False) -> SensorKind:
+    return SensorKind(
+        name=name,
+        title=title,
+        components=_XYZ,
+        dimensions=(name,),
+        uses=("a", "b", "resolve"),
+        motion=motion,
+        accelerated=accelerated,
+    )
+
+
+def _in_joint(name: str, title: str, dimension: str, wrench: tuple[int, ...]) -> SensorKind:
+    return SensorKind(
+        name=name, title=title, components=_XYZ, dimensions=(dimension,), uses=("joint", "resolve"), wrench=wrench
+    )
+
+
+_linear, _angular = attrgetter("linear"), attrgetter("angular")
+
 _KINDS = (
-    SensorKind("distance", "Distance between two points", ("",), "length", True, _PLACES),
-    SensorKind("square_distance", "Squared distance between two points", ("",), "none", True, _PLACES),
-    SensorKind("point_plane", "Distance of b's origin from a plane of a", ("",), "length", True, (*_PLACES, "axis")),
-    SensorKind("plane_point", "Distance of a's origin from a plane of b", ("",), "length", True, (*_PLACES, "axis_b")),
-    SensorKind(
-        "plane_plane", "Cosine of the angle between two planes", ("",), "none", True, (*_PLACES, "axis", "axis_b")
+    _of_poses("distance", "Distance between two points", m.distance, "length", rod=True, smooth_at_zero=False),
+    _of_poses(
+        "square_distance", "Squared distance between two points", m.square_distance, "none", smooth_at_zero=False
     ),
-    SensorKind("angle", "Angle of b about an axis of a", ("",), "angle", True, (*_PLACES, "axis"), turns=True),
-    SensorKind("position", "Position of b in a", _XYZ, "length", True, _PLACES),
-    SensorKind("orientation", "Orientation of b in a", _XYZ, "angle", True, _PLACES),
-    SensorKind("pose", "Pose of b in a", ("rx", "ry", "rz", "x", "y", "z"), "none", True, _PLACES),
-    SensorKind("velocity", "Velocity of b relative to a", _XYZ, "velocity", False, ("a", "b", "resolve")),
+    _of_poses("point_plane", "Distance of b's origin from a plane of a", m.point_plane, "length", "axis"),
+    _of_poses("plane_point", "Distance of a's origin from a plane of b", m.plane_point, "length", "axis_b"),
+    _of_poses("plane_plane", "Cosine of the angle between two planes", m.plane_plane, "none", "axis", "axis_b"),
+    _of_poses("angle", "Angle of b about an axis of a", m.angle, "angle", "axis", turns=True),
+    _of_poses("position", "Position of b in a", m.position, "length", components=_XYZ),
+    _of_poses("orientation", "Orientation of b in a", m.orientation, "angle", components=_XYZ, rotation=True),
     SensorKind(
-        "angular_velocity",
-        "Angular velocity of b relative to a",
-        _XYZ,
-        "angular_velocity",
-        False,
-        ("a", "b", "resolve"),
+        name="pose",
+        title="Pose of b in a",
+        components=("rx", "ry", "rz", *_XYZ),
+        dimensions=("angle", "angle", "angle", "length", "length", "length"),
+        uses=_PLACES,
+        measure=m.pose,
+        rotation=True,
     ),
-    SensorKind("acceleration", "Acceleration of b relative to a", _XYZ, "acceleration", False, ("a", "b", "resolve")),
+    _of_motion("velocity", "Velocity of b relative to a", _linear),
+    _of_motion("angular_velocity", "Angular velocity of b relative to a", _angular),
+    _of_motion("acceleration", "Acceleration of b relative to a", _linear, accelerated=True),
+    _of_motion("angular_acceleration", "Angular acceleration of b relative to a", _angular, accelerated=True),
+    _in_joint("cut_force", "Force in a joint", "force", (3, 4, 5)),
+    _in_joint("cut_torque", "Torque in a joint", "torque", (0, 1, 2)),
     SensorKind(
-        "angular_acceleration",
-        "Angular acceleration of b relative to a",
-        _XYZ,
-        "angular_acceleration",
-        False,
-        ("a", "b", "resolve"),
+        name="power",
+        title="Power of a joint's or force element's force",
+        dimensions=("power",),
+        uses=("joint", "force"),
+        power=True,
     ),
-    SensorKind("cut_force", "Force in a joint", _XYZ, "force", False, ("joint", "resolve")),
-    SensorKind("cut_torque", "Torque in a joint", _XYZ, "torque", False, ("joint", "resolve")),
-    SensorKind("power", "Power of a joint's or force element's force", ("",), "power", False, ("joint", "force")),
 )
 
 SENSOR_KINDS: dict[str, SensorKind] = {kind.name: kind for kind in _KINDS}
 
 UNKNOWN_SENSOR = SensorKind(
-    "", "Unknown kind", (), "none", False, ("a", "axis", "b", "axis_b", "resolve", "joint", "force", "minus", "offset")
+    name="",
+    title="Unknown kind",
+    components=(),
+    dimensions=("none",),
+    uses=("a", "axis", "b", "axis_b", "resolve", "joint", "force", "minus", "offset"),
 )
 """Stands in for a kind that nobody here knows."""
 
@@ -106,9 +190,7 @@ class Sensor(Element):
 
     def along(self, model: Any, index: int | None) -> str:
         """What it measures, or one of its components (those of a pose differ)."""
-        if self.kind == "pose" and index is not None:
-            return "angle" if self.info.components[index].startswith("r") else "length"
-        return self.info.dimension
+        return self.info.dimension if index is None else self.info.dimension_of(self.info.components[index])
 
     def validate(self) -> None:
         """What the kind needs is there."""

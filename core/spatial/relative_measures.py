@@ -98,19 +98,6 @@ def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     return Measured((*turn.values, *place.values), (*turn.wrenches, *place.wrenches))
 
 
-RELATIVE_MEASURES: dict[str, Measure] = {
-    "distance": distance,
-    "square_distance": square_distance,
-    "point_plane": point_plane,
-    "plane_point": plane_point,
-    "plane_plane": plane_plane,
-    "angle": angle,
-    "position": position,
-    "orientation": orientation,
-    "pose": pose,
-}
-
-
 def relative(X_a: Pose, X_b: Pose, V_a: Motion, V_b: Motion) -> Motion:
     """Motion of b against a at b's origin, world axes: the rotation of a taken off."""
     p = X_b.position - X_a.position

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from core.codegen.graph_symbols import along, column
-from core.elements.sensors import measurement, readings_of
+from core.elements.sensors import measurement, motion_of, readings_of
 from core.mechanics import kinematics
 from core.mechanics.crba import screws
 from core.mechanics.kinematic_state import KinematicState
@@ -107,19 +107,16 @@ def screws_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) ->
 def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
     """Values, rates and accelerations of a sensor's components; u: accelerations. Acceleration sensors are
     the rates of velocities; they have a value only."""
-    found = context.elements.sensors[name]
-    if found.geometric:
-        values, speeds = readings_of(found, KinematicState(context.tree, x["q"], x["v"]))
+    found, state = context.elements.sensors[name], KinematicState(context.tree, x["q"], x["v"])
+    if found.info.accelerated:  # seen from a: the rate of the components in a's axes, turned into those of `resolve`
+        turn = state.frame(found.a).rotation
+        inside = turn.act_back(motion_of(found, state))
+        outside = turn.act(type(inside)(*_derivative(context, x, list(inside))))
+        return [*state.frame(found.resolve).rotation.act_back(outside), *[float("nan")] * (2 * found.count)]
+    values, speeds = readings_of(found, state)
+    if found.info.geometric:
         return [*values, *speeds, *_derivative(context, x, speeds)]
-    a = KinematicState(context.tree, x["q"], x["v"])
-    turning = found.kind.startswith("angular")
-    values = motion_values(found, a, turning)
-    if not found.kind.endswith("acceleration"):
-        return [*values, *_derivative(context, x, values), *[float("nan")] * found.count]
-    # seen from a: the rate of the components in a's axes, turned into those of `resolve`
-    inside = a.frame(found.a).rotation.act_back(_motion(found, a, turning))
-    outside = a.frame(found.a).rotation.act(type(inside)(*_derivative(context, x, list(inside))))
-    return [*a.frame(found.resolve).rotation.act_back(outside), *[float("nan")] * (2 * found.count)]
+    return [*values, *_derivative(context, x, values), *[float("nan")] * found.count]
 
 
 def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
@@ -129,18 +126,6 @@ def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inl
     )
     speeds = [rate_along(wrench, motion) for wrench in measured.wrenches]
     return [*measured.values, *speeds, *_derivative(context, x, speeds)]
-
-
-def _motion(found: Any, a: KinematicState, turning: bool) -> Any:
-    from core.spatial.relative_measures import relative
-
-    motion = relative(a.frame(found.a), a.frame(found.b), a.motion(found.a), a.motion(found.b))
-    return motion.angular if turning else motion.linear
-
-
-def motion_values(found: Any, a: KinematicState, turning: bool) -> list[Scalar]:
-    """Components of a motion sensor in the axes of `resolve`."""
-    return list(a.frame(found.resolve).rotation.act_back(_motion(found, a, turning)))
 
 
 def _derivative(context: TraceContext, x: Inputs, values: Scalars) -> list[Scalar]:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from core.model import WORLD, Model, Sensor
 from core.spatial.pose import Pose
-from core.spatial.relative_measures import RELATIVE_MEASURES
 from core.spatial.rotation import Rotation
 from core.spatial.vector import Vector3
 from viz.drawlist.item import Item
@@ -46,11 +45,12 @@ class Readings:
     def value(self, sensor: Sensor, poses: Mapping[str, ArrayLike], depth: int = 8) -> float:
         """What a geometric sensor with one component measures, SI; NaN where its kind, or that of one that is
         subtracted, is not known."""
-        if sensor.kind not in RELATIVE_MEASURES:
+        measure = sensor.info.measure
+        if measure is None:
             return math.nan
         X_WA, X_WB = (_pose(poses.get(name or WORLD, np.eye(4))) for name in (sensor.a, sensor.b))
         axes = (Vector3(*unit(numbers(axis, self.values)).tolist()) for axis in (sensor.axis, sensor.axis_b))
-        value = float(RELATIVE_MEASURES[sensor.kind](X_WA, X_WB, *axes).values[0]) - number(sensor.offset, self.values)
+        value = float(measure(X_WA, X_WB, *axes).values[0]) - number(sensor.offset, self.values)
         other = self.sensors.get(sensor.minus)
         return value - self.value(other, poses, depth - 1) if other is not None and depth else value
 

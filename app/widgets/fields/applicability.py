@@ -55,7 +55,7 @@ def _applies_to_kind(
         return True
     if field == "coordinate":
         return "joint" in uses and several_coordinates(model, getattr(element, "joint", ""))
-    if isinstance(element, Sensor) and element.kind == "power":
+    if isinstance(element, Sensor) and {"joint", "force"} <= set(uses):  # one of them
         other = {"joint": element.force, "force": element.joint}.get(field, "")
         return field in uses and not other
     return field in uses or (field == "settings" and bool(getattr(element, field, ())))

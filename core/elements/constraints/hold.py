@@ -30,11 +30,7 @@ class Hold(ConstraintElement):
         where = f"constraint '{constraint.name}'"
         sensor = geometric(machine, constraint.sensor, f"{where}, sensor")
         value = machine.numbers.scalar(constraint.value, f"{where}, value")
-        if (
-            sensor.kind in ("distance", "square_distance")
-            and len(sensor.shares) == 1
-            and (is_zero(value) and is_zero(sensor.offset))
-        ):
+        if not sensor.info.smooth_at_zero and len(sensor.shares) == 1 and (is_zero(value) and is_zero(sensor.offset)):
             raise ModelError(
                 "A distance of zero has no direction in which to hold it.",
                 where=f"{where}, value",
@@ -48,7 +44,7 @@ class Hold(ConstraintElement):
     def elementary(cls, constraint: Constraint, model: Model) -> Distance | None:
         """A distance that is held is a rod."""
         sensor = model.find("sensors", constraint.sensor)
-        if sensor.kind != "distance" or sensor.minus:
+        if not sensor.info.rod or sensor.minus:
             return None
         value = constraint.value, f"constraint '{constraint.name}', value"
         offset = sensor.offset, f"sensor '{sensor.name}', offset"

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.elements.constraints.kinematic_constraint import ConstraintState, Side
 from core.elements.resolver import Resolver
-from core.joints.measures import MEASURES
+from core.joints.measures import coordinates_of
 from core.model import Joint
 from core.spatial.scalar import Scalar
 
@@ -29,7 +29,7 @@ class Coordinate:
         if joint.name not in machine.machine.laws:
             return cls(joint.name, k, machine.joint_link(joint.name))
         law, a, b = machine.machine.laws[joint.name]
-        turns = joint.info.coordinate_dimensions[k] == "angle" and joint.kind != "screw"
+        turns = joint.info.is_wound(k)
         return cls(joint.name, k, None, Side(a, b, (joint.parent, joint.child), joint.name), law, turns)
 
     @property
@@ -41,4 +41,4 @@ class Coordinate:
         """The coordinate."""
         if self.side is None:
             return state.kinematics.coordinates[self.link][self.k]  # type: ignore[index]
-        return MEASURES["joint"](*state.frames(self.side), self.law, None).values[self.k]
+        return coordinates_of(*state.frames(self.side), self.law, None).values[self.k]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from core.elements.constraints.kinematic_constraint import ConstraintState, Side
 from core.elements.sensors import Sensor
-from core.joints.measures import MEASURES
 from core.spatial.attitude import axial, within_half_a_turn
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import Rotation, about
@@ -16,23 +15,23 @@ from core.spatial.vector import Vector3
 
 def sensor_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
     """Components of a sensor less a value."""
-    if sensor.kind in ("orientation", "pose"):
+    if sensor.info.rotation:
         return _rotation_residual(sensor, sides, value, state)
     result = plain_sum(sensor, sides, value, state)
-    return [within_half_a_turn(x) for x in result] if sensor.kind == "angle" else result
+    return [within_half_a_turn(x) for x in result] if sensor.info.turns else result
 
 
 def plain_sum(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
     """The components as the sensor gives them, less a value."""
     sums: list[Scalar] = [minus(minus(0.0, sensor.offset), value)] * sensor.count
     for (sign, measure), side in zip(sensor.shares, sides, strict=True):
-        values = MEASURES[measure.kind](*state.frames(side), measure.axis, measure.axis_b).values
+        values = measure.of(*state.frames(side), measure.axis, measure.axis_b).values
         sums = [plus(total, times(sign, x)) for total, x in zip(sums, values, strict=True)]
     return sums
 
 
 def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
-    """2 sin(φ/2) n of what is left of the rotation, target taken off; for a pose then the position."""
+    """2 sin(φ/2) n of what is left of the rotation, target taken off; then the other components."""
     frames = [state.frames(side) for side in sides]
     own, other = NO_ROTATION, NO_ROTATION
     for (sign, _), (X_a, X_b) in zip(sensor.shares, frames, strict=True):
@@ -44,13 +43,7 @@ def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, sta
     R = other.transposed() @ own
     trace = plus(plus(plus(1.0, R.x.x), R.y.y), R.z.z)  # 4 cos²(φ/2)
     rows = [over(component, sqrt(plus(trace, 1e-12))) for component in axial(R)]
-    if sensor.kind == "orientation":
-        return rows
-    shifts: list[Scalar] = [minus(0.0, wanted)] * 3
-    for (sign, _), (X_a, X_b) in zip(sensor.shares, frames, strict=True):
-        p = X_a.rotation.act_back(X_b.position - X_a.position)
-        shifts = [plus(total, times(sign, x)) for total, x in zip(shifts, p, strict=True)]
-    return [*rows, *shifts]
+    return rows if sensor.count == len(rows) else [*rows, *plain_sum(sensor, sides, value, state)[len(rows) :]]
 
 
 def _by_vector(component: Scalar) -> Rotation:

@@ -15,7 +15,7 @@ from core.model import Force as DocumentForce
 from core.model import Joint
 from core.model.signals import component
 from core.spatial.force import Force
-from core.spatial.relative_measures import rate
+from core.spatial.relative_measures import position, rate
 from core.spatial.scalar import Scalar, is_zero, negated
 from core.spatial.vector import Vector3
 
@@ -37,7 +37,7 @@ class JointForce(AlongOne):
         """See `ForceElement`; where the joint closes a loop the force acts along what is measured there."""
         law, joint = law_of(force, machine), machine.machine.member(force.joint)
         if force.coordinate in joint.info.position:
-            measure = RelativeMeasure("position", *machine.machine.joints[joint.name])
+            measure = RelativeMeasure(position, *machine.machine.joints[joint.name])
             k = joint.info.position.index(force.coordinate)
             return MeasureForce(force.name, (Share(1.0, measure),), 0.0, law, k, joint=joint.name)
         k = machine.coordinate_index(joint, force.coordinate, f"force '{force.name}', coordinate")

@@ -19,7 +19,6 @@ from core.elements.sensors import readings_of
 from core.errors import ExpressionError, ModelError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanism import Mechanism
-from core.model import SENSOR_KINDS
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
 from core.model.signals import component
@@ -60,10 +59,10 @@ def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, An
     tracer = mech.compiled.program.tracer
     kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
     for name, sensor in tracer.elements.sensors.items():
-        if not sensor.geometric and sensor.kind not in ("velocity", "angular_velocity"):
+        if not sensor.info.of_state:
             continue
         values, rates = readings_of(sensor, kinematics)
-        words = SENSOR_KINDS[sensor.kind].components
+        words = sensor.info.components
         for kind, numbers in (("", values), (".rate", rates)):
             found.update({f"{component(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
     return found

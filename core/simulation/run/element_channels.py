@@ -61,7 +61,7 @@ class ElementChannels:
     def _of_sensors(self) -> Iterator[tuple[str, Channel]]:
         for sensor in self.model.sensors:
             suffixes = sensor.info.components if sensor.info.components != ("",) else ()
-            quantities = ("", "rate") if "b" in sensor.info.uses and "acceleration" not in sensor.kind else ("",)
+            quantities = ("", "rate") if sensor.info.of_state else ("",)
             for what in quantities:
                 end = f".{what}" if what else ""
                 values = tuple(sensor.along(self.model, k) for k in range(len(sensor.info.components)))
@@ -72,10 +72,10 @@ class ElementChannels:
                     yield f"{sensor.name}.{suffix}{end}", Channel(component, measured[k : k + 1])
 
     def _sensor(self, sensor: Sensor, what: str) -> Callable[[], Array]:
-        s = self.samples
-        if sensor.kind in ("cut_force", "cut_torque"):
-            return lambda: self._cut(sensor)
-        if sensor.kind == "power":
+        s, rows = self.samples, sensor.info.wrench
+        if rows is not None:
+            return lambda: self._cut(sensor, rows)
+        if sensor.info.power:
             return lambda: self._power(sensor)
 
         def both() -> Any:
@@ -92,9 +92,8 @@ class ElementChannels:
     def _component(self, whole: Callable[[], Array], k: int) -> Callable[[], Array]:
         return lambda: whole()[:, k]
 
-    def _cut(self, sensor: Sensor) -> Array:
-        wrench = self.reactions()[sensor.joint]
-        part = wrench[:, 3:] if sensor.kind == "cut_force" else wrench[:, :3]
+    def _cut(self, sensor: Sensor, rows: tuple[int, ...]) -> Array:
+        part = self.reactions()[sensor.joint][:, list(rows)]
         if not sensor.resolve or sensor.resolve == "world":
             return part
         R = self.mech.frame(self.samples.q, sensor.resolve, p=self.p)[:, :3, :3]
