@@ -26,6 +26,7 @@ from core.model import (
     Parameter,
     Pose,
     Sensor,
+    Setting,
     World,
 )
 from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
@@ -120,6 +121,9 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
             return POSES if element is Pose else values_of(element)
         case PartsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
+        case PartsKind(element=element) if element is Setting:
+            numbers = st.dictionaries(st.sampled_from(("stiffness", "no")), VALUES, max_size=2)
+            return numbers.map(lambda given: tuple(Setting(parameter=name, value=x) for name, x in given.items()))
         case PartsKind():
             return st.lists(SHAPES, max_size=2).map(tuple)
     raise AssertionError(kind)
