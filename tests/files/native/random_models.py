@@ -122,8 +122,8 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
         case PartsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
         case PartsKind(element=element) if element is Setting:
-            setting = values_of(Setting, parameter=st.sampled_from(("further_stiffness", "k", "null", "x.y")))
-            return st.lists(setting, max_size=3, unique_by=lambda each: each.parameter).map(tuple)
+            numbers = st.dictionaries(st.sampled_from(("stiffness", "no")), VALUES, max_size=2)
+            return numbers.map(lambda given: tuple(Setting(parameter=name, value=x) for name, x in given.items()))
         case PartsKind():
             return st.lists(SHAPES, max_size=2).map(tuple)
     raise AssertionError(kind)
