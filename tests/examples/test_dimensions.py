@@ -95,7 +95,7 @@ def test_every_channel_has_a_dimension_which_its_plot_shows(example):
     mech = Mechanism(load(example.path))
     run = at_rest(mech, mech.rest())
     for channel in run.channels:
-        for part in [f"{channel}.{suffix}" for suffix in suffixes(run._channels, channel)] or [channel]:
+        for part in [f"{channel}.{suffix}" for suffix in suffixes(run.computed_channels, channel)] or [channel]:
             dimension = run.dimension(part)
             assert dimension in SI or dimension in DERIVED, part
             assert plotted.measure(run, part).display(SIUnits()) == display(dimension, degrees=False)

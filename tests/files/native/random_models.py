@@ -26,6 +26,7 @@ from core.model import (
     Parameter,
     Pose,
     Sensor,
+    Setting,
     World,
 )
 from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
@@ -120,6 +121,8 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
             return POSES if element is Pose else values_of(element)
         case PartsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
+        case PartsKind(element=element) if element is Setting:
+            return st.lists(values_of(Setting), max_size=3, unique_by=lambda setting: setting.parameter).map(tuple)
         case PartsKind():
             return st.lists(SHAPES, max_size=2).map(tuple)
     raise AssertionError(kind)
