@@ -122,8 +122,7 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
         case PartsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
         case PartsKind(element=element) if element is Setting:
-            numbers = st.dictionaries(st.sampled_from(("stiffness", "no")), VALUES, max_size=2)
-            return numbers.map(lambda given: tuple(Setting(parameter=name, value=x) for name, x in given.items()))
+            return st.lists(values_of(Setting), max_size=3, unique_by=lambda setting: setting.parameter).map(tuple)
         case PartsKind():
             return st.lists(SHAPES, max_size=2).map(tuple)
     raise AssertionError(kind)
