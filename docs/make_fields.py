@@ -7,6 +7,7 @@ import typing
 from pathlib import Path
 from typing import Any
 
+from core.model import SHAPE_TYPES, Shape
 from core.model.fields import (
     ChoiceKind,
     Element,
@@ -55,7 +56,7 @@ def held(field: Field) -> list[type]:
     inner = field.kind.element
     members = typing.get_args(inner) if isinstance(inner, types.UnionType) else (inner,)
     elements = [each for each in members if isinstance(each, type) and issubclass(each, Element)]
-    return [kind for each in elements for kind in (each.__subclasses__() or [each])]
+    return [kind for each in elements for kind in (SHAPE_TYPES.values() if each is Shape else [each])]
 
 
 def section(element: type) -> list[str]:

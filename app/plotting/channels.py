@@ -154,8 +154,9 @@ def _of_element(mech: Mechanism, channel: str, component: str) -> Measure:
     if what in ("torque", "power") or (isinstance(element, Force) and element.kind == "wrench"):
         return Measure(what)
     along = acted_along(element, mech.model)
-    if along == "none" and (part := component or getattr(element, "coordinate", "")):  # of a pose
-        along = "angle" if part.startswith("r") else "length"
+    sensor = next((each for each in model.sensors if each.name == getattr(element, "sensor", "")), None)
+    if sensor is not None:
+        along = sensor.info.dimension_of(component or getattr(element, "coordinate", ""))
     return Measure({"rate": _RATES, "force": _FORCES}.get(what, {}).get(along, along if what == "length" else "none"))
 
 
