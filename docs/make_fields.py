@@ -7,6 +7,7 @@ import typing
 from pathlib import Path
 from typing import Any
 
+from core.model import SHAPE_TYPES, Shape
 from core.model.fields import (
     ChoiceKind,
     Element,

@@ -137,7 +137,7 @@ def unit(compiled: Compiled, row: Row) -> str:
     model = compiled.model.expanded
     holder = model.find(row.collection, row.element)
     if holder.sensor:
-        dimension = model.find("sensors", holder.sensor).info.dimension
+        dimension = model.find("sensors", holder.sensor).info.dimension_of(row.component)
     elif not holder.joint:  # a rod
         dimension = "length"
     else:
