@@ -23,7 +23,6 @@ from core.model.fields import (
     fields_of,
 )
 from core.model.model import Model
-from core.model.shapes import SHAPE_TYPES, Shape
 from core.model.units.units import SI
 
 FOLDER = Path(__file__).parent
