@@ -14,6 +14,7 @@ import click
 from app.cli.machine import FILE, READING, context, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType, quantity
 from app.cli.terminal import say, say_progress
+from core.simulation.methods.method_table import METHODS
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""
@@ -49,9 +50,6 @@ class Interruption:
         return self.asked
 
 
-METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
-
-
 @click.command("run")
 @FILE
 @click.option(
@@ -61,7 +59,7 @@ METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_imp
     help="Write the run: .h5 (whole), .csv or .sim (SIMNON); - for CSV on the output stream.",
 )
 @click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion, in s.")
-@click.option("--method", type=click.Choice(METHODS), default="rk54", show_default=True, help="Integrator.")
+@click.option("--method", type=click.Choice(tuple(METHODS)), default="rk54", show_default=True, help="Integrator.")
 @click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
 @click.option("--rtol", type=QuantityType("none"), default=1e-8, show_default=True, help="Relative tolerance per step.")
 @click.option(

@@ -20,7 +20,7 @@ from app.runs.integrator_code import integrators, stages_for
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.simulation import Run, simulate
-from core.simulation.methods.tableaux import RECORDED
+from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import CANCELLED
 
 GROW = 60

@@ -16,7 +16,7 @@ from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.simulation.equations import joint_forces
-from core.simulation.methods.tableaux import METHODS, RECORDED, Method
+from core.simulation.methods.method_table import METHODS, RECORDED, Method
 from core.simulation.start_speeds import start_speeds
 
 Array = NDArray[np.float64]

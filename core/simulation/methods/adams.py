@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.stepping.compilation import native, scratch, view
+from core.simulation.stepping.compilation import address, native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     DELAY,
@@ -36,17 +36,21 @@ from core.simulation.stepping.step_state import (
     ORDER,
     RAISED,
     REJECTED,
+    STAGES,
     STEP,
+    STEP_OF,
     STEP_UNDERFLOW,
     SWITCHED,
     TAKEN,
     TIME,
     TOO_MANY,
     USED,
+    WITHIN_OF,
     copy,
     derivative,
     first_step,
     load_state,
+    method_parts,
     note_failure,
     project,
     refused,
@@ -302,3 +306,10 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
             point[i] += g[j] * w.k[NEXT + j, i]
     result: int = project(state, w.numbers[TIME] + theta * h, point, w.failed[:0])
     return result
+
+
+def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
+    addresses[STEP_OF], addresses[WITHIN_OF] = address(step_entry), address(within_entry)
+    counts[[STAGES, HIGHEST]] = 1, MOST_ORDER
+    return method_parts(n, ROWS, coefficients())

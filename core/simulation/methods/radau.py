@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from core.simulation.methods import radau_tables
 from core.simulation.methods.radau_tables import BLOCK, MOST_STAGES
 from core.simulation.methods.stage_systems import HALVED, factorise, solve
-from core.simulation.stepping.compilation import address_of, call_entry, native, view
+from core.simulation.stepping.compilation import address, address_of, call_entry, native, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     ATOL,
@@ -47,17 +48,21 @@ from core.simulation.stepping.step_state import (
     ROUNDS,
     RTOL,
     SLIDING,
+    STAGES,
     STEP,
+    STEP_OF,
     STEP_UNDERFLOW,
     SWITCHED,
     SYSTEM,
     TAKEN,
     TIME,
     TOO_MANY,
+    WITHIN_OF,
     copy,
     derivative,
     first_step,
     load_state,
+    method_parts,
     note_failure,
     project,
     refused,
@@ -508,3 +513,18 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
         point[j] = w.y[j] + x
     result: int = project(state, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
     return result
+
+
+def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
+    addresses[STEP_OF], addresses[WITHIN_OF] = address(step_entry), address(within_entry)
+    counts[STAGES] = 1
+    counts[[STAGE, LOWEST]] = radau_tables.STAGES[0]
+    counts[HIGHEST] = radau_tables.STAGES[0] if method == "radau5" else MOST_STAGES
+    shapes, pairs = method_parts(n, ROWS, radau_tables.tables()), MOST_STAGES // 2
+    shapes[5:] = [
+        np.zeros((2 * n, n)),
+        np.zeros((pairs * n + 2, n), dtype=complex),
+        np.zeros((1 + pairs, n), dtype=np.int64),
+    ]
+    return shapes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
-from core.simulation.methods.tableaux import tableau
 from core.simulation.setup import Array, Settings
 from core.simulation.stepping import event_location, sliding_modes
 from core.simulation.stepping.compilation import address
@@ -18,7 +18,6 @@ from core.simulation.stepping.step_state import (
     DERIVATIVE,
     END,
     ERROR,
-    IMPULSE,
     JACOBIAN,
     LIMIT,
     MOST,
@@ -30,13 +29,9 @@ from core.simulation.stepping.step_state import (
     SELF,
     SHORTEST,
     SLIDE,
-    STAGES,
-    STEP_OF,
-    STEPS,
     SWITCH_STEP,
     SYSTEM,
     TIME,
-    WITHIN_OF,
     StepState,
     stored,
 )
@@ -60,8 +55,8 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     counts[[MOST, PROJECTED]] = chosen.max_steps, equations.projected
     system = equations.system
     addresses[[SYSTEM, DERIVATIVE, PROJECT]] = system.place, system.derivative, equations.project
-    make = {"radau": _radau, "radau5": _radau, "adams": _adams, "semi_implicit_euler": _impulse}
-    shapes = make.get(chosen.method, _runge_kutta)(chosen.method, n, addresses, counts)
+    method = import_module(f"{__package__}.{chosen.rule.module}")
+    shapes = method.begin(chosen.method, n, addresses, counts)
     if chosen.rule.implicit:
         _jacobian(equations, n, addresses, counts)
     if equations.indicators:
@@ -75,60 +70,6 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     return Begun(state, (equations, room))
 
 
-def _empty(n: int, rows: int, table: Any = None) -> list[Any]:
-    """k, A, rows, P, past, square, complexes, pivots of `StepState`, of a method that needs k only."""
-    none = np.zeros((1, 1))
-    A, coefficients, P = (none, none, none) if table is None else table
-    return [
-        np.zeros((rows, n)),
-        A,
-        coefficients,
-        P,
-        np.zeros(16),
-        none,
-        np.zeros((1, 1), dtype=complex),
-        np.zeros((1, 1), dtype=np.int64),
-    ]
-
-
-def _runge_kutta(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    from core.simulation.methods import runge_kutta
-
-    table = tableau(method)
-    counts[[STAGES, STEPS]] = table.steps, table.error_order + 1
-    if table.e.any():
-        addresses[STEP_OF] = address(runge_kutta.step_entry)
-        addresses[WITHIN_OF] = address(runge_kutta.within_entry)
-    rows = np.stack([table.b, table.c, table.e, table.e_low])
-    return _empty(n, len(table.A), (table.A, rows, table.P))
-
-
-def _impulse(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    from core.simulation.methods import semi_implicit_euler
-
-    addresses[IMPULSE] = address(entry_points.impulse_entry)
-    addresses[STEP_OF] = address(semi_implicit_euler.impulse_step)
-    counts[STAGES] = 1
-    return _empty(n, 2)
-
-
-def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    from core.simulation.methods import radau, radau_tables
-    from core.simulation.methods.radau_tables import MOST_STAGES, tables
-
-    addresses[STEP_OF], addresses[WITHIN_OF] = address(radau.step_entry), address(radau.within_entry)
-    counts[STAGES] = 1
-    counts[[radau.STAGE, radau.LOWEST]] = radau_tables.STAGES[0]
-    counts[radau.HIGHEST] = radau_tables.STAGES[0] if method == "radau5" else MOST_STAGES
-    shapes, pairs = _empty(n, radau.ROWS, tables()), MOST_STAGES // 2
-    shapes[5:] = [
-        np.zeros((2 * n, n)),
-        np.zeros((pairs * n + 2, n), dtype=complex),
-        np.zeros((1 + pairs, n), dtype=np.int64),
-    ]
-    return shapes
-
-
 def _jacobian(equations: CompiledEquations, n: int, addresses: Any, counts: Any) -> None:
     """Exact where the machine's traces can be differentiated, otherwise by differences."""
     from core.simulation.methods import radau, stage_systems
@@ -137,11 +78,3 @@ def _jacobian(equations: CompiledEquations, n: int, addresses: Any, counts: Any)
     addresses[JACOBIAN] = address(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian)
     counts[radau.COST] = 1 if exact else n + 1
     counts[stage_systems.HALVED] = 0 if len(equations.system.quaternions) else equations.system.nq
-
-
-def _adams(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    from core.simulation.methods import adams
-
-    addresses[STEP_OF], addresses[WITHIN_OF] = address(adams.step_entry), address(adams.within_entry)
-    counts[[STAGES, adams.HIGHEST]] = 1, adams.MOST_ORDER
-    return _empty(n, adams.ROWS, adams.coefficients())

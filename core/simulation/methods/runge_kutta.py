@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.stepping.compilation import merged, native, scratch, view
+from core.simulation.methods.tableaux import tableau
+from core.simulation.stepping.compilation import address, merged, native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     END,
@@ -32,16 +33,19 @@ from core.simulation.stepping.step_state import (
     SAMPLE,
     STAGES,
     STEP,
+    STEP_OF,
     STEP_UNDERFLOW,
     STEPS,
     SWITCHED,
     TAKEN,
     TIME,
     TOO_MANY,
+    WITHIN_OF,
     copy,
     derivative,
     first_step,
     load_state,
+    method_parts,
     note_failure,
     project,
     refused,
@@ -194,3 +198,14 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
             point[j] += h * weight * w.k[i, j]
     result: int = project(state, w.numbers[TIME] + theta * h, point, w.failed[:0])
     return result
+
+
+def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
+    table = tableau(method)
+    counts[[STAGES, STEPS]] = table.steps, table.error_order + 1
+    if table.e.any():
+        addresses[STEP_OF] = address(step_entry)
+        addresses[WITHIN_OF] = address(within_entry)
+    rows = np.stack([table.b, table.c, table.e, table.e_low])
+    return method_parts(n, len(table.A), (table.A, rows, table.P))

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from core.simulation.stepping.compilation import address_of, call_entry, scratch
-from core.simulation.stepping.step_state import CALLS, IMPULSE, SYSTEM, TAKEN, copy, load_state
+from typing import Any
+
+from core.simulation.equations import entry_points
+from core.simulation.stepping.compilation import address, address_of, call_entry, scratch
+from core.simulation.stepping.step_state import (
+    CALLS,
+    IMPULSE,
+    STAGES,
+    STEP_OF,
+    SYSTEM,
+    TAKEN,
+    copy,
+    load_state,
+    method_parts,
+)
 
 
 def impulse_step(state: int, t: float, first: int, second: int) -> int:
@@ -15,3 +28,11 @@ def impulse_step(state: int, t: float, first: int, second: int) -> int:
     happened: int = call_entry(w.addresses[IMPULSE], w.addresses[SYSTEM], t, address_of(w.y), address_of(room))
     copy(room[1:], w.k[0])
     return happened
+
+
+def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
+    addresses[IMPULSE] = address(entry_points.impulse_entry)
+    addresses[STEP_OF] = address(impulse_step)
+    counts[STAGES] = 1
+    return method_parts(n, 2)

@@ -1,4 +1,4 @@
-"""The table of methods; explicit Runge–Kutta methods as data: coefficients, error estimators, continuous extensions.
+"""Explicit Runge–Kutta methods as data: coefficients, error estimators, continuous extensions.
 
 The embedded pairs are those of SciPy's solvers: Bogacki and Shampine 3(2), Dormand and Prince 5(4) with Shampine's
 extension, and 8(5,3) of Hairer, Nørsett and Wanner (Solving ODE I, II.5, II.10), whose extension is brought into the
@@ -15,43 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Method:
-    """An integrator as a person chooses it."""
-
-    id: str
-    title: str
-    order: int
-    adaptive: bool
-    help: str
-    implicit: bool = False
-
-
-METHODS: dict[str, Method] = {
-    method.id: method
-    for method in (
-        Method("rk54", "Runge–Kutta 5(4), Dormand–Prince", 5, True, "The method for most machines."),
-        Method("rk853", "Runge–Kutta 8(5,3), Dormand–Prince", 8, True, "For tight tolerances and long runs."),
-        Method("rk32", "Runge–Kutta 3(2), Bogacki–Shampine", 3, True, "For loose tolerances and rough forces."),
-        Method(
-            "radau",
-            "Radau IIA 5, 9, 13, implicit",
-            13,
-            True,
-            "For stiff machines: hard springs, strong dampers. The order follows the motion.",
-            True,
-        ),
-        Method("radau5", "Radau IIA 5, implicit", 5, True, "For stiff machines whose forces are rough.", True),
-        Method("adams", "Adams, order 1 to 12", 12, True, "Few evaluations in smooth motion, for costly machines."),
-        Method("rk4", "Runge–Kutta 4, fixed step", 4, False, "Fixed cost per step, over jumps of forces, too."),
-        Method("semi_implicit_euler", "Semi-implicit Euler, fixed step", 1, False, "Keeps energy bounded."),
-        Method("euler", "Explicit Euler, fixed step", 1, False, "For comparison."),
-    )
-}
-RECORDED = Method("recorded", "Recorded signal", 0, False, "Read from a file; nothing was integrated.")
-"""What runs that were read from traces name as their method."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +40,7 @@ class Tableau:
 
 @cache
 def tableau(method: str) -> Tableau:
-    """Coefficients of a Runge–Kutta method of `METHODS`."""
+    """Coefficients of a Runge–Kutta method of the table."""
     from scipy import integrate
 
     if method == "rk4":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import FileError, near_misses
-from core.simulation.methods.tableaux import RECORDED
+from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array, Settings
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.regular_file import MODEL
-from core.simulation.methods.tableaux import METHODS, RECORDED
+from core.simulation.methods.method_table import METHODS, RECORDED
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism

@@ -225,3 +225,22 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
 def too_small(t: float, h: float) -> Any:
     """True if a step can hardly be told from the time it begins at."""
     return not h > 1e-14 * max(abs(t), 1e-3)
+
+
+def method_parts(n: int, rows: int, table: Any = None) -> list[Any]:
+    """k, A, rows, P, past, square, complexes, pivots of `StepState`, of a method that needs k only.
+
+    rows : of k; table : A, rows, P of a Runge–Kutta method
+    """
+    none = np.zeros((1, 1))
+    A, coefficients, P = (none, none, none) if table is None else table
+    return [
+        np.zeros((rows, n)),
+        A,
+        coefficients,
+        P,
+        np.zeros(16),
+        none,
+        np.zeros((1, 1), dtype=complex),
+        np.zeros((1, 1), dtype=np.int64),
+    ]
