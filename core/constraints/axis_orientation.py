@@ -6,7 +6,7 @@ which goes on growing up to half a turn; its derivative along s is that of s wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from core.numerics.position_solver import Flags, Problem
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation
 from core.spatial.vector import Vector3
-from core.traces.compiled import Compiled
+from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 
@@ -34,6 +34,7 @@ class _Closing(NamedTuple):
     """Those of its directions in the constraint equations."""
 
 
+@once
 def _closing(compiled: Compiled) -> list[_Closing]:
     result = []
     first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
@@ -47,11 +48,9 @@ def _closing(compiled: Compiled) -> list[_Closing]:
     return result
 
 
-def turned_round(
-    compiled: Compiled, q: Array, p: Values, closing: Sequence[_Closing] | None = None
-) -> Iterator[tuple[str, slice]]:
+def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
     """(cut joint, its rows of directions) where the sides are turned by more than a right angle against each other."""
-    closing = _closing(compiled) if closing is None else closing
+    closing = _closing(compiled)
     if not closing:
         return
     poses = compiled.joint_poses(q, p)
@@ -77,11 +76,10 @@ def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | No
 
     chosen : (rows,) the problem's among those of the constraint equations, default: it begins with those of cut joints
     """
-    closing = _closing(compiled)
     before = None if chosen is None else np.cumsum(~chosen)
 
     def turned(q: Array) -> Iterator[slice]:
-        for _, rows in turned_round(compiled, q, p, closing):
+        for _, rows in turned_round(compiled, q, p):
             if chosen is None or before is None:
                 yield rows
             elif chosen[rows.start]:
