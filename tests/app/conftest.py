@@ -112,10 +112,12 @@ class Bench:
         self.open(next(example.path for example in examples() if example.name == name))
 
     def draw(self):
-        """Have the picture brought up to date."""
+        """Have the picture brought up to date, and drawn: what is picked in it then lies where it is seen."""
         self.view.viewpoint.look(self.view.viewpoint.goal)
         settle()
-        self.view.repaint()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Scene, "render", DRAW)
+            self.view.repaint()
 
     def wait(self, until, seconds=PATIENCE):
         assert pump(until, seconds)
