@@ -115,9 +115,18 @@ class Bench:
         """Have the picture brought up to date, and drawn: what is picked in it then lies where it is seen."""
         self.view.viewpoint.look(self.view.viewpoint.goal)
         settle()
+        drawn = []
+
+        def draw(scene, hasty=False):
+            DRAW(scene, hasty)
+            drawn.append(scene)
+
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Scene, "render", DRAW)
+            patch.setattr(Scene, "render", draw)
             self.view.repaint()
+            if not drawn:  # the screen shows the window later
+                self.view.update()
+                assert pump(lambda: drawn)
 
     def wait(self, until, seconds=PATIENCE):
         assert pump(until, seconds)

@@ -1,0 +1,37 @@
+"""Families of elements whose kinds the document knows by rows of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from core.kinds import Kinds
+
+
+class _Element(Protocol):
+    name: ClassVar[str]
+
+    @classmethod
+    def check(cls) -> None: ...
+    @classmethod
+    def in_document(cls) -> Any: ...
+
+
+K = TypeVar("K", bound=_Element)
+
+
+class ElementKinds(Kinds[K]):
+    """A kind enters with what the document says of it.
+
+    rows : where that stands, by the kind's name
+    """
+
+    def __init__(self, family: str, base: Callable[..., K], *kinds: type[K], rows: MutableMapping[str, Any]) -> None:
+        self.rows = rows
+        super().__init__(family, base, *kinds, check=lambda kind: kind.check())
+
+    def add(self, kind: type[K]) -> type[K]:
+        """See `Kinds`."""
+        super().add(kind)
+        self.rows[kind.name] = kind.in_document()
+        return kind
