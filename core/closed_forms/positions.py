@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyad_chains import SOLVERS
-from core.closed_forms.dyads import Turn, quaternion_near, turn_between, turn_of
+from core.closed_forms.dyads import Turn, quaternion_near
 from core.closed_forms.families import GEARED, Form
 from core.closed_forms.graph import BESIDE, LINK, Clusters, Edge, between, geared, known
 from core.spatial.pose import Pose
-from core.spatial.rotation import Rotation, from_quaternion, from_z
-from core.spatial.scalar import Scalar, apply, minus, negated, over, plus, times
-from core.spatial.vector import ZERO, Z
-from core.spatial.vector import X as ALONG_X
+from core.spatial.rotation import Rotation, from_quaternion
+from core.spatial.scalar import Scalar, minus, negated, over, plus, times
 
 Scalars = Sequence[Scalar]
 
@@ -136,26 +134,11 @@ class _Guesses:
 
 
 def _coordinate(parts: list[Edge], place: int, X: Pose) -> Any:
-    """The value of one elementary joint of a joint whose outer frames are at X."""
-    kinds = "".join(part.kind for part in parts)
-    if kinds == "S":
+    """The value of one elementary joint as its joint's kind measures it; X: between the outermost elementary frames."""
+    if len(parts) == 1 and parts[0].kind == "S":  # the rotation is what is wanted
         return X.rotation
-    if kinds == "RR":
-        return _universal(parts, place, X)
-    if kinds == "PPR":
-        X = Pose(from_z(ALONG_X), ZERO) @ X  # the first frame has its z along the first slide
-        return _angle(turn_of(X.rotation)) if place == 2 else X.position[place]
-    return _angle(turn_of(X.rotation)) if parts[place].kind == "R" else X.position.z
-
-
-def _universal(parts: list[Edge], place: int, X: Pose) -> Scalar:
-    """X = Rz(θ₁) Q Rz(θ₂) with the second axis along Q's z."""
-    Q = parts[1].A.rotation
-    first = turn_between(Q.act(Z), X.rotation.act(Z))
-    if place == 0:
-        return _angle(first)
-    return _angle(turn_of((first.rotation() @ Q).transposed() @ X.rotation))
-
-
-def _angle(turn: Turn) -> Scalar:
-    return apply("atan2", turn.sine, turn.cosine)
+    law = parts[0].law
+    stages = law.elementary()
+    stage = stages[place]
+    values = law.measure(stages[0].frame @ X @ stages[-1].frame.inverse()).values[stage.coordinate :]
+    return from_quaternion(values[:4]) if stage.motion == "S" else values[0]

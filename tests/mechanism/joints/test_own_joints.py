@@ -12,7 +12,15 @@ import pytest
 
 import kinetostat as ks
 from core import kinds
+from core.closed_forms.closed_forms import closed_forms_of
 from core.joints import JOINT_KINDS
+from core.joints.kind import Elementary
+from core.joints.members import angle, parallel
+from core.spatial.rotation import from_z
+from core.spatial.vector import ZERO
+from core.spatial.vector import X as ALONG_X
+from core.spatial.vector import Y as ALONG_Y
+from kinetostat import spatial
 from viz.drawlist.draw_list import items
 from viz.drawlist.joint_handles import JointHandle
 from viz.drawlist.skeleton import Skeleton
@@ -73,3 +81,42 @@ def test_it_is_drawn_and_has_handles(model: ks.Model) -> None:
     assert [item for item in items(model) if item.ref == ("joints", "pin")]
     handle = JointHandle(Skeleton(model, {}), model.joint("pin"))
     assert [part.kind for part in handle.parts] == ["turn", "slide"]
+
+
+@pytest.mark.parametrize("about", [0.0, np.pi], ids=["slot before the pivot", "slot behind it"])
+def test_joints_that_it_is_made_of_close_its_loop_on_the_side_it_is_on(model: ks.Model, about: float) -> None:
+    """The slide turns with the pin: neither letters nor axes of the program's own kinds tell where the pin is."""
+
+    @ks.register
+    class MadeOfTwo(JOINT_KINDS["pin_in_slot"]):  # type: ignore[misc]
+        name = "pin_and_slide"
+        closes_loops = True
+
+        def residual(self, X: spatial.Pose) -> list[Any]:
+            return [X.position.z, *parallel(X.rotation), X.position.dot(X.rotation.act(ALONG_Y))]
+
+        def measure(self, X: spatial.Pose) -> spatial.Measured:
+            value, wrench = angle(X)
+            slot = X.rotation.act(ALONG_X)
+            return spatial.Measured((value, X.position.dot(slot)), (wrench, spatial.Force(ZERO, slot)))
+
+        def elementary(self) -> tuple[Elementary, ...]:
+            return (Elementary("R"), Elementary("P", spatial.Pose(from_z(ALONG_X), ZERO), 1))
+
+    pin = dataclasses.replace(model.joint("pin"), kind="pin_and_slide", cut="yes")
+    joints = tuple(pin if joint.name == "pin" else joint for joint in model.joints)
+    model = dataclasses.replace(model, joints=joints, drivers=())
+    mech = ks.Mechanism(model)
+    assert [loop.cut for loop in mech.loops] == ["pin"]
+    forms = closed_forms_of(mech.compiled.program)
+    assert forms.kept_rows == []
+    q = mech.neutral()
+    q[mech.joint_q("pivot")] = about
+    q = mech.assemble(q)
+    for crank in np.linspace(0.0, 6.0, 61):
+        q[mech.joint_q("motor")] = crank
+        q, well = forms.closed(q, mech.parameter_values())
+        assert well
+        x, y = 0.3 + 0.1 * np.cos(crank), 0.1 * np.sin(crank)
+        assert mech.coordinate(q, "pivot")[0] == pytest.approx(np.arctan2(y, x) + about, abs=1e-12)
+        assert mech.coordinate(q, "pin")[1] == pytest.approx(0.4 - np.cos(about) * np.hypot(x, y), abs=1e-12)
