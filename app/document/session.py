@@ -135,9 +135,10 @@ class Session:
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
-        """Show a pose or parameter values without committing them. Loops stay closed when parameters move."""
+        """Show a pose or parameter values without committing them. Loops and constraints hold when parameters
+        move."""
         shown = self._shown.previewed(q, parameters or {})
-        if q is None and self.mech.loops:
+        if q is None and self.mech.constrained:
             shown = shown.previewed(self.mech.move(shown.q, {}, p=shown.p))
         self._shown = shown
         self.moved.emit()

@@ -166,7 +166,7 @@ class _Problem:
 
     def _advance(self, q: Array, step: Array) -> Array:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
-        if not self.mech.loops:
+        if not self.mech.constrained:
             return moved
         closed = closed_near(self.mech.compiled, moved, self.p, start=q)
         return q if closed is None else closed
@@ -189,14 +189,14 @@ class _Problem:
         if self.point.any():  # v_P = v_F + ω × r
             arm = np.asarray(self.mech.frame(q, self.frame, p=self.p))[:3, :3] @ self.point
             jacobian[3:] += np.cross(jacobian[:3], arm, axisb=-1, axisa=0).T
-        if self.mech.loops:
-            jacobian = jacobian @ self._loop_projection(q)
+        if self.mech.constrained:
+            jacobian = jacobian @ self._projection(q)
         if self.rotation is None:
             return jacobian[3:]
         return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
 
-    def _loop_projection(self, q: Array) -> Array:
-        """(nv, nv) 1 − G⁺G: the part of joint speeds that keeps the loops closed."""
+    def _projection(self, q: Array) -> Array:
+        """(nv, nv) 1 − G⁺G: the part of joint speeds that joints, constraints and drivers allow."""
         G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
         return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
 

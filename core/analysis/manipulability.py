@@ -92,17 +92,19 @@ def motion(mech: Mechanism, q: Array, frame: str, part: Part, p: Mapping[str, fl
 def free_jacobian(mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] | None = None) -> Array:
     """(6, k) rows [ω; v] of a frame for independent joint speeds of unit norm.
 
-    In a tree these are the joint speeds, k = nv. In a machine with loops they are coordinates along an orthonormal
-    basis N of the speeds that keep the loops closed: G N = 0, J N.
+    In a tree these are the joint speeds, k = nv. In a machine with loops or constraints they are coordinates along an
+    orthonormal basis N of the speeds that these leave: G N = 0, J N.
     """
     return np.asarray(mech.jacobian(q, frame, p=p)) @ closed_motions(mech, q, p)
 
 
 def closed_motions(mech: Mechanism, q: Array, p: Mapping[str, float] | None = None) -> Array:
-    """(nv, k) orthonormal basis N of the joint speeds that keep the loops closed, G N = 0; in a tree all of them."""
-    if not mech.loops:
+    """(nv, k) orthonormal basis N of the joint speeds that joints and constraints leave, G N = 0; in a tree all.
+    Drivers hold nothing here: they are what actuators do."""
+    lasting = mech.compiled.lasting
+    if not lasting.any():
         return np.eye(mech.nv)
-    _, sigma, vt = np.linalg.svd(np.asarray(mech.constraint_jacobian(q, p=p)))
+    _, sigma, vt = np.linalg.svd(np.asarray(mech.constraint_jacobian(q, p=p))[lasting])
     closed = int(np.sum(sigma > LOOP_TOLERANCE * max(float(sigma[0]), 1e-9))) if len(sigma) else 0
     return vt[closed:].T
 
@@ -117,7 +119,7 @@ def independent_speeds(
     """
     import scipy.linalg
 
-    if not mech.loops:
+    if not mech.compiled.lasting.any():
         return tuple(range(mech.nv)), np.eye(mech.nv)
     N = closed_motions(mech, q, p)
     preference = 1.0 + 1.0 / (1.0 + np.arange(mech.nv))

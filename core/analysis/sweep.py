@@ -147,7 +147,7 @@ def _sequential(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
 
 
 def _moved(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float]) -> Array:
-    if not coordinates and not mech.loops:
+    if not coordinates and not mech.constrained:
         return q
     result = np.array(mech.move(q, coordinates, p=p))
     index = {name: i for i, name in enumerate(mech.q_names)}

@@ -30,8 +30,6 @@ MOST_SAMPLES = 20_000
 """Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
 START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
-GIVEN_SPEED_WEIGHT = 1e6
-"""Unwillingness of speeds that were given by name to change when others are made consistent with them."""
 MOST_NUMBERS = 400_000_000
 """Numbers a run may hold (3 GB)."""
 
@@ -167,18 +165,11 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         q = mech.move(mech.rest(given, t=t), wanted, given, t=t)
     else:
         q = numbers("q0", q0)
-    v = start_speeds(mech, given, q) if v0 is None else np.zeros(mech.nv)
-    if isinstance(v0, Mapping):
-        for name, value in v0.items():
-            if name not in mech.v_names:
-                raise ModelError(
-                    f"There is no speed '{name}'.",
-                    where="v0",
-                    remedy="There are: " + ", ".join(mech.v_names[:12]) + ".",
-                )
-            v[mech.v_names.index(name)] = number(f"v0 of '{name}'", value)
-    elif v0 is not None:
-        v = numbers("v0", v0)
+    named = _by_speed(mech, v0) if isinstance(v0, Mapping) else None
+    if named is not None:
+        v = np.array([named.get(name, 0.0) for name in mech.v_names])
+    else:
+        v = start_speeds(mech, given, q) if v0 is None else numbers("v0", v0)
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
         if array.shape != (len(names),):
             raise ModelError(
@@ -195,10 +186,8 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             )
     q = mech.integrate(q, np.zeros(mech.nv))
     if mech.constrained:
-        held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
-        weights = {_joint_of(mech, name): GIVEN_SPEED_WEIGHT for name in held} if len(held) < mech.nv else {}
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
-        q, v = mech.assemble(q, v, p=given, weights=weights, t=t, limits=not closed)
+        q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
 
 
@@ -216,6 +205,18 @@ def _by_coordinate(mech: Mechanism, q0: Mapping[str, Any]) -> dict[str, float]:
                 f"{len(own)} numbers are needed.", where=f"q0 of '{name}'", remedy="In order: " + ", ".join(own) + "."
             )
     return wanted
+
+
+def _by_speed(mech: Mechanism, v0: Mapping[str, Any]) -> dict[str, float]:
+    """Speeds by name."""
+    for name in v0:
+        if name not in mech.v_names:
+            raise ModelError(
+                f"There is no speed '{name}'.",
+                where="v0",
+                remedy="There are: " + ", ".join(mech.v_names[:12]) + ".",
+            )
+    return {name: number(f"v0 of '{name}'", value) for name, value in v0.items()}
 
 
 def _refuse_negative_masses(mech: Mechanism, p: Array) -> None:
@@ -250,10 +251,3 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
             remedy="In order: " + ", ".join(mech.x_names[:12]) + ".",
         )
     return x
-
-
-def _joint_of(mech: Mechanism, speed: str) -> str:
-    """The joint to which a speed belongs."""
-    at = mech.v_names.index(speed)
-    joints = mech.compiled.coordinates.joints
-    return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)

@@ -64,7 +64,7 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 def jacobian(context: Context, frame: str, axes: str) -> Result:
     """The 6×n velocity Jacobian of a frame, with its rank and singular values.
 
-    In a machine with loops n counts the independent joint speeds, and all others follow them.
+    In a machine with loops or constraints n counts the independent joint speeds, and all others follow them.
     """
     import numpy as np
 
@@ -75,7 +75,7 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
     mech = context.mech
     chosen, follow = independent_speeds(mech, context.q, context.p)
     if not chosen:
-        text = f"{frame} has no Jacobian: with its loops closed the machine cannot move at this pose."
+        text = f"{frame} has no Jacobian: what holds the machine leaves it no motion at this pose."
         return Message(title="Jacobian", text=text, severity="warning")
     J = np.array(mech.jacobian(context.q, frame, p=context.p)) @ follow
     if axes == "frame":
@@ -86,8 +86,8 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
     rank = int(np.sum(sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-9)))
     condition = float(sigma[0] / sigma[-1]) if rank == len(sigma) else math.inf
     note = f"rows [ω; v] of the origin of {frame}, {axes} axes; rad/s and m/s per unit joint speed"
-    if mech.loops:
-        note += "; the loops stay closed: the other joint speeds follow the ones named here"
+    if mech.compiled.lasting.any():
+        note += "; the machine stays closed: the other joint speeds follow the ones named here"
     matrix = Matrix(
         title=f"Jacobian of {frame}",
         symbol="J",

@@ -9,7 +9,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
 from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
-from core.functions.subjects.dynamics import speed_dimensions
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     from core.analysis.branches import branches, independent_coordinates
 
     mech, q, p = context.mech, context.q, context.p
-    if not mech.loops:
+    if not mech.constrained:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
         )
@@ -117,14 +117,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
     """Axis and pitch of the motion of one frame against another."""
-    import numpy as np
-
     from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:
-        v = np.array([speeds.get(name, 0.0) for name in mech.v_names])
-        v = mech.assemble(q, v, p=p)[1] if mech.loops else v
+        v = mech.speeds(q, speeds, p=p)
         title = f"Motion of {frame} against {reference}"
     else:
         found = mech.mobility(q, p)
@@ -199,8 +196,8 @@ FUNCTIONS = (
         "Instantaneous screw",
         "Mechanisms",
         "The line about which a body turns and along which it slides at this instant.\n\nEvery motion of a body is a "
-        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds (made "
-        "consistent with the loops), or else one of the machine's free motions. The axis is drawn in the scene.",
+        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds, or else one "
+        "of the machine's free motions. The axis is drawn in the scene. " + SPEEDS_FOLLOW,
         instantaneous_screw,
         (
             FrameName("frame", "Frame", "The frame that moves"),

@@ -10,6 +10,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW
 from core.functions.subjects.mobility import names_of
 from core.functions.text import Amount, Column
 from core.model.formula.numerals import readable
@@ -109,8 +110,8 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
 
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
-    v, tau = (np.array([given.get(name, 0.0) for name in mech.v_names]) for given in (speeds, forces))
-    found = linearised(mech, context.q, v, tau, p, coordinates=names_of(coordinates))
+    tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
+    found = linearised(mech, context.q, speeds, tau, p, coordinates=names_of(coordinates))
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(
         title="State matrix",
@@ -208,11 +209,13 @@ FUNCTIONS = (
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
         "that are chosen or named. Each mode can be played in the scene. Frequencies mean most about a pose of rest; "
-        "Static equilibrium finds one.",
+        "Static equilibrium finds one. " + SPEEDS_FOLLOW,
         linearise,
         (
             Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
-            Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1),
+            Values(
+                "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
+            ),
             _TORQUES,
         ),
         needs=(needs_motion, needs_mass),
