@@ -104,6 +104,11 @@ class Session:
         return self._shown.x
 
     @property
+    def t(self) -> float:
+        """Time of the pose that is shown, s: that of a run at the playhead; 0 for any other."""
+        return self.runs.time if self.following and not self.previewing else 0.0
+
+    @property
     def rest(self) -> Array:
         """(nq,) the rest pose of the model. Treat as read-only."""
         return self._rest
@@ -130,7 +135,7 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p))
+        return Context(self.model, self.mech, self.q.copy(), dict(self.p), t=self.t)
 
     # ------------------------------------------------------------------------------- previews
 

@@ -165,11 +165,12 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         q = mech.move(mech.rest(given, t=t), wanted, given, t=t)
     else:
         q = numbers("q0", q0)
-    named = _by_speed(mech, v0) if isinstance(v0, Mapping) else None
-    if named is not None:
-        v = np.array([named.get(name, 0.0) for name in mech.v_names])
+    named = _by_speed(mech, v0)
+    if v0 is None:
+        v = start_speeds(mech, given, q)
+        named = {name: x for name, x in zip(mech.v_names, v, strict=True) if x != 0.0}
     else:
-        v = start_speeds(mech, given, q) if v0 is None else numbers("v0", v0)
+        v = numbers("v0", v0 if named is None else [named.get(name, 0.0) for name in mech.v_names])
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
         if array.shape != (len(names),):
             raise ModelError(
@@ -207,8 +208,10 @@ def _by_coordinate(mech: Mechanism, q0: Mapping[str, Any]) -> dict[str, float]:
     return wanted
 
 
-def _by_speed(mech: Mechanism, v0: Mapping[str, Any]) -> dict[str, float]:
-    """Speeds by name."""
+def _by_speed(mech: Mechanism, v0: Values) -> dict[str, float] | None:
+    """Speeds by name; None if they are not given so."""
+    if not isinstance(v0, Mapping):
+        return None
     for name in v0:
         if name not in mech.v_names:
             raise ModelError(

@@ -24,8 +24,8 @@ def speed_dimensions(context: Context) -> tuple[str, ...]:
 def energy(context: Context, speeds: dict[str, float]) -> Result:
     """Centre of mass, kinetic and potential energy; energies alone where nothing has mass."""
     mech, q, p = context.mech, context.q, context.p
-    v = mech.speeds(q, speeds, p=p)
-    kinetic, potential = (float(e) for e in mech.energy(q, v, p=p))
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    kinetic, potential = (float(e) for e in mech.energy(q, v, p=p, t=context.t))
     try:
         center = tuple(float(x) for x in mech.center_of_mass(q, p=p))
     except ModelError:
@@ -48,9 +48,9 @@ def inverse_dynamics(
     from core.functions.rounding import without_dust
 
     mech, q, p = context.mech, context.q, context.p
-    v = mech.speeds(q, speeds, p=p)
-    a = mech.accelerations(q, v, accelerations, p=p, steady=tuple(speeds))
-    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, passive=passive))
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
+    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive))
     rows = tuple(
         (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))

@@ -130,7 +130,7 @@ def inverse_kinematics(
         target = np.eye(4)
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
-    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step)
+    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
         cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]

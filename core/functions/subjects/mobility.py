@@ -25,7 +25,7 @@ def mobility(context: Context) -> Result:
     from core.analysis.free_motion_poses import swing
 
     context.step(0, 2, "Ranks at assembled poses")
-    found = context.mech.mobility(context.q, context.p)
+    found = context.mech.mobility(context.q, context.p, context.t)
     parts: list[Result] = [_summary(found)]
     if found.redundant:
         parts.append(_redundant(found))
@@ -33,7 +33,7 @@ def mobility(context: Context) -> Result:
         parts.append(_motions(context, found))
     for k, motion in enumerate(found.motions[:MOST_SHOWN]):
         context.step(1 + k, 1 + len(found.motions), "Free motions")
-        poses = swing(context.mech, found.q, motion.speeds, context.p)
+        poses = swing(context.mech, found.q, motion.speeds, context.p, context.t)
         p = tuple(dict(context.p) for _ in poses)
         parts.append(PoseSequence(title=f"Motion {k + 1}: {motion.text}", q=rows_of(poses), p=p, display="animate"))
     return Report(title="Mobility", parts=tuple(parts))
@@ -89,9 +89,9 @@ def assembly_branches(context: Context, hold: str) -> Result:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
         )
-    names = names_of(hold) or independent_coordinates(mech, q, p)
+    names = names_of(hold) or independent_coordinates(mech, q, p, context.t)
     try:
-        found = branches(mech, names, q, p, step=lambda k, n: context.step(k, n, "Closing from other poses"))
+        found = branches(mech, names, q, p, context.t, step=lambda k, n: context.step(k, n, "Closing from other poses"))
     except ModelError as error:
         if hold:
             raise
@@ -121,10 +121,10 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:
-        v = mech.speeds(q, speeds, p=p)
+        v = mech.speeds(q, speeds, p=p, t=context.t)
         title = f"Motion of {frame} against {reference}"
     else:
-        found = mech.mobility(q, p)
+        found = mech.mobility(q, p, context.t)
         if not 1 <= motion <= len(found.motions):
             raise ModelError(
                 f"There is no free motion {motion}; the machine has {len(found.motions)} here.",

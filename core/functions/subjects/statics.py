@@ -43,7 +43,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     context.step(0, 1, "Balancing forces")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
     try:
-        found = equilibrium(mech, context.q, p, tau=tau, nearest=search == "nearest")
+        found = equilibrium(mech, context.q, p, context.t, tau=tau, nearest=search == "nearest")
     except SimulationError as error:
         return Message(title="Static equilibrium", text=str(error), severity="warning")
     rests = "; ".join(
@@ -111,7 +111,7 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
-    found = linearised(mech, context.q, speeds, tau, p, coordinates=names_of(coordinates))
+    found = linearised(mech, context.q, speeds, tau, p, context.t, coordinates=names_of(coordinates))
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(
         title="State matrix",
@@ -169,7 +169,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     from core.mobility.constraint_rank import PositionConstraints
 
     mech, mode = context.mech, found.modes[index]
-    constraints = PositionConstraints(mech.compiled, context.p)
+    constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
