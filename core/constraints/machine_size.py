@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled
 
