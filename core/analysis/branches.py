@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import assembly
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of

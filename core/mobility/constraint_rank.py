@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, wrong_orientation
-from core.constraints.closed_positions import rest
 from core.constraints.machine_size import size_of, speed_units
+from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
