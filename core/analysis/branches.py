@@ -17,6 +17,7 @@ from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.free_motions import free_motions
+from core.model import Body
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -66,6 +67,7 @@ def branches(
             continue
         if not found:
             _check_held(constraints, pose, held)
+        pose = constraints.settled(pose)
         mark = mark_of(pose)
         if all(np.max(np.abs(mark - other)) > APART for other in marks):
             found.append(_wound(mech, pose, guess))
@@ -165,7 +167,8 @@ def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.r
 
 class _Marks:
     """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
-    line the places say all that matters (a leg may stand turned about its own line)."""
+    line the places say all that matters (a leg may stand turned about its own line), and crosses of joints that meet in
+    one point, which weigh nothing, do not matter (two turns of three hinges give the same)."""
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
@@ -176,8 +179,12 @@ class _Marks:
         for joint in compiled.model.expanded.joints:
             for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
                 points.setdefault(carriers[side], []).append(X[:3, 3])
-        names = [body.name for body in compiled.model.expanded.bodies]
-        self.turned = [i for i, name in enumerate(names) if not _on_a_line(points.get(name, []), constraints.size)]
+        self.turned = [
+            i
+            for i, body in enumerate(compiled.model.expanded.bodies)
+            if not _on_a_line(points.get(body.name, []), constraints.size)
+            and not (_weighs_nothing(body) and _in_one_point(points.get(body.name, []), constraints.size))
+        ]
 
     def __call__(self, q: Array) -> Array:
         """The numbers of a pose."""
@@ -193,6 +200,15 @@ def _on_a_line(points: Sequence[Array], size: float) -> bool:
         return False
     spread = np.linalg.svd(np.array(points) - np.mean(points, axis=0), compute_uv=False)
     return bool(spread[0] > APART * size and (len(spread) < 2 or spread[1] < APART * size))
+
+
+def _weighs_nothing(body: Body) -> bool:
+    return body.mass == 0.0 and body.density is None
+
+
+def _in_one_point(points: Sequence[Array], size: float) -> bool:
+    """Whether points, at least two, coincide."""
+    return len(points) > 1 and bool(np.max(np.ptp(np.array(points), axis=0)) < APART * size)
 
 
 def _wound(mech: Mechanism, q: Array, guess: Array) -> Array:
