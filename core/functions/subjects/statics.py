@@ -56,8 +56,8 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         for name, force in found.limits.items()
     )
     left = readable(f"{found.residual:.0e}")
-    error = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
-    text = f"All forces balance in this pose{error}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
+    but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
+    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
     rows = tuple(
         (
             c.name,
