@@ -79,6 +79,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     if not mech.constrained:
@@ -99,7 +100,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
         Column("Present"),
     )
     rows = tuple(
-        (str(k), *map(float, pose), "yes" if np.max(np.abs(pose - present)) < 1e-6 else "")
+        (
+            str(k),
+            *map(float, without_dust(pose, SOLVED_FRACTION)),
+            "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
+        )
         for k, pose in enumerate(found, 1)
     )
     count = f"{len(found)} ways" if len(found) != 1 else "one way"
@@ -182,7 +187,8 @@ FUNCTIONS = (
         "The different ways in which the loops close.\n\nSome coordinates are held at their present values "
         "(independent ones, if none are named) and closing is tried from many random poses. A four-bar with a held "
         "crank has two branches, a six-legged platform up to forty. Branches count as one if all joints lie in the "
-        "same places.",
+        "same places: whole turns, a rod turned about its own line and weightless crosses between hinges that meet do "
+        "not count.",
         assembly_branches,
         (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
         needs=(needs_motion,),
