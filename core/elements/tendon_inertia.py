@@ -83,9 +83,7 @@ class TendonInertia:
         """(kinetic ½ m L̇², potential 0), J."""
         run, rate = kinematics.run, 0.0
         for factor, part in self.parts:
-            of_joint = isinstance(part, OfJoint)
-            own = kinematics.speeds[part.link][0] if of_joint else run(along, *_line(part, kinematics))
-            rate = run(added, rate, factor, own)
+            rate = run(added, rate, factor, _rate(part, kinematics))
         return run(kinetic_of, self.mass, rate), 0.0
 
 
@@ -95,6 +93,13 @@ def _line(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, 
     p = run(Vector3.__sub__, kinematics.frame(part.b).position, kinematics.frame(part.a).position)
     v = run(Vector3.__sub__, kinematics.motion(part.b).linear, kinematics.motion(part.a).linear)
     return p, run(length_of, p), v
+
+
+def _rate(part: PathPart, kinematics: KinematicState) -> Scalar:
+    """The derivative of what a part adds to the length, by time."""
+    if isinstance(part, OfJoint):
+        return kinematics.speeds[part.link][0]
+    return kinematics.run(along, *_line(part, kinematics))
 
 
 def _second_rate(part: PathPart, kinematics: KinematicState) -> Scalar:

@@ -82,7 +82,8 @@ def carried_rotor(law: Any, armature: Scalar, v: Scalars) -> tuple[Scalar, ...]:
 def joint_resistance(tree: Tree, q: Scalars, v: Scalars, resist: bool, run: Runner = inline) -> list[Scalars | None]:
     """What each link's joint resists with beside armature · v̇: its passive force, if `resist`, and what its rotor
     needs to be carried along; None where there is nothing."""
-    found = passive_forces(tree, q, v, run) if resist else [None] * len(tree.links)
+    found: list[Scalars | None] = [None] * len(tree.links)
+    found = passive_forces(tree, q, v, run) if resist else found
     for i, link in enumerate(tree.links):
         if not is_zero(link.armature) and link.law.carried((0.0,) * link.law.nv) is not None:
             own = speeds(tree, v, run)[i]
