@@ -9,6 +9,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
 from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
+from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
@@ -88,11 +89,6 @@ def _owners(context: Context) -> dict[str, tuple[str, str]]:
     free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
     joints = dict.fromkeys(coordinate.joint for coordinate in mech.coordinates)
     return {name: free.get(joint, ("joints", joint)) for joint in joints for name in mech.v_names[mech.joint_v(joint)]}
-
-
-def names_of(text: str) -> tuple[str, ...]:
-    """Names in a text with commas or spaces."""
-    return tuple(text.replace(",", " ").split())
 
 
 def assembly_branches(context: Context, hold: str) -> Result:
