@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.motion_screw import of_twist
-from core.analysis.singular_directions import LostDirection, SingularDirections
+from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
 from core.analysis.tool_frame import tool_frame
 from core.errors import AssemblyError, KinetostatError
 from core.mechanism import Mechanism
@@ -203,11 +203,18 @@ class MobilityMarks:
             yield Mark("singular", ref, text, places.of(ref), _triple(axes[name]), form, share=share)
         soft = self._singular.of_constraints(found.q)
         if soft is not None:
-            yield from self._nearly_free(found, soft.speeds, soft.share, places)
+            yield from self._loose(found, soft, "near a singular pose: * is hardly held", places)
+        loose = self._singular.of_actuators(found.q)
+        if loose is not None:
+            names = self._singular.actuators.names
+            actuators = names[0] if len(names) == 1 else "all actuators"
+            are = "is" if len(names) == 1 else "are"
+            held = f"* is hardly held by {actuators}" if loose.share else f"* moves though {actuators} {are} held"
+            yield from self._loose(found, loose, held, places)
 
-    def _nearly_free(self, found: Mobility, speeds: Array, share: float, places: _Places) -> Iterator[Mark]:
-        """The joint that moves most in the motion that is only just held."""
-        twists = self._singular.twists(found.q, speeds[:, None])
+    def _loose(self, found: Mobility, soft: Stiffness, text: str, places: _Places) -> Iterator[Mark]:
+        """The joint that moves most in a motion that is only just held; text : with a * for its name."""
+        twists = self._singular.twists(found.q, soft.speeds[:, None])
         joints = self._singular.relative(found.q, twists)[:, :, 0]
         if not len(joints):
             return
@@ -215,8 +222,8 @@ class MobilityMarks:
         k = max(range(len(joints)), key=lambda k: _speed(joints[k], size))
         name = self._singular.joints[k].name
         form, place, direction, pitch = self._turning(found, joints[k], places.of(("joints", name)))
-        text = f"near a singular pose: {name} is hardly held"
-        yield Mark("singular", ("joints", name), text, _triple(place), _triple(direction), form, pitch, share)
+        ref, words = ("joints", name), text.replace("*", name, 1)
+        yield Mark("singular", ref, words, _triple(place), _triple(direction), form, pitch, soft.share)
 
     def _axes(self, found: Mobility) -> dict[str, Array]:
         """(3,) world, the axes of the joints of one freedom."""

@@ -3,8 +3,8 @@
 No measure mixes rad and m. A frame's motions are judged in three parts: its translations, its rotations, and its
 rotations in place, those of joint motions that let its origin stand. Each part is a matrix of velocities per unit of
 joint speeds, lengths in sizes of the machine; a direction is one of its left singular vectors, and what is left of it
-its singular value as a share of the best one of its rank at other poses. What constraints no longer hold is told
-likewise from the singular values of their Jacobian, a joint that stands still from its own speeds.
+its singular value as a share of the best one of its rank at other poses. What constraints, or actuators that are held,
+no longer hold is told likewise from singular values, a joint that stands still from its own speeds.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.actuators import default_actuators
 from core.constraints.closed_positions import rest
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
@@ -48,7 +49,7 @@ class LostDirection:
 
 
 class Stiffness(NamedTuple):
-    """The motion (nv,) that constraints hold least, and the share of that which is left."""
+    """The motion (nv,) that constraints, or held actuators, hold least, and the share of that which is left."""
 
     speeds: Array
     share: float
@@ -56,12 +57,13 @@ class Stiffness(NamedTuple):
 
 class _Parts(NamedTuple):
     """Matrices of a pose, lengths in sizes of the machine: translation and rotation of the frame (3, k), relative
-    motions of joints (n, 6, k), singular values of the constraints that do not vanish."""
+    motions of joints (n, 6, k), singular values of the constraints that do not vanish, speeds of actuators (m, k)."""
 
     translation: Array
     rotation: Array
     joints: Array
     constraints: Array
+    actuators: Array
 
 
 class SingularDirections:
@@ -74,6 +76,7 @@ class SingularDirections:
             joint for joint in mech.model.expanded.joints if joint.info.nv == 1 and joint.name in mech.joint_names
         )
         """Those that can stand still: with one freedom."""
+        self.actuators = default_actuators(mech.compiled)
 
     # ----------------------------------------------------------------------------- asking
 
@@ -114,7 +117,22 @@ class SingularDirections:
             return None
         return Stiffness(self.constraints.units * vt[rank - 1], share)
 
+    def of_actuators(self, q: Array) -> Stiffness | None:
+        """The motion that goes on though all actuators are held, or nearly: a singularity of the second type (see
+        `core.analysis.actuators`). None: there is none, or more motions meet here than elsewhere."""
+        best = self._reference.actuators
+        N = self.constraints.motions(q)
+        if not self.constraints.rows or not len(best) or N.shape[1] != len(best):
+            return None
+        _, sigma, right = np.linalg.svd(self._actuated(N))
+        share = float(sigma[-1] / best[-1])
+        return Stiffness(N @ right[-1], _rounded(share)) if share < NEAR_SINGULAR_FRACTION else None
+
     # ----------------------------------------------------------------------------- measuring
+
+    def _actuated(self, N: Array) -> Array:
+        """(m, k) speeds of the actuators in motions (nv, k), in units of the machine."""
+        return (N / self.constraints.units[:, None])[list(self.actuators.indices)]
 
     def twists(self, q: Array, N: Array) -> dict[str, Array]:
         """Body or frame → (6, k) [ω; v of its origin], rad/s and m/s, world axes, for speeds N (nv, k)."""
@@ -145,7 +163,8 @@ class SingularDirections:
         relative[:, 3:] /= size
         frame = twists.get(self.frame, np.zeros((6, N.shape[1])))
         sigma = np.linalg.svd(constraints.scaled(q), compute_uv=False) if constraints.rows else np.zeros(0)
-        return _Parts(frame[3:] / size, frame[:3], relative, np.asarray(sigma[: rank_of(sigma)], dtype=np.float64))
+        held = np.asarray(sigma[: rank_of(sigma)], dtype=np.float64)
+        return _Parts(frame[3:] / size, frame[:3], relative, held, self._actuated(N))
 
     @staticmethod
     def _in_place(parts: _Parts, rank: int) -> Array:
@@ -163,6 +182,7 @@ class SingularDirections:
             _best(_sizes(self._in_place(each, len(translation))) for each in every),
             np.max([_speeds(each.joints) for each in every], axis=0) if every else np.zeros(len(self.joints)),
             _best(each.constraints for each in every),
+            _best(_sizes(each.actuators) for each in every),
         )
 
     def _elsewhere(self) -> Iterable[Array]:
@@ -218,6 +238,7 @@ class _Reference(NamedTuple):
     in_place: Array
     joints: Array
     constraints: Array
+    actuators: Array
 
 
 def _sizes(matrix: Array) -> Array:

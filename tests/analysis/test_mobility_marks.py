@@ -188,6 +188,31 @@ def test_a_piston_stands_still_where_crank_and_rod_are_in_line(angle, still):
         assert parallel(mark.direction, (1.0, 0.0, 0.0))
 
 
+@pytest.mark.parametrize(("angle", "expected"), [(0.0, 0.0), (0.03, None), (1.2, 1.0)])
+def test_a_crank_in_line_moves_though_the_piston_that_drives_it_is_held(angle, expected):
+    """A singularity of the second type: there dx/dφ = 0. With an angle to it dx/dφ is small."""
+    model = load(EXAMPLES / "slider_crank.kst")
+    model = dataclasses.replace(model, drivers=(Driver(name="motor", joint="cylinder", function="0"),))
+    mech = Mechanism(model)
+    held = SingularDirections(mech)
+    assert held.actuators.names == ("cylinder",)
+    q = _turned(mech, angle)
+    marks = [mark for mark in of_kind(MobilityMarks(mech).at(q), "singular") if "held" in mark.text]
+    if expected == 1.0:
+        assert not marks
+        return
+    (mark,) = marks
+    assert mark.form == "rotation"
+    assert parallel(mark.direction, (0.0, 1.0, 0.0))
+    assert 0.0 < mark.share < NEAR_SINGULAR_FRACTION if expected is None else mark.share == expected
+
+
+def _turned(mech, angle):
+    """The slider-crank at an angle of its crank, whatever its driver says."""
+    free = Mechanism(dataclasses.replace(mech.model, drivers=()))
+    return free.move(free.rest(), {"shaft": angle})
+
+
 def two_links(first=1.0, second=0.7):
     joints = (
         Joint(name="one", parent="world", child="upper"),

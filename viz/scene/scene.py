@@ -225,11 +225,17 @@ class Scene:
 
     def _highlight(self) -> None:
         chosen = self._figures_of(self._selected)
-        spoken_of = [figure for ref in self._pointed for figure in self._figures_of(ref)]
+        spoken_of = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
         touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
         self._outlines["accent"].show(chosen, self.palette.colour("accent"), self.pixel_ratio)
         self._outlines["dragged"].show(spoken_of, self.palette.colour("dragged"), self.pixel_ratio)
         self._outlines["hover"].show(touched, self.palette.colour("hover"), self.pixel_ratio)
+
+    def _carried(self, ref: Ref) -> list[Figure]:
+        """The figures of the body that a joint carries, where the joint itself is not drawn."""
+        joint = self.handles.skeleton.joint(ref[1]) if ref[0] == "joints" and self.handles.skeleton else None
+        home = self.handles.skeleton.side(joint, "b")[0] if joint is not None and self.handles.skeleton else ""
+        return self._figures_of(("bodies", home)) if home else []
 
     def _figures_of(self, ref: Ref | None) -> list[Figure]:
         if ref is None or self.model is None:
