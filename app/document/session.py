@@ -413,6 +413,7 @@ class Session:
         self.changed.emit(old, new)
         if self.selection != gone:
             self.selected.emit(self.selection)
+        self.point_out(self.spoken_of)
         self.saved_changed.emit()
         self.moved.emit()
         return True

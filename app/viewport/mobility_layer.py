@@ -36,6 +36,8 @@ REST = 1.5
 HAND_OVER = 2e-4
 """Seconds after which the thread gives the interpreter to the window's; Python's own 5 ms would add up in every turn of
 the event loop."""
+EDGE = 60
+"""Pixels at the right edge of the view where its toolbar stands."""
 NOTHING = Diagnosis((), None)
 
 
@@ -174,7 +176,7 @@ class MobilityLayer:
     def _show(self, shown: _Asked | None, diagnosis: Diagnosis) -> None:
         self._shown, self.diagnosis = shown, diagnosis
         scene = self._view.scene
-        scene.mobility_marks.words = scene.words
+        scene.mobility_marks.words, scene.mobility_marks.edge = scene.words, EDGE
         scene.mobility_marks.show(diagnosis.marks, self._refs(), old=not self.settled)
         self._view.update()
         self.changed.emit()

@@ -134,9 +134,9 @@ class MobilityMarks:
                     yield self._mark(found, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
             for body, mark in self._of_bodies(found, k, twists, places):
                 alone = chief is None and body == self._alone(motion, found)
-                yield self._mark(
-                    found, k, ("bodies", body), f"{_head(motion, head)}: {body} {_does(mark[0])}", *mark, alone
-                )
+                does = "turns about its own line" if motion.idle else _does(mark[0])
+                text = f"{'idle' if motion.idle else head}: {body} {does}"
+                yield self._mark(found, k, ("bodies", body), text, *mark, alone)
 
     def _mark(
         self, found: Mobility, k: int, ref: Ref, text: str, form: Form, place: Array, direction: Array, pitch: float,
@@ -152,6 +152,8 @@ class MobilityMarks:
             if name in self._joints or name in self._implicit
         )
         brief = "" if len(found.motions) == 1 or motion.idle else f"motion {k + 1}"
+        if brief and kind == "singular":
+            brief += f" of {len(found.motions)} here"
         return Mark(kind, ref, text, _triple(place), _triple(direction), form, pitch, 0.0, k + 1, others, chief, brief)
 
     def _of_bodies(
@@ -284,10 +286,6 @@ def _cannot(lost: LostDirection) -> str:
     if lost.part == "translation":
         return f"{can} move along this line"
     return f"{can} turn about this line" + (" in place" if lost.part == "rotation in place" else "")
-
-
-def _head(motion: FreeMotion, head: str) -> str:
-    return "idle" if motion.idle else head
 
 
 def _does(form: Form) -> str:

@@ -17,8 +17,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.actuators import default_actuators
+from core.analysis.actuators import Actuators, default_actuators
 from core.constraints.closed_positions import rest
+from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -76,7 +77,11 @@ class SingularDirections:
             joint for joint in mech.model.expanded.joints if joint.info.nv == 1 and joint.name in mech.joint_names
         )
         """Those that can stand still: with one freedom."""
-        self.actuators = default_actuators(mech.compiled)
+
+    @cached_property
+    def actuators(self) -> Actuators:
+        """Those that are held where one asks what goes on though they are."""
+        return default_actuators(self.mech.compiled)
 
     # ----------------------------------------------------------------------------- asking
 
@@ -186,7 +191,7 @@ class SingularDirections:
         )
 
     def _elsewhere(self) -> Iterable[Array]:
-        """Poses with which others are compared: always the same ones."""
+        """Poses with which others are compared: always the same ones; none where the machine does not close at rest."""
         if not self.mech.nv:
             return
         constraints, compiled = self.constraints, self.mech.compiled
@@ -194,7 +199,10 @@ class SingularDirections:
             rng = np.random.default_rng(1)
             yield from (compiled.coordinates.random(rng) for _ in range(SAMPLES))
             return
-        q, gap = constraints.closed(rest(compiled, self.p))
+        try:
+            q, gap = constraints.closed(rest(compiled, self.p))
+        except AssemblyError:
+            return
         if gap < ACCEPTED_GAP:
             yield q
             yield from constraints.poses_near(q)

@@ -108,6 +108,8 @@ class MarkFigures:
         self.words: Words = in_si
         self.old = False
         """Whether they are of a pose that is shown no more."""
+        self.edge = BESIDE
+        """Pixels at the right edge of the picture that words leave free."""
         self._figures: list[tuple[vtkActor, Mark]] = []
         self._labels: list[tuple[vtkBillboardTextActor3D, Mark]] = []
         self._scale = 1.0
@@ -197,7 +199,7 @@ class MarkFigures:
         line, width = LINE * self._scale, LETTER * self._scale * max(map(len, rows))
         x, y = pixel
         beside = (_radius(mark) + BESIDE) * self._scale
-        right = min(beside, size[0] - BESIDE * self._scale - width - x)
+        right = min(beside, size[0] - self.edge * self._scale - width - x)
         heights = (
             [(row, [y - (row + k) * line for k in range(len(rows))]) for row in ROWS] if np.isfinite(x + y) else []
         )
