@@ -130,14 +130,16 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p))
+        return Context(
+            self.model, self.mech, self.q.copy(), dict(self.p), document=self.document, moment=self._shown.words
+        )
 
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
         """Show a pose or parameter values without committing them. Loops stay closed when parameters move."""
         shown = self._shown.previewed(q, parameters or {})
-        if q is None and self.mech.loops:
+        if q is None and self.mech.constrained:
             shown = shown.previewed(self.mech.move(shown.q, {}, p=shown.p))
         self._shown = shown
         self.moved.emit()
@@ -148,14 +150,18 @@ class Session:
         self.preview(q=self.mech.move(self.q, values, p=self.p))
 
     def follow(
-        self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
+        self,
+        q: Array | None,
+        parameters: Mapping[str, float] | None = None,
+        x: Mapping[str, float] | None = None,
+        words: str = "",
     ) -> None:
         """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
-        None: the edited pose. A commit keeps what is shown."""
+        None: the edited pose. A commit keeps what is shown. `words` say which moment it is."""
         if q is None and not self.following:
             return
         before = self.following, self.p
-        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
+        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), words)
         self._shown = self._shown.following(run)
         if self.previewing and before == (self.following, self.p):  # what is previewed hides it
             return

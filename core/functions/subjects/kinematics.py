@@ -262,5 +262,6 @@ FUNCTIONS = (
         (_FRAME, _REFERENCE),
         needs=(needs_motion,),
         robotica="Planar",
+        reads="machine",
     ),
 )

@@ -198,6 +198,7 @@ FUNCTIONS = (
         (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION),
         (needs_motion, needs_open_chain),
         robotica="FKin, ELDynamics",
+        reads="machine",
     ),
     Function(
         "symbolic_kinematics",
@@ -209,6 +210,7 @@ FUNCTIONS = (
         (SYMBOLS, TIP, RECOGNISE, NOTATION),
         (needs_motion, needs_open_chain),
         robotica="FKin",
+        reads="machine",
     ),
     Function(
         "symbolic_dynamics",
@@ -227,6 +229,7 @@ FUNCTIONS = (
         ),
         (needs_motion, needs_open_chain),
         robotica="ELDynamics",
+        reads="machine",
     ),
     Function(
         "write_equations",
@@ -249,6 +252,7 @@ FUNCTIONS = (
         ),
         (needs_motion, needs_open_chain),
         robotica="MPrint, EPrint, CPrint, APrint, TPrint",
+        reads="machine",
     ),
     Function(
         "simplify_expression",
@@ -259,6 +263,7 @@ FUNCTIONS = (
         simplify,
         (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"), NOTATION),
         robotica="SimplifyExpression",
+        reads="nothing",
     ),
     Function(
         "trig_notation",
@@ -277,5 +282,6 @@ FUNCTIONS = (
             ),
         ),
         robotica="SimplifyTrigNotation",
+        reads="nothing",
     ),
 )
