@@ -468,7 +468,7 @@ def _made(kind: Any, value: Any) -> Any:
     """An element of a class, or of one of several, from itself or from a plain list that says it."""
     if isinstance(value, kind):
         return value
-    if isinstance(kind, ElementType) and is_list(value):
+    if isinstance(kind, type) and issubclass(kind, Element) and is_list(value):
         made = kind.of_list(tuple(plain(value)))
         if made is not None:
             return made

@@ -63,7 +63,7 @@ class Pose(Element):
             return cls(rotation=items)
         if (rows := matrix_of(items, 4)) is None or tuple(map(coerce_value, rows[3])) != (0.0, 0.0, 0.0, 1.0):
             return None
-        return cls(position=tuple(row[3] for row in rows[:3]), rotation=tuple(row[:3] for row in rows[:3]))
+        return cls(position=tuple(row[3] for row in rows[:3]), rotation=angles_of_matrix([row[:3] for row in rows[:3]]))
 
 
 IDENTITY = Pose()

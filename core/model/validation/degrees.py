@@ -24,7 +24,7 @@ def in_degrees(model: Model) -> Iterator[Finding]:
             for field, number in _angles(model, owners, which):
                 yield Finding(
                     "hint",
-                    f"{number:g} rad is {degrees(number):.0f}°: such an angle is likely meant in degrees.",
+                    f"{number:g} is read in radians, as {degrees(number):.0f}°: it is likely meant in degrees.",
                     f'Write "{number:g} deg" if so.',
                     collection,
                     getattr(element, "name", ""),

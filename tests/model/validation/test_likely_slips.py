@@ -108,4 +108,4 @@ def test_a_bob_on_a_rod_turns_freely():
 def test_no_example_is_doubted():
     for example in examples():
         model = ks.load(str(example.path))
-        assert not [*said(model, "point mass"), *said(model, "meant in degrees")], example.name
+        assert not [*said(model, "point mass"), *said(model, "likely meant in degrees")], example.name
