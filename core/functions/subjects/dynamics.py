@@ -10,7 +10,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
-from core.functions.text import Amount, Column
+from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 _FORCES = {"angular_velocity": "torque", "velocity": "force"}
@@ -78,7 +78,7 @@ def gravity(context: Context) -> Result:
         note = (
             f"what must be exerted to stand still{_at_independent(context)}; G(q) of the tree holds it as if cut open"
         )
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
