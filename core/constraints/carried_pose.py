@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
 from core.constraints.closed_positions import rest
-from core.constraints.dragging import moved
+from core.constraints.named_positions import moved
 from core.joints.measures import coordinates_of
 from core.model import WORLD, Joint
 from core.multibody.tree_of_model import sides_of

@@ -11,7 +11,7 @@ import numpy as np
 from core.closed_forms.closed_forms import closed_forms_of
 from core.closed_forms.wording import Step
 from core.codegen.evaluator import Array, Evaluator
-from core.constraints import assembly, closed_positions, cut_coordinates, dragging, multipliers, reactions
+from core.constraints import assembly, closed_positions, cut_coordinates, multipliers, named_positions, reactions
 from core.constraints.assembly import states_of
 from core.constraints.consistent_motion import named_accelerations, named_speeds
 from core.constraints.cut_limits import CutLimit, cut_limits
@@ -408,13 +408,19 @@ class Mechanism:
         q, v = assembly.one_state(self.compiled, q), assembly.states_of(v, self.nv, "v")
         return named_accelerations(self.compiled, q, v, a, p, t, steady=steady)
 
-    def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
-        """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
-        loops closed if they can be (the named coordinates give way last).
+    def move(
+        self, q: Any, values: Mapping[str, Any], p: Values = None, *, t: float = 0.0, exact: bool = False
+    ) -> Array:
+        """(nq,) the closed position nearest to q in which coordinates have the values given by name (numbers, or texts
+        with a unit); what is not named follows, on the branch the machine is on if a way leads there.
 
+        Coordinates of one joint are moved as by hand: inside the limits, as far as the loops let them. exact : they
+        have their values wherever they lead, limits of what is named or not, as those of several joints have in any
+        case.
         The name of a following joint moves its leader.
+        Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart.
         """
-        return dragging.moved(self.compiled, assembly.one_state(self.compiled, q), values, p, t)
+        return named_positions.moved(self.compiled, assembly.one_state(self.compiled, q), values, p, t, exact)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:

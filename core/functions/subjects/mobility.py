@@ -9,6 +9,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
 from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
+from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
@@ -71,11 +72,6 @@ def _motions(context: Context, found: Mobility) -> Table:
     return Table(
         title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows), note=note
     )
-
-
-def names_of(text: str) -> tuple[str, ...]:
-    """Names in a text with commas or spaces."""
-    return tuple(text.replace(",", " ").split())
 
 
 def assembly_branches(context: Context, hold: str) -> Result:

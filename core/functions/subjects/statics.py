@@ -10,8 +10,8 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
+from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
-from core.functions.subjects.mobility import names_of
 from core.functions.text import Amount, Column
 from core.model.formula.numerals import readable
 
