@@ -44,6 +44,8 @@ from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
 from app.viewport.ellipsoids import LiveEllipsoid
+from app.viewport.mobility_layer import MobilityLayer
+from app.viewport.mobility_legend import MobilityLegend
 from app.viewport.run_scene import RunScene
 from app.viewport.vector_legend import VectorLegend
 from app.viewport.viewport import Viewport
@@ -98,6 +100,8 @@ class Window(QMainWindow):
         self.views = self._life.own(SavedViews(self.viewport))
         self.scenery = Scenery(self.viewport, self.run_scene, self.views)
         self.ellipsoid = self._life.own(LiveEllipsoid(self.viewport))
+        self.mobility = self._life.own(MobilityLayer(self.viewport))
+        self.mobility_legend = self._life.own(MobilityLegend(self.viewport, self.mobility))
         self.docks = Docks(self, bench)
         for panel in self.docks.panels.values():
             self._life.callback(panel.close)

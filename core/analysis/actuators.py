@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints

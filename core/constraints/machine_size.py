@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled
 

@@ -11,7 +11,7 @@ import numpy as np
 from core.closed_forms.closed_forms import closed_forms_of
 from core.closed_forms.wording import Step
 from core.codegen.evaluator import Array, Evaluator
-from core.constraints import assembly, closed_positions, cut_coordinates, multipliers, named_positions, reactions
+from core.constraints import assembly, cut_coordinates, multipliers, named_positions, reactions, rest_position
 from core.constraints.assembly import states_of
 from core.constraints.consistent_motion import named_accelerations, named_speeds
 from core.constraints.cut_limits import CutLimit, cut_limits
@@ -166,7 +166,7 @@ class Mechanism:
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can
         be."""
-        return closed_positions.rest(self.compiled, p, t)
+        return rest_position.rest(self.compiled, p, t)
 
     def clamp(self, q: Any) -> Array:
         """(…, nq) q inside the limits, quaternions at length one."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.assembly import assembled
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.traces.compiled import Compiled
 

@@ -167,8 +167,9 @@ def inverse_kinematics(
     import numpy as np
     from scipy.spatial.transform import Rotation
 
-    from core.analysis.inverse_kinematics import solve
+    from core.analysis.inverse_kinematics import self_motions, solve
     from core.functions.results import PoseSequence
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     if position is None:
         position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
@@ -179,22 +180,26 @@ def inverse_kinematics(
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
+    left = [self_motions(context.mech, b.q, frame, target, context.p) if b.reached else 0 for b in found]
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
-        cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]
-        rows.append((i, *cells, branch.position_error, branch.orientation_error, ", ".join(branch.at_limits)))
+        pose = without_dust(branch.q, SOLVED_FRACTION)
+        errors = [x if x > TOLD_ERROR else 0.0 for x in (branch.position_error, branch.orientation_error)]
+        cells = [Amount(float(x), c.dimension) for x, c in zip(pose, context.mech.coordinates, strict=True)]
+        rows.append((i, *cells, *errors, left[i - 1], ", ".join(branch.at_limits)))
     columns = (
         Column("Solution"),
         *(Column(c.name, c.dimension) for c in context.mech.coordinates),
         Column("Position error", "length"),
         Column("Orientation error", "angle"),
+        Column("Freedoms left"),
         Column("At limit"),
     )
     table = Table(
         title="Solutions",
         columns=columns,
         rows=tuple(rows),
-        note="nearest to the present pose first; every solution is inside the joint limits",
+        note="; ".join(filter(None, (_ORDER, _turn_words(context.mech, found)))),
     )
     shown = found if show == "all" else found[:1]
     poses = PoseSequence(
@@ -203,17 +208,43 @@ def inverse_kinematics(
         p=tuple(dict(context.p) for _ in shown),
         display="composite",
     )
-    redundant = context.mech.nv > (3 if orientation is None else 6)
-    verdict = _verdict(frame, found, redundant)
-    return Report(title="Inverse kinematics", parts=(verdict, table, poses))
+    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
 
 
-def _verdict(frame: str, found: tuple[Any, ...], redundant: bool) -> Message:
+TOLD_ERROR = 1e-9
+"""Errors (m, rad) up to this are those of the search, and told as none."""
+_ORDER = "nearest to the present pose first; every solution is inside the joint limits"
+
+
+def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
+    """Which angles may stand whole turns further at the solutions."""
+    from core.analysis.whole_turns import other_turns
+
+    most: dict[str, int] = {}
+    for branch in found:
+        for name, count in other_turns(mech, branch.q).items():
+            most[name] = max(most.get(name, 0), count)
+    if not most or not found[0].reached:
+        return ""
+    names = ", ".join(f"{name} {count}" for name, count in most.items())
+    return f"angles a whole turn further mean the same pose and are listed once; limits admit so many others: {names}"
+
+
+def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
+    """What was found. left : freedoms that remain at each solution while the target is met"""
     best = found[0]
-    if best.reached and redundant:
+    if best.reached and all(left):
+        freedoms = f"{min(left)} freedom{'s' * (min(left) > 1)}"
+        is_sample = "this is one" if len(found) == 1 else f"these {len(found)} are samples"
         text = (
-            f"{frame} reaches the target. The machine has more joints than the target asks for, so these "
-            f"{len(found)} are samples of infinitely many solutions."
+            f"{frame} reaches the target, and the machine keeps {freedoms} there: {is_sample} of infinitely many "
+            "solutions."
+        )
+        return Message(title="Result", text=text)
+    if any(left):
+        text = (
+            f"{frame} reaches the target: {len(found)} different solutions found, {sum(map(bool, left))} of them "
+            "samples of infinitely many, for the machine keeps freedoms there."
         )
         return Message(title="Result", text=text)
     if best.reached:
@@ -289,7 +320,8 @@ FUNCTIONS = (
         "Joint coordinates that bring a frame to a target.\n\nThe target is a position, or a position and an "
         "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
         "ones, stays inside the joint limits, and lists every different solution with what is left of the error. If "
-        "the target is out of reach the nearest pose is told.",
+        "the target is out of reach the nearest pose is told. Angles a whole turn further are no other solution; "
+        "freedoms that are left at a solution mean that it is one of infinitely many.",
         inverse_kinematics,
         (
             _FRAME,

@@ -57,21 +57,38 @@ def _redundant(found: Mobility) -> Table:
     )
     titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be given up in")
     note = "a constraint counts as redundant if the ones listed before it hold already: joint by joint, as in the model"
-    return Table(title="Redundant constraints", columns=tuple(map(Column, titles)), rows=rows, note=note)
+    elements = tuple(((item.collection, item.joint), *item.others) for item in found.redundant)
+    columns = tuple(map(Column, titles))
+    return Table(title="Redundant constraints", columns=columns, rows=rows, note=note, elements=elements)
 
 
 def _motions(context: Context, found: Mobility) -> Table:
     dimensions = dict(zip(context.mech.v_names, speed_dimensions(context), strict=True))
     rows: list[tuple[Cell, ...]] = []
+    elements: list[tuple[tuple[str, str], ...]] = []
+    owners = _owners(context)
     for k, motion in enumerate(found.motions, 1):
         for i, name in enumerate(context.mech.v_names):
             speed = float(motion.speeds[i])
             if abs(speed) > 1e-9:
                 rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
+                elements.append((owners[name],))
     note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
     return Table(
-        title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows), note=note
+        title="Free motions",
+        columns=(Column("Motion"), Column("Joint"), Column("Speed")),
+        rows=tuple(rows),
+        note=note,
+        elements=tuple(elements),
     )
+
+
+def _owners(context: Context) -> dict[str, tuple[str, str]]:
+    """Speed → (collection, name) of its joint, or of the body that nothing holds."""
+    mech = context.mech
+    free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
+    joints = dict.fromkeys(coordinate.joint for coordinate in mech.coordinates)
+    return {name: free.get(joint, ("joints", joint)) for joint in joints for name in mech.v_names[mech.joint_v(joint)]}
 
 
 def assembly_branches(context: Context, hold: str) -> Result:
@@ -79,6 +96,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     if not mech.constrained:
@@ -99,7 +117,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
         Column("Present"),
     )
     rows = tuple(
-        (str(k), *map(float, pose), "yes" if np.max(np.abs(pose - present)) < 1e-6 else "")
+        (
+            str(k),
+            *map(float, without_dust(pose, SOLVED_FRACTION)),
+            "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
+        )
         for k, pose in enumerate(found, 1)
     )
     count = f"{len(found)} ways" if len(found) != 1 else "one way"
@@ -182,7 +204,8 @@ FUNCTIONS = (
         "The different ways in which the loops close.\n\nSome coordinates are held at their present values "
         "(independent ones, if none are named) and closing is tried from many random poses. A four-bar with a held "
         "crank has two branches, a six-legged platform up to forty. Branches count as one if all joints lie in the "
-        "same places.",
+        "same places: whole turns, a rod turned about its own line and weightless crosses between hinges that meet do "
+        "not count.",
         assembly_branches,
         (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
         needs=(needs_motion,),

@@ -25,6 +25,11 @@ MOST_SHOWN = 12
 AMPLITUDE = 0.25
 """Amplitude (rad, or machine sizes) of a mode that is played."""
 
+TOUCH_TOLERANCE = 1e-9
+"""Way (rad or m) to a limit at which a coordinate stands there."""
+LEFT_OVER_FRACTION = 1e-8
+"""Part of the largest force at work up to which what is left over is not told."""
+
 _WORDS = {
     "stable": "It is stable: a push makes the machine oscillate about it.",
     "asymptotically stable": "It is stable: after a push the machine comes back to it.",
@@ -51,11 +56,9 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
         for name, force in found.limits.items()
     )
-    left = readable(f"{found.residual:.1e}")
-    text = (
-        f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}"
-        + (_WORDS[found.stability])
-    )
+    left = readable(f"{found.residual:.0e}")
+    but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
+    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
     rows = tuple(
         (
             c.name,
@@ -93,12 +96,19 @@ def _dimension_of(mech: Any, name: str) -> str:
 
 
 def _resting(coordinate: Any, value: float, limits: dict[str, float]) -> str:
-    return "rests against it" if coordinate.name in limits else _beyond(coordinate, value)
+    if coordinate.name in limits:
+        return "rests against it"
+    return _beyond(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
+
+
+def _touches(coordinate: Any, value: float) -> bool:
+    bounds = [bound for bound in (coordinate.lower, coordinate.upper) if bound is not None]
+    return any(abs(value - bound) < TOUCH_TOLERANCE for bound in bounds)
 
 
 def _beyond(coordinate: Any, value: float) -> str:
-    low = coordinate.lower is not None and value < coordinate.lower - 1e-9
-    high = coordinate.upper is not None and value > coordinate.upper + 1e-9
+    low = coordinate.lower is not None and value < coordinate.lower - TOUCH_TOLERANCE
+    high = coordinate.upper is not None and value > coordinate.upper + TOUCH_TOLERANCE
     return "below" if low else "above" if high else ""
 
 

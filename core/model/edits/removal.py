@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from core.joints import Free
 from core.model.bodies import WORLD
 from core.model.edits.edits import Owned, remove
-from core.model.fields import Element
 from core.model.model import Model
 
 
@@ -46,7 +45,7 @@ def _grounded(model: Model) -> set[str]:
     neighbours: dict[str, set[str]] = {}
     for joint in plain.joints:
         if joint.kind != Free.name:
-            sides = [_carrier(plain, frame) for frame in (joint.parent, joint.child)]
+            sides = [plain.carrier(frame).name for frame in (joint.parent, joint.child)]
             for one, other in (sides, sides[::-1]):
                 neighbours.setdefault(one, set()).add(other)
     reached, waiting = {WORLD}, [WORLD]
@@ -55,8 +54,3 @@ def _grounded(model: Model) -> set[str]:
         reached |= new
         waiting += new
     return reached
-
-
-def _carrier(model: Model, frame: str) -> str:
-    carrier: Element = model.carrier(frame)
-    return str(carrier.name)
