@@ -138,7 +138,15 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p), t=self.t)
+        return Context(
+            self.model,
+            self.mech,
+            self.q.copy(),
+            dict(self.p),
+            t=self.t,
+            document=self.document,
+            moment=self._shown.words,
+        )
 
     # ------------------------------------------------------------------------------- previews
 
@@ -157,14 +165,18 @@ class Session:
         self.preview(q=self.mech.move(self.q, values, p=self.p))
 
     def follow(
-        self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
+        self,
+        q: Array | None,
+        parameters: Mapping[str, float] | None = None,
+        x: Mapping[str, float] | None = None,
+        words: str = "",
     ) -> None:
         """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
-        None: the edited pose. A commit keeps what is shown."""
+        None: the edited pose. A commit keeps what is shown. `words` say which moment it is."""
         if q is None and not self.following:
             return
         before = self.following, self.p
-        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
+        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), words)
         self._shown = self._shown.following(run)
         if self.previewing and before == (self.following, self.p):  # what is previewed hides it
             return

@@ -38,6 +38,7 @@ from app.playback.timeline import Timeline
 from app.preferences.icons import icon
 from app.preferences.settings import Settings, recovery_folder
 from app.preferences.theme import Theme
+from app.runs.answers import Answers
 from app.runs.films import Films
 from app.runs.interactive import Interactive
 from app.runs.job import Simulation
@@ -128,6 +129,7 @@ class Window(QMainWindow):
         self.player = own(Player(session.runs, self))
         self.sequence = Sequence(session)
         self.pictures = PictureSettings(session, self.settings)
+        self.answers = own(Answers(session, self.jobs, self.pictures.context))
         self.results = own(SceneResults(self.viewport, self.player, self.sequence, self.pictures))
         self.run_pose = own(RunPose(session))
         self.run_scene = own(RunScene(self.viewport))

@@ -11,7 +11,7 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions.context import Context
+from core.functions.context import Asked, Context
 from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
@@ -80,7 +80,8 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)
-    return dataclasses.replace(result, call=script_line(function, options), function=function.id)
+    asked = Asked(options, context.unwatched())
+    return dataclasses.replace(result, call=script_line(function, options), function=function.id, asked=asked)
 
 
 def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,13 @@ their own.)"""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.document.provenance import gone
 from app.document.session import Ref
 from app.formulas.matrix import MatrixView
 from app.panels.output.cards import Place, card_of
@@ -35,11 +35,14 @@ class TextPart(Label):
     """A result as text."""
 
     def __init__(self, part: Result, place: Place) -> None:
-        super().__init__(part.to_text())
+        super().__init__()
+        self._settings = place.settings
+        self.show_part(part)
 
     def show_part(self, part: Result) -> None:
-        """Show another text."""
-        self.setText(part.to_text())
+        """Show another text, in the person's units."""
+        self.part = part
+        self.setText(part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres))
 
 
 @card_of(Message)
@@ -159,7 +162,7 @@ class PosesPart(QWidget):
         """Commit the chosen pose, with the parameter values that belong to it."""
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
-        if len(q) != session.mech.nq:
+        if self._strange() or len(q) != session.mech.nq:
             session.message.emit("warning", STRANGE)
             return
         known = set(session.mech.p_names)
@@ -170,12 +173,19 @@ class PosesPart(QWidget):
     def _show_again(self) -> None:
         mech, poses = self._session.mech, self._poses
         known = set(mech.p_names)
-        if poses.model is None and not all(
+        if self._strange() or not all(
             len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
         ):
             self._session.message.emit("warning", STRANGE)
             return
-        self._session.produced.emit(dataclasses.replace(self._result(), live=True))
+        self._session.produced.emit(self._result())
+
+    def _strange(self) -> bool:
+        """Whether the open machine cannot take the poses."""
+        asked = self._result().asked
+        if asked is None:
+            return False
+        return gone(asked, self._session) or asked.context.mech.q_names != self._session.mech.q_names
 
 
 @card_of(Picture)

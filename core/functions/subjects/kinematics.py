@@ -349,5 +349,6 @@ FUNCTIONS = (
         (_FRAME, _REFERENCE),
         needs=(needs_motion,),
         robotica="Planar",
+        reads="machine",
     ),
 )
