@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import Actuators, default_actuators
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
