@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 Which = Literal["q", "v"]
 """Coordinates, or speeds; the last word of the channels that they are in a run."""
 
+AGREED_SPEED = 1e-9
+"""Difference (rad/s, m/s, or part of the speed) that speeds of joints that follow one another may have."""
 WORDS = {"q": "coordinate", "v": "speed"}
 
 
@@ -103,6 +105,28 @@ def by_name(
                     where=where,
                     remedy="Give it once.",
                 )
+    return found
+
+
+def own_speeds(compiled: Compiled, given: Mapping[str, Any], p: Values = None, label: str = "") -> dict[str, float]:
+    """Speeds given by name, as in `by_name`, by the names in `v_names`: those of followers as of what leads them.
+
+    Raises ModelError also where a joint and its follower do not agree.
+    """
+    found: dict[str, float] = {}
+    for name, value in by_name(compiled, "v", given, p, label).items():
+        own, ratio = name, 1.0
+        if name in compiled.coordinates.followers:
+            own = compiled.v_names[compiled.joint_v(name).start]
+            ratio = float(np.ravel(compiled.following(name, p)[0])[0])
+        wanted = value / ratio if ratio else 0.0
+        if abs(ratio * found.get(own, wanted) - value) > AGREED_SPEED * max(1.0, abs(value)):
+            raise ModelError(
+                f"{value:.6g} contradicts '{own}', which it follows {ratio:g} times as fast.",
+                where=f"{label} of '{name}'" if label else f"{WORDS['v']} '{name}'",
+                remedy="Give one of them; the other follows.",
+            )
+        found[own] = wanted
     return found
 
 
