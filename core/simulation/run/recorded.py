@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import FileError, near_misses
+from core.errors import AssemblyError, FileError, near_misses
 from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array, Settings
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 TIME = ("t", "time")
+
+
+RECORDED_TOLERANCE = 1e-2
+"""How far (rad, m) recorded coordinates may be from a closed position: instruments measure with errors."""
+UNWILLING = 1e3
+"""Weight of recorded coordinates beside others."""
 
 
 def run_of(
@@ -56,7 +62,15 @@ def run_of(
         q[:, mech.q_names.index(name)] = numbers[:, column]
     if mech.loops:
         for k in range(len(q)):
-            q[k] = mech.move(q[max(k - 1, 0)], {name: numbers[k, c] for c, name in places.items()}, dict(p))
+            q[k] = _closed(mech, q[max(k - 1, 0)], {name: numbers[k, c] for c, name in places.items()}, dict(p))
+            far = np.abs(q[k, [mech.q_names.index(name) for name in places.values()]] - numbers[k, list(places)])
+            if np.max(far) > RECORDED_TOLERANCE:
+                raise FileError(
+                    f"At {time[k]:.6g} s the trace leaves what the loops allow by {np.max(far):.3g} (rad or m).",
+                    file=title,
+                    where=f"column '{names[list(places)[int(np.argmax(far))]]}'",
+                    remedy="Play it on the machine, and with the parameter values, that it was recorded of.",
+                )
     spline = CubicSpline(time, q)
     v, a = np.zeros((len(time), mech.nv)), np.zeros((len(time), mech.nv))
     for name in places.values():
@@ -80,3 +94,14 @@ def run_of(
         max_steps=0,
     )
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
+
+
+def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float]) -> Array:
+    """The closed position with recorded coordinates, or the nearest to them."""
+    try:
+        return mech.move(before, recorded, p, exact=True)
+    except AssemblyError:
+        q = before.copy()
+        q[[mech.q_names.index(name) for name in recorded]] = list(recorded.values())
+        joints = {c.joint for c in mech.coordinates if c.name in recorded}
+        return np.asarray(mech.assemble(q, p=p, weights=dict.fromkeys(joints, UNWILLING)))
