@@ -96,6 +96,10 @@ class Answers(QObject):
         """Whether the answer on a card is kept true."""
         return card in self._following
 
+    def answers(self, card: int) -> bool:
+        """Whether the answer on a card is kept true, and can be given now."""
+        return self.follows(card) and not self.problem(card)
+
     def problem(self, card: int) -> str:
         """Why the answer on a card cannot be kept true at the moment; "" if it can."""
         question = self._following.get(card)

@@ -203,6 +203,7 @@ class Window(QMainWindow):
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
             (self.session.produced, self._produced),
+            (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
