@@ -42,7 +42,8 @@ class Desk:
         """Wait until nothing is computed any more and cards have been compared."""
 
         def idle():
-            return not (self.jobs.running or self.answers._soon.isActive() or self.panel._late.isActive())
+            asked = self.jobs.running or self.answers._soon.isActive()
+            return not (asked or self.panel._late.isActive() or self.panel._unsure)
 
         self.qtbot.waitUntil(idle, timeout=60_000)
 
