@@ -84,7 +84,7 @@ def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
 
 
 def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
-    """(nq,) the position nearest to such a pose in which loops are closed."""
+    """(nq,) the position nearest to such a pose in which all holds that constrains the machine."""
     q = posed(mech, pose)
     return np.asarray(mech.move(q, {})) if pose and mech.constrained else q
 

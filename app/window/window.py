@@ -23,6 +23,7 @@ from app.panels.console.panel import ConsolePanel
 from app.panels.derivation.panel import DerivationPanel
 from app.panels.findings.panel import FindingsPanel
 from app.panels.functions.panel import FunctionPanel
+from app.panels.log.panel import LogPanel
 from app.panels.output.panel import OutputPanel
 from app.panels.plots.panel import PlotsPanel
 from app.panels.properties.panel import PropertyEditor
@@ -45,6 +46,8 @@ from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
 from app.viewport.ellipsoids import LiveEllipsoid
+from app.viewport.mobility_layer import MobilityLayer
+from app.viewport.mobility_legend import MobilityLegend
 from app.viewport.run_scene import RunScene
 from app.viewport.vector_legend import VectorLegend
 from app.viewport.viewport import Viewport
@@ -99,6 +102,8 @@ class Window(QMainWindow):
         self.views = self._life.own(SavedViews(self.viewport))
         self.scenery = Scenery(self.viewport, self.run_scene, self.views)
         self.ellipsoid = self._life.own(LiveEllipsoid(self.viewport))
+        self.mobility = self._life.own(MobilityLayer(self.viewport))
+        self.mobility_legend = self._life.own(MobilityLegend(self.viewport, self.mobility))
         self.docks = Docks(self, bench)
         for panel in self.docks.panels.values():
             self._life.callback(panel.close)
@@ -156,6 +161,7 @@ class Window(QMainWindow):
         self.plots = self.panels.of(PlotsPanel)
         self.derivation = self.panels.of(DerivationPanel)
         self.findings = self.panels.of(FindingsPanel)
+        self.log = self.panels.of(LogPanel)
         self.console = self.panels.of(ConsolePanel)
         self.robotica = self.panels.of(RoboticaPanel)
 
@@ -181,6 +187,7 @@ class Window(QMainWindow):
         column.addWidget(self.notices)
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
+        middle.setFocusProxy(self.viewport)
         return middle
 
     def _fill_menus(self) -> None:
@@ -202,6 +209,7 @@ class Window(QMainWindow):
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
+            (self.messages.told, self.log.add),
             (self.session.produced, self._produced),
             (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),

@@ -80,6 +80,7 @@ def needs_mass(context: Context) -> str:
     model = context.model.expanded
     bodies = any(body.density is not None or body.mass != 0.0 or body.inertia != Inertia() for body in model.bodies)
     lines = any(mass.mass != 0.0 for force in model.forces for mass in force.masses)
+    lines = lines or any(force.inertia != 0.0 for force in model.forces)
     moved = bodies or lines or any(joint.armature != 0.0 for joint in model.joints)
     return "" if moved else "The model has no mass; give its bodies masses."
 

@@ -236,6 +236,8 @@ class Table(Result):
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    elements: tuple[tuple[tuple[str, str], ...], ...] = dataclasses.field(default=(), metadata=UNWRITTEN)
+    """(collection, name) of the elements that each row speaks of; () where rows speak of none."""
 
     def column(self, title: str) -> tuple[Cell, ...]:
         """The cells under a title."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -116,7 +118,7 @@ class FrameTablePart(QWidget):
     # ----------------------------------------------------------------------------- file
 
     def _save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", "dh_table.kst", FORMATS)
+        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed(), FORMATS)
         if path:
             self.write(path)
 
@@ -124,6 +126,9 @@ class FrameTablePart(QWidget):
         """Whether the table is of another machine than the one in the scene, or of the machine before an edit."""
         asked = self._result().asked
         return asked is not None and asked.context.model != self._session.model
+
+    def _proposed(self) -> str:
+        return str((self._session.folder or Path.home()) / "dh_table.kst")
 
     def write(self, path: str) -> None:
         """Write the table; what went wrong, or what the format cannot hold, is told."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.document.provenance import gone
+from app.document.session import Ref
 from app.formulas.matrix import MatrixView
 from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView
 from app.widgets.label import Label
 from app.widgets.note import Note
+from app.widgets.pointing_rows import PointingRows
 from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table
 
 PREVIEW_WIDTH = 360
@@ -107,10 +109,19 @@ class TablePart(_Captioned):
     def __init__(self, table: Table, place: Place) -> None:
         self.view = TableView(table, place.settings)
         super().__init__(self.view, place.whole().title)
+        self._table = table
+        PointingRows(self.view, place.session, self._elements)
         self.show_part(table)
+
+    def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
+        """What a row speaks of."""
+        row = self.view.source_row(index)
+        elements = self._table.elements
+        return tuple(Ref(*each) for each in elements[row]) if 0 <= row < len(elements) else ()
 
     def show_part(self, part: Table) -> None:
         """Show another table."""
+        self._table = part
         self.say(part.title, part.note)
         self.view.show_table(part)
 

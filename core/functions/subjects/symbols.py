@@ -172,7 +172,8 @@ def _index(name: str, order: int, help: str) -> Integer:
 _I = _index("i", 1, "First index: joint or link from 1, frame from 0")
 _J = _index("j", 2, "Second index")
 _K = _index("k", 3, "Third index")
-_WHAT = Choice("what", "Result", "; ".join(f"{n}: {t}" for n, t in NAMES.items()), "M", tuple(NAMES))
+_TITLES = {name: f"{name}: {title}" for name, title in NAMES.items()} | {"bias": "bias: C q̇ + G"}
+_WHAT = Choice("what", "Result", "; ".join(f"{n}: {t}" for n, t in NAMES.items()), "M", tuple(NAMES), _TITLES)
 LANGUAGES = (
     "text",
     "elements",
@@ -239,11 +240,18 @@ FUNCTIONS = (
         "one is named.\n\nRecursions are much shorter code for robots with many joints: tau, M, G and bias.",
         write_equations,
         (
-            Choice("what", "Result", "Which result", "M", (*NAMES, "bias")),
+            Choice("what", "Result", "Which result", "M", (*NAMES, "bias"), _TITLES),
             _I,
             _J,
             _K,
-            Choice("language", "Language", "How it is written", "text", LANGUAGES),
+            Choice(
+                "language",
+                "Language",
+                "How it is written",
+                "text",
+                LANGUAGES,
+                {"latex": "LaTeX", "sympy": "SymPy"},
+            ),
             Text("label", "Label", "Name it gets; empty: its own"),
             OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
             SYMBOLS,

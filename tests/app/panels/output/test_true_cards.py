@@ -218,7 +218,8 @@ def test_what_does_not_read_the_pose_is_the_same_at_every_pose(desk_of, example)
     assert not np.allclose(rest.q, moved.q)
     for function in FUNCTIONS.values():
         if function.reads != "pose" and function.id not in SWITCHES and not function.unavailable(rest):
-            assert call(function.id, rest).to_text() == call(function.id, moved).to_text(), function.id
+            texts = [unproved(call(function.id, context).to_text()) for context in (rest, moved)]
+            assert texts[0] == texts[1], function.id
 
 
 def test_update_asks_the_same_of_the_machine_as_it_is_now(desk_of):
