@@ -31,14 +31,19 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     """Poses of frames at the present pose."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
+    fraction = SOLVED_FRACTION if mech.compiled.constrained else ROUNDING_FRACTION
+    size = characteristic_length(mech, p)
     matrices: list[Result] = []
     rows: list[tuple[Cell, ...]] = []
     for name in frames:
-        X_RF = without_dust(np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p))))
+        X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
+        X_RF[:3, :3] = without_dust(X_RF[:3, :3], fraction)
+        X_RF[:3, 3] = without_dust(X_RF[:3, 3], fraction, size)
         matrices.append(
             Matrix(
                 title=f"Pose of {name} in {reference}",
