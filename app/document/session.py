@@ -104,6 +104,11 @@ class Session:
         return self._shown.x
 
     @property
+    def t(self) -> float:
+        """Time of the pose that is shown, s: that of a run at the playhead; 0 for any other."""
+        return self.runs.time if self.following and not self.previewing else 0.0
+
+    @property
     def rest(self) -> Array:
         """(nq,) the rest pose of the model. Treat as read-only."""
         return self._rest
@@ -130,14 +135,15 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p))
+        return Context(self.model, self.mech, self.q.copy(), dict(self.p), t=self.t)
 
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
-        """Show a pose or parameter values without committing them. Loops stay closed when parameters move."""
+        """Show a pose or parameter values without committing them. Loops and constraints hold when parameters
+        move."""
         shown = self._shown.previewed(q, parameters or {})
-        if q is None and self.mech.loops:
+        if q is None and self.mech.constrained:
             shown = shown.previewed(self.mech.move(shown.q, {}, p=shown.p))
         self._shown = shown
         self.moved.emit()

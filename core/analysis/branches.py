@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.analysis.whole_turns import nearest_turns, plain_coordinates
 from core.constraints import assembly
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of

@@ -115,6 +115,12 @@ def moved(
     return _one_by_one(search)
 
 
+def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float) -> Array | None:
+    """(nq,) the closed position nearest to q, inside the limits, in which coordinates have these values; None if there
+    is none."""
+    return _found(_Search(compiled, q, _named(compiled, values, p), p, t, True))
+
+
 def _by_hand(search: _Search, target: Array) -> Array:
     """Towards the target as far as the loops let it; where that is farther than a hand goes, at once if it closes."""
     compiled, q, held = search.compiled, search.q, search.held()
@@ -296,7 +302,7 @@ def _contradiction(search: _Search, before: _Search, last: Named) -> AssemblyErr
     if _found(search._replace(named=())) is None:
         return failures.assembly_error(compiled, search.placed(search.q), search.p, search.t)
     against = before.named
-    for each in before.named:
+    for each in reversed(before.named):
         fewer = tuple(other for other in against if other != each)
         if _found(before._replace(named=(*fewer, last), q=search.q)) is None:
             against = fewer

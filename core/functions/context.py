@@ -38,8 +38,9 @@ def _unseen(result: Result) -> None:
 class Context:
     """The machine as it stands when a function is called.
 
-    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI). ranges : the part of space that pictures
-    show, as in `ViewRanges`; millimetres : the unit of lengths in pictures (else metres).
+    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI); t : time (s) at which drivers hold.
+    ranges : the part of space that pictures show, as in `ViewRanges`; millimetres : the unit of lengths in pictures
+    (else metres).
     `progress(fraction, text)` reports, `cancelled()` tells whether to stop, `show(result)` shows what is there already.
     """
 
@@ -52,6 +53,7 @@ class Context:
     show: Callable[[Result], None] = _unseen
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
+    t: float = 0.0
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, wrong_orientation
-from core.constraints.closed_positions import rest
-from core.constraints.machine_size import size_of
-from core.joints import Free
+from core.constraints.machine_size import size_of, speed_units
+from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
@@ -131,13 +130,7 @@ class PositionConstraints:
     @cached_property
     def units(self) -> Array:
         """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
-        joints = {joint.name: joint.info for joint in self.compiled.model.expanded.joints}
-        units = np.ones(self.compiled.nv)
-        for name in dict.fromkeys(coordinate.joint for coordinate in self.compiled.coordinates.table):
-            kind = joints.get(name, Free)
-            lengths = [dimension == "velocity" for dimension in kind.speed_dimensions]
-            units[self.compiled.joint_v(name)] = np.where(lengths, self.size, 1.0)
-        return units
+        return speed_units(self.compiled, self.p)
 
     @cached_property
     def row_units(self) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import assembly
+from core.constraints.consistent_motion import nearest_speeds
 from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
 from core.mobility.constraint_rank import PositionConstraints
 
@@ -31,7 +31,7 @@ def drive(constraints: PositionConstraints, q: Array) -> Drive:
     compiled, units = constraints.compiled, constraints.row_units
     G = constraints.jacobian(q) / units[:, None] * constraints.units
     still, alike = np.zeros(compiled.nv), np.ones(compiled.nv)
-    v = assembly.consistent_speeds(compiled, q, still, alike, constraints.p, constraints.t)
+    v = nearest_speeds(compiled, q, still, alike, constraints.p, constraints.t)
     demands = [each[constraints.kept] / units for each in demanded(compiled, q, v, constraints.p, constraints.t)]
     taken, repeated = repeated_drivers(G, rows)
     superfluous: list[str] = []

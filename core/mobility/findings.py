@@ -1,7 +1,9 @@
-"""What mobility tells about a model, as findings: redundant constraints, wrong drivers, loops that stay open."""
+"""What mobility tells about a model, as findings: redundant constraints, wrong drivers, loops that stay open, rest
+positions that are not met."""
 
 from __future__ import annotations
 
+from core.constraints import rest_position
 from core.errors import AssemblyError, KinetostatError, listed
 from core.mobility.mobility import Mobility, mobility
 from core.model import Finding
@@ -21,7 +23,7 @@ def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
         return None, _open(error)
     except KinetostatError:  # said where it arises, when the machine is used
         return None, ()
-    return found, findings(found)
+    return found, (*rest_position.findings(compiled), *findings(found))
 
 
 def findings(found: Mobility) -> tuple[Finding, ...]:

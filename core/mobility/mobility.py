@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import assembly, failures
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError, listed
 from core.joints import JointKind
 from core.mobility import isostatic

@@ -32,8 +32,6 @@ MOST_SAMPLES = 20_000
 """Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
 START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
-GIVEN_SPEED_WEIGHT = 1e6
-"""Unwillingness of speeds that were given by name to change when others are made consistent with them."""
 MOST_NUMBERS = 400_000_000
 """Numbers a run may hold (3 GB)."""
 
@@ -154,12 +152,13 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         q = mech.move(mech.rest(given, t=t), by_name(compiled, "q", q0, given, "q0"), given, t=t, exact=True)
     else:
         q = in_order(compiled, "q", q0, given, "q0")
-    named: dict[str, float] = {}
+    named: dict[str, float] | None = None
     if isinstance(v0, Mapping):
         named = named_speeds(mech, v0, given)
         v = np.array([named.get(name, 0.0) for name in mech.v_names])
     elif v0 is None:
         v = start_speeds(mech, given, q)
+        named = {name: x for name, x in zip(mech.v_names, v, strict=True) if x != 0.0}
     else:
         v = in_order(compiled, "v", v0, given, "v0")
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
@@ -172,10 +171,8 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             )
     q = mech.integrate(q, np.zeros(mech.nv))
     if mech.constrained:
-        held = list(named) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
-        weights = {_joint_of(mech, name): GIVEN_SPEED_WEIGHT for name in held} if len(held) < mech.nv else {}
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
-        q, v = mech.assemble(q, v, p=given, weights=weights, t=t, limits=not closed)
+        q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
 
 
@@ -206,10 +203,3 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
             x[mech.x_names.index(name)] = quantity(value, "none", {}, f"x0 of '{name}'")
         return x
     return mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers(x0, mech.x_names, "x0")
-
-
-def _joint_of(mech: Mechanism, speed: str) -> str:
-    """The joint to which a speed belongs."""
-    at = mech.v_names.index(speed)
-    joints = mech.compiled.coordinates.joints
-    return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)

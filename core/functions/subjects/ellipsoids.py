@@ -48,7 +48,7 @@ def manipulability(
 
     if display == "single":
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
-    poses = sweep(context.model, context.mech, context.q, context.p, ranges)
+    poses = sweep(context.model, context.mech, context.q, context.p, ranges, t=context.t)
     count = 1 if display == "single" else poses.count
     m = _dimension(poses, frame, part)
     chosen = chosen_actuators(poses.mech, actuators)

@@ -77,7 +77,7 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 def jacobian(context: Context, frame: str, axes: str, actuators: str, length: float | None) -> Result:
     """The 6×k velocity Jacobian of a frame, with its rank and singular values.
 
-    In a machine with loops k counts the actuators, and all other speeds follow them.
+    In a machine with loops or constraints k counts the actuators, and all other speeds follow them.
     """
     import numpy as np
 
@@ -88,7 +88,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
     if not chosen.names:
-        text = f"{frame} has no Jacobian: nothing can move, all joints are held by what constrains the machine."
+        text = f"{frame} has no Jacobian: what holds the machine leaves it no motion at this pose."
         return Message(title="Jacobian", text=text, severity="warning")
     J = actuated_jacobian(mech, q, frame, chosen, p)
     R_WF = np.array(mech.frame(q, frame, p=p))[:3, :3] if axes == "frame" else np.eye(3)
@@ -184,8 +184,8 @@ def inverse_kinematics(
         target = np.eye(4)
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
-    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step)
-    left = [self_motions(context.mech, b.q, frame, target, context.p) if b.reached else 0 for b in found]
+    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
+    left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
         pose = without_dust(branch.q, SOLVED_FRACTION)

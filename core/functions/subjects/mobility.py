@@ -10,7 +10,7 @@ from core.functions.function import Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
 from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import names_of
-from core.functions.subjects.dynamics import speed_dimensions
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def mobility(context: Context) -> Result:
     from core.analysis.free_motion_poses import swing
 
     context.step(0, 2, "Ranks at assembled poses")
-    found = context.mech.mobility(context.q, context.p)
+    found = context.mech.mobility(context.q, context.p, context.t)
     parts: list[Result] = [_summary(found)]
     if found.redundant:
         parts.append(_redundant(found))
@@ -34,7 +34,7 @@ def mobility(context: Context) -> Result:
         parts.append(_motions(context, found))
     for k, motion in enumerate(found.motions[:MOST_SHOWN]):
         context.step(1 + k, 1 + len(found.motions), "Free motions")
-        poses = swing(context.mech, found.q, motion.speeds, context.p)
+        poses = swing(context.mech, found.q, motion.speeds, context.p, context.t)
         p = tuple(dict(context.p) for _ in poses)
         parts.append(PoseSequence(title=f"Motion {k + 1}: {motion.text}", q=rows_of(poses), p=p, display="animate"))
     return Report(title="Mobility", parts=tuple(parts))
@@ -82,13 +82,13 @@ def assembly_branches(context: Context, hold: str) -> Result:
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
-    if not mech.loops:
+    if not mech.constrained:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
         )
-    names = names_of(hold) or independent_coordinates(mech, q, p)
+    names = names_of(hold) or independent_coordinates(mech, q, p, context.t)
     try:
-        found = branches(mech, names, q, p, step=lambda k, n: context.step(k, n, "Closing from other poses"))
+        found = branches(mech, names, q, p, context.t, step=lambda k, n: context.step(k, n, "Closing from other poses"))
     except ModelError as error:
         if hold:
             raise
@@ -118,18 +118,15 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
     """Axis and pitch of the motion of one frame against another."""
-    import numpy as np
-
     from core.analysis.manipulability import characteristic_length
     from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:
-        v = np.array([speeds.get(name, 0.0) for name in mech.v_names])
-        v = mech.assemble(q, v, p=p)[1] if mech.loops else v
+        v = mech.speeds(q, speeds, p=p, t=context.t)
         title = f"Motion of {frame} against {reference}"
     else:
-        found = mech.mobility(q, p)
+        found = mech.mobility(q, p, context.t)
         if not 1 <= motion <= len(found.motions):
             raise ModelError(
                 f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
@@ -212,8 +209,8 @@ FUNCTIONS = (
         "Instantaneous screw",
         "Mechanisms",
         "The line about which a body turns and along which it slides at this instant.\n\nEvery motion of a body is a "
-        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds (made "
-        "consistent with the loops), or else one of the machine's free motions. The axis is drawn in the scene.",
+        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds, or else one "
+        "of the machine's free motions. The axis is drawn in the scene. " + SPEEDS_FOLLOW,
         instantaneous_screw,
         (
             FrameName("frame", "Frame", "The frame that moves"),

@@ -11,6 +11,7 @@ from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import names_of
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW
 from core.functions.text import Amount, Cell, Column
 from core.model.formula.numerals import readable
 
@@ -51,7 +52,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     context.step(0, 1, "Balancing forces")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
     try:
-        found = equilibrium(mech, context.q, p, tau=tau, nearest=search == "nearest")
+        found = equilibrium(mech, context.q, p, context.t, tau=tau, nearest=search == "nearest")
     except SimulationError as error:
         return Message(title="Static equilibrium", text=str(error), severity="warning")
     rests = "; ".join(
@@ -124,8 +125,8 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
 
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
-    v, tau = (np.array([given.get(name, 0.0) for name in mech.v_names]) for given in (speeds, forces))
-    found = linearised(mech, context.q, v, tau, p, coordinates=names_of(coordinates))
+    tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
+    found = linearised(mech, context.q, speeds, tau, p, context.t, coordinates=names_of(coordinates))
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(
         title="State matrix",
@@ -193,7 +194,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     from core.mobility.constraint_rank import PositionConstraints
 
     mech, mode = context.mech, found.modes[index]
-    constraints = PositionConstraints(mech.compiled, context.p)
+    constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
@@ -233,11 +234,13 @@ FUNCTIONS = (
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
         "that are chosen or named. Each mode can be played in the scene. Frequencies mean most about a pose of rest; "
-        "Static equilibrium finds one.",
+        "Static equilibrium finds one. " + SPEEDS_FOLLOW,
         linearise,
         (
             Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
-            Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1),
+            Values(
+                "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
+            ),
             _TORQUES,
         ),
         needs=(needs_motion, needs_mass),
