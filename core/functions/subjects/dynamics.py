@@ -46,13 +46,14 @@ def inverse_dynamics(
     context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool, actuators: str
 ) -> Result:
     """Joint torques of a given motion."""
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
     acting, where = _acting(context, actuators)
-    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting))
+    forces = mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting)
+    tau = without_dust(forces, SOLVED_FRACTION if where else ROUNDING_FRACTION)
     rows = tuple(
         (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -67,16 +68,18 @@ def gravity(context: Context, actuators: str) -> Result:
     """Joint torques that hold the machine against gravity."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
+    acting, where = _acting(context, actuators)
     columns = [without_dust(mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): what the joints must exert to stand still"
     acting, where = _acting(context, actuators)
     if where:
         still = np.zeros(mech.nv)
-        columns.insert(0, without_dust(mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)))
+        holding = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
+        columns.insert(0, without_dust(holding, SOLVED_FRACTION))
         titles.append("Of the tree cut open")
         note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(

@@ -31,14 +31,19 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     """Poses of frames at the present pose."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
+    fraction = SOLVED_FRACTION if mech.compiled.constrained else ROUNDING_FRACTION
+    size = characteristic_length(mech, p)
     matrices: list[Result] = []
     rows: list[tuple[Cell, ...]] = []
     for name in frames:
-        X_RF = without_dust(np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p))))
+        X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
+        X_RF[:3, :3] = without_dust(X_RF[:3, :3], fraction)
+        X_RF[:3, 3] = without_dust(X_RF[:3, 3], fraction, size)
         matrices.append(
             Matrix(
                 title=f"Pose of {name} in {reference}",
@@ -180,7 +185,7 @@ def inverse_kinematics(
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
-    left = [self_motions(context.mech, b.q, frame, target, context.p) if b.reached else 0 for b in found]
+    left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
         pose = without_dust(branch.q, SOLVED_FRACTION)
