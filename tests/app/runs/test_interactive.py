@@ -204,7 +204,7 @@ def test_another_document_ends_it(bench):
 
 
 def test_it_moves_as_a_simulation_does(bench):
-    """F6, left alone, then F5: the same start and settings, the same motion at the same times; nothing slows it down."""
+    """F6, left alone, then F5: the same start and settings, the same motion at the same times."""
     bench.window.simulation.choose(method="auto", duration=2.0, output=0.02)
     interactive = started(bench, "four_bar")
     assert interactive.damping == "none"
