@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.carried_pose import carried_pose
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import ModelError
 from core.mobility.isostatic import Release
 from core.mobility.mobility import Mobility, mobility

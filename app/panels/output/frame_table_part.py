@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -111,9 +113,12 @@ class FrameTablePart(QWidget):
     # ----------------------------------------------------------------------------- file
 
     def _save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", "dh_table.kst", FORMATS)
+        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed(), FORMATS)
         if path:
             self.write(path)
+
+    def _proposed(self) -> str:
+        return str((self._session.folder or Path.home()) / "dh_table.kst")
 
     def write(self, path: str) -> None:
         """Write the table; what went wrong, or what the format cannot hold, is told."""
