@@ -20,6 +20,7 @@ def table() -> dict[str, Command]:
         ellipsoids,
         files,
         functions,
+        leaving,
         manual,
         panels,
         paths,
@@ -46,6 +47,6 @@ def table() -> dict[str, Command]:
         playback,
         functions,
         manual,
+        leaving,
     )
-    every = (*(command for module in modules for command in module.COMMANDS), files.QUIT)
-    return {command.id: command for command in every}
+    return {command.id: command for module in modules for command in module.COMMANDS}
