@@ -138,6 +138,7 @@ _PLACES = {
         "Sensor",
         "Setting",
         "Sphere",
+        "Strand",
         "SubAssembly",
         "World",
     ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from app.cli.quantity import quantity
 from app.cli.terminal import say
+from core.errors import KinetostatError, near_misses
 
 if TYPE_CHECKING:
     from core.functions import Context
@@ -126,25 +127,67 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     machine = Context.of(model)
     mech = machine.mech
     aliases = coordinate_aliases(model)
-    known = {c.name: c for c in mech.coordinates}
-    values = {}
+    known = mech.q_names
+    values: dict[str, float] = {}
     for name, text in coordinates:
-        coordinate = known.get(aliases.get(name, name))
-        if coordinate is None:
-            listed = ", ".join([*known, *sorted(names)][:12]) or "none"
-            raise click.UsageError(f"There is no coordinate or parameter '{name}'. There are: {listed}.")
-        values[coordinate.name] = _number(name, text, model, coordinate.dimension)
+        own = aliases.get(name, name)
+        if _unknown(mech, own):
+            remedy = _near(name, [*known, *sorted(names)])
+            raise click.UsageError(f"There is no coordinate or parameter '{name}'. {remedy}")
+        values |= named_quantities(mech, "q", own, text, model.values(), f"{name}={text}")
     if not values:
         return machine
-    q = mech.move(machine.q, values)
-    _check_reached(mech, q, values)
+    q = mech.move(machine.q, values, exact=True)
+    _tell_limits(mech, q)
     return dataclasses.replace(machine, q=q)
 
 
-def _check_reached(mech: Any, q: Any, values: dict[str, float]) -> None:
-    for name, x in zip(mech.q_names, q, strict=True):
-        if name in values and abs(values[name] - x) > 1e-6:
-            say(f"Note: {name} = {values[name]:.6g} is out of reach; it stands at {x:.6g} (SI).", err=True)
+def _unknown(mech: Any, name: str) -> bool:
+    """Whether a name is that of no coordinate, and of no joint."""
+    from core.constraints.named_values import meant_by
+
+    try:
+        return not meant_by(mech.compiled, "q", name)
+    except KinetostatError:
+        return name.removesuffix(".q") not in mech.joint_names
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    return near_misses(name, names).replace("There is:", "There are:")
+
+
+def named_quantities(
+    mech: Any, which: Literal["q", "v"], name: str, text: str, values: Mapping[str, float], where: str
+) -> dict[str, float]:
+    """The coordinates or speeds that a name stands for → the numbers of a text, one for each, with commas between.
+
+    Raises click.UsageError.
+    """
+    from core.constraints.named_values import dimension, meant_by
+
+    try:
+        meant = meant_by(mech.compiled, which, name)
+    except KinetostatError as error:
+        known = mech.q_names if which == "q" else mech.v_names
+        remedy = error.remedy if name.removesuffix(f".{which}") in mech.joint_names else _near(name, known)
+        raise click.UsageError(f"{where}: {error.what} {remedy}") from None
+    parts = [part.strip() for part in text.split(",")] if len(meant) > 1 else [text]
+    if len(parts) != len(meant):
+        raise click.UsageError(f"{where}: {len(meant)} numbers are needed, with commas: {', '.join(meant)}.")
+    return {
+        each: quantity(part, dimension(mech.compiled, which, each), values, where)
+        for each, part in zip(meant, parts, strict=True)
+    }
+
+
+def _tell_limits(mech: Any, q: Any) -> None:
+    """Say which coordinates are beyond their limits: they stand there as they were asked to."""
+    from core.constraints.cut_limits import BEYOND
+
+    for each, x in zip(mech.coordinates, q, strict=True):
+        for limit, side in ((each.lower, -1.0), (each.upper, 1.0)):
+            if limit is not None and side * (x - limit) > BEYOND:
+                say(f"Note: {each.name} = {x:.6g} lies beyond its limit {limit:.6g} (SI).", err=True)
 
 
 def pair_of(text: str, option: str) -> tuple[str, str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, pair_of, pose_options, read, reading_options
-from app.cli.quantity import QuantityType, quantity
+from app.cli.machine import FILE, READING, context, named_quantities, pair_of, pose_options, read, reading_options
+from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
 from core.simulation.methods.method_table import METHODS
 
@@ -209,15 +209,10 @@ class _Progress:
 
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
     """Start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
-    from core.functions.subjects.dynamics import speed_dimensions
-
-    dimensions = dict(zip(machine.mech.v_names, speed_dimensions(machine), strict=True))
-    speeds = {}
+    speeds: dict[str, float] = {}
     for item in items:
         name, text = pair_of(item, "--v0")
-        if name not in dimensions:
-            raise click.UsageError(f"--v0: There is no speed '{name}'. There are: {', '.join(dimensions)}.")
-        speeds[name] = quantity(text, dimensions[name], machine.values, f"--v0 {name}")
+        speeds |= named_quantities(machine.mech, "v", name, text, machine.values, f"--v0 {name}")
     return speeds or None
 
 

@@ -102,7 +102,7 @@ class _Task(QRunnable):
 def make_ready(mech: Mechanism) -> None:
     """Trace and seek what the first drag of a joint and the first plot of energies need. May run in a thread."""
     with suppress(KinetostatError):  # told where it is asked for
-        if mech.loops:
+        if mech.constrained:
             closed_forms_of(mech.compiled.program).make_ready()
         mech.energy(mech.rest(), np.zeros(mech.nv))
 

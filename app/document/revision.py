@@ -84,9 +84,9 @@ def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
 
 
 def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
-    """(nq,) the position nearest to such a pose in which loops are closed."""
+    """(nq,) the position nearest to such a pose in which all holds that constrains the machine."""
     q = posed(mech, pose)
-    return np.asarray(mech.move(q, {})) if pose and mech.loops else q
+    return np.asarray(mech.move(q, {})) if pose and mech.constrained else q
 
 
 def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, float]:

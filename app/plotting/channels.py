@@ -195,7 +195,7 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
         found["Driving forces"] = "time", driving[:6]
     if loaded := tuple(f"{name}.reaction.force" for name in _jointed(run)[:6]):
         found["Forces in joints"] = "time", loaded
-    if run.mech.loops:
+    if run.mech.constrained:
         found["Constraint residual"] = "time", ("constraint.residual",)
     return found
 

@@ -225,7 +225,7 @@ class Interactive(QObject):
         self._last -= max(wanted - done, 0.0) if wanted - done < SLICE else 0.0
         self.pace += 0.1 * (done / max(passed, 1e-6) - self.pace)
         self._own = True
-        self._session.follow(live.q, live.parameters, live.states)
+        self._session.follow(live.q, live.parameters, live.states, "in motion")
         self._own = False
         self._show_pull()
 

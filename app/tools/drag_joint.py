@@ -107,13 +107,13 @@ def _slide(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]
 
 
 def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: str) -> bool:
-    """Whether the other joints of a loop do not follow from this one here: without its columns G loses rank.
+    """Whether the joints tied to this one do not follow from it here: without its columns G loses rank.
 
     The smallest singular value of G that is not zero is compared with the one of G without the joint.
     """
-    if not any(joint in loop.joints for loop in mech.loops):
+    if not mech.compiled.lasting.any():
         return False
-    G = np.asarray(mech.constraint_jacobian(q, p=p))
+    G = np.asarray(mech.constraint_jacobian(q, p=p))[mech.compiled.lasting]
     others = np.delete(G, mech.joint_v(joint), axis=1)
     whole, rest = (np.linalg.svd(each, compute_uv=False) for each in (G, others))
     rank = int(np.sum(whole > INDEPENDENT_DIRECTION * whole[0])) if len(whole) else 0
@@ -141,7 +141,7 @@ def _turn(view: Stage, part: Part) -> Callable[[float, bool], tuple[State, str]]
         if snaps:
             amount = round(amount / SNAP["angle"]) * SNAP["angle"]
         q = np.asarray(mech.integrate(start, direction * amount, 1.0))
-        if mech.loops:
+        if mech.constrained:
             session.preview_coordinates(dict(zip(names, q[mech.joint_q(part.joint)].tolist(), strict=True)))
         else:
             session.preview(q=q)

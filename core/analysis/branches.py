@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.whole_turns import nearest_turns, plain_coordinates
 from core.constraints import assembly
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.free_motions import free_motions
+from core.model import Body
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -66,9 +68,10 @@ def branches(
             continue
         if not found:
             _check_held(constraints, pose, held)
+        pose = constraints.settled(pose, held)
         mark = mark_of(pose)
         if all(np.max(np.abs(mark - other)) > APART for other in marks):
-            found.append(_wound(mech, pose, guess))
+            found.append(nearest_turns(mech, pose, guess))
             marks.append(mark)
             last = k
         elif k > max(QUIET, 4 * last):
@@ -87,7 +90,7 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
     do well."""
     constraints = PositionConstraints(mech.compiled, p, t)
     rows = constraints.motions(q) / constraints.units[:, None]
-    plain = _plain(mech)
+    plain = plain_coordinates(mech)
     several = {c.name for c in mech.coordinates if len(range(mech.nv)[mech.joint_v(c.joint)]) > 1}
     order = sorted(range(mech.nv), key=lambda k: (k not in plain, plain.get(k) in several, k))
     chosen: list[int] = []
@@ -103,16 +106,6 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
     return (*(plain[k] for k in sorted(chosen) if k in plain), *whole)
 
 
-def _plain(mech: Mechanism) -> dict[int, str]:
-    """Index of a speed → the coordinate whose rate it is, where there is one."""
-    result = {}
-    for coordinate in mech.coordinates:
-        at, q_at = mech.joint_v(coordinate.joint), mech.joint_q(coordinate.joint)
-        if at.stop - at.start == q_at.stop - q_at.start:
-            result[at.start + coordinate.index - q_at.start] = coordinate.name
-    return result
-
-
 def _held(
     mech: Mechanism, constraints: PositionConstraints, fixed: Sequence[str] | Mapping[str, float], guess: Array
 ) -> tuple[NDArray[np.bool_], Array]:
@@ -121,7 +114,7 @@ def _held(
     names = list(fixed) or list(
         independent_coordinates(mech, constraints.closed(guess)[0], constraints.p, constraints.t)
     )
-    indices = {name: k for k, name in _plain(mech).items()}
+    indices = {name: k for k, name in plain_coordinates(mech).items()}
     held = np.zeros(mech.nv, dtype=bool)
     for name in names:
         if name in mech.joint_names and name not in indices:
@@ -157,7 +150,7 @@ def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.r
         at = mech.joint_v(coordinate.joint)
         if held[at].all():
             trial[coordinate.index] = guess[coordinate.index]
-    for k, name in _plain(mech).items():
+    for k, name in plain_coordinates(mech).items():
         if held[k]:
             trial[mech.q_names.index(name)] = guess[mech.q_names.index(name)]
     return trial
@@ -165,7 +158,8 @@ def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.r
 
 class _Marks:
     """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
-    line the places say all that matters (a leg may stand turned about its own line)."""
+    line the places say all that matters (a leg may stand turned about its own line), and crosses of joints that meet in
+    one point, which weigh nothing, do not matter (two turns of three hinges give the same)."""
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
@@ -176,8 +170,12 @@ class _Marks:
         for joint in compiled.model.expanded.joints:
             for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
                 points.setdefault(carriers[side], []).append(X[:3, 3])
-        names = [body.name for body in compiled.model.expanded.bodies]
-        self.turned = [i for i, name in enumerate(names) if not _on_a_line(points.get(name, []), constraints.size)]
+        self.turned = [
+            i
+            for i, body in enumerate(compiled.model.expanded.bodies)
+            if not _on_a_line(points.get(body.name, []), constraints.size)
+            and not (_weighs_nothing(body) and _in_one_point(points.get(body.name, []), constraints.size))
+        ]
 
     def __call__(self, q: Array) -> Array:
         """The numbers of a pose."""
@@ -195,18 +193,10 @@ def _on_a_line(points: Sequence[Array], size: float) -> bool:
     return bool(spread[0] > APART * size and (len(spread) < 2 or spread[1] < APART * size))
 
 
-def _wound(mech: Mechanism, q: Array, guess: Array) -> Array:
-    """q with angles within half a turn of the guess (where limits allow it)."""
-    result = q.copy()
-    for name in _plain(mech).values():
-        at = mech.q_names.index(name)
-        coordinate = mech.coordinates[at]
-        k = at - mech.joint_q(coordinate.joint).start
-        if not mech.compiled.coordinates.joints[coordinate.joint].info.is_wound(k):
-            continue
-        turned = q[at] + 2.0 * np.pi * np.round((guess[at] - q[at]) / (2.0 * np.pi))
-        low = -np.inf if coordinate.lower is None else coordinate.lower
-        high = np.inf if coordinate.upper is None else coordinate.upper
-        if low <= turned <= high:
-            result[at] = turned
-    return result
+def _weighs_nothing(body: Body) -> bool:
+    return body.mass == 0.0 and body.density is None
+
+
+def _in_one_point(points: Sequence[Array], size: float) -> bool:
+    """Whether points, at least two, coincide."""
+    return len(points) > 1 and bool(np.max(np.ptp(np.array(points), axis=0)) < APART * size)

@@ -26,7 +26,7 @@ from core.traces.derivatives import derivatives
 Array = NDArray[np.float64]
 
 BALANCED = 1e-10
-"""Part of the largest force (of gravity, springs …) that may be left over."""
+"""Part of the largest force (of gravity, springs …) that may be left over, and up to which a limit pushes with none."""
 MAX_STEPS = 200
 LONGEST = 0.4
 """Longest step, rad or machine sizes."""
@@ -40,10 +40,11 @@ OVERSHOOT = 0.5
 class Equilibrium:
     """A pose of rest.
 
-    q : (nq,); residual : largest generalised force left (N·m, N); forces : (nv,) those that act in the joints of the
-    tree, held by the constraints; stiffness : (k,) eigenvalues of the stiffness in units of the machine, smallest first
+    q : (nq,); residual : largest generalised force left, as a part of the largest one at work; forces : (nv,) those
+    that act in the joints of the tree, held by the constraints; stiffness : (k,) eigenvalues of the stiffness in units
+    of the machine, smallest first;
     stability : "stable", "asymptotically stable", "indifferent", "unstable"; linear : the motion about the pose (None
-    where it rests against limits); stops : coordinate → force (N·m, N) with which its limit pushes, along its growth
+    where it rests against limits); limits : coordinate → force (N·m, N) with which its limit pushes, along its growth
     """
 
     q: Array
@@ -125,8 +126,9 @@ def equilibrium(
     pose = np.asarray(mech.assemble(start, p=constraints.p, t=t)) if constraints.rows else start
     balance = _Balance(constraints, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
     pose, steps = _descended(balance, pose, nearest)
+    load, scale = balance.load(pose), _scale(balance, pose)
+    balance.limits.drop(balance.balancing(pose, load)[1], BALANCED * scale)
     N = balance.limits.motions(pose)
-    load = balance.load(pose)
     _, pushes, left = balance.balancing(pose, load)
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
@@ -134,7 +136,7 @@ def equilibrium(
     linear = None if held else _linear(mech, pose, balance)
     return Equilibrium(
         pose,
-        float(np.max(np.abs(left), initial=0.0)),
+        float(np.max(np.abs(left * constraints.units), initial=0.0)) / scale,
         load - left,
         eigenvalues,
         _verdict(eigenvalues, linear),

@@ -19,12 +19,12 @@ STRAINED = 0.12
 
 
 def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0, *, amplitude: float = 0.6) -> Array:
-    """(n, nq) poses from q along a free motion v (nv,) and back, then the other way and back.
+    """(n, nq) poses from q along a free motion v (nv,) and back, then the other way and back, drivers let go.
 
     amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
     is only infinitesimal is shown strained: those poses are not closed.
     """
-    constraints = PositionConstraints(mech.compiled, p, t)
+    constraints = PositionConstraints(mech.compiled, p, t, drivers=False)
     v = np.asarray(v, dtype=float)
     v = v / max(float(np.max(np.abs(v / constraints.units), initial=0.0)), 1e-300)
     count = max(1, round(amplitude / STEP))

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.whole_turns import distance, nearest_turns
 from core.constraints.closed_positions import closed_near
 from core.mechanism import Mechanism
+from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.random_pose import random_pose
 
 Array = NDArray[np.float64]
@@ -30,7 +32,11 @@ LARGEST_STEP = 0.5
 SHORTER = 0.25
 """Part of a step that brought the frame no nearer, beyond which the next is not to go."""
 SAME_POSE = 1e-4
-"""Poses closer than this (rad, m) are one branch."""
+"""Poses closer than this (rad, m) are one branch; whole turns do not count."""
+STILL_TOLERANCE = 1e-6
+"""Speed (rad/s, or machine sizes per second) of a frame along a motion of unit speed below which it stands still."""
+SELF_MOTION = 0.02
+"""Way (rad, or machine sizes) that a motion which keeps the target must go to count as one."""
 NEAR_LIMIT = 1e-6
 """Way (rad, m) to a limit of a joint that closes a loop at which the joint counts as standing there: it is measured."""
 
@@ -67,6 +73,7 @@ def reach(
     orientation_weight: float | None = None,
     iterations: int = 24,
     settle: float = 1e-12,
+    t: float = 0.0,
 ) -> Reach:
     """The pose near q in which `frame` meets the target.
 
@@ -77,7 +84,7 @@ def reach(
     settle : relative gain of a step (of the squared error) that is no progress any more. A target out of reach is given
         up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
     """
-    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight)
+    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
     problem.point = np.asarray(point, dtype=float)
     problem.settle = settle
     return problem.solve(np.array(q, dtype=float), iterations)
@@ -92,35 +99,71 @@ def solve(
     *,
     restarts: int = 20,
     step: Any = None,
+    t: float = 0.0,
 ) -> tuple[Reach, ...]:
-    """Branches that meet the target, nearest to q first; if none does, the one best attempt.
+    """Branches that meet the target, nearest to q first; if none does, the one best attempt. Angles are as near to
+    those of q as whole turns within limits come.
 
-    `step(done, total)` is called before each restart (progress, cancel).
+    `step(done, total)` is called before each restart (progress, cancel). t : time, s, at which drivers hold.
+    Raises AssemblyError where q does not close, and no pose near it does.
     """
     rng = np.random.default_rng(2)
-    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, None)
+    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, None, t)
+    closed = closed_near(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
+    first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
     found: list[Reach] = []
     best: Reach | None = None
     for k in range(restarts + 1):
         if step is not None:
             step(k, restarts + 1)
-        attempt = problem.solve(np.array(q, dtype=float) if k == 0 else random_pose(mech.compiled, rng, p), 100)
+        attempt = problem.solve(first if k == 0 else random_pose(mech.compiled, rng, p, t), 100)
         if best is None or attempt.residual < best.residual:
             best = attempt
-        if attempt.reached and all(_distance(mech, attempt.q, other.q) > SAME_POSE for other in found):
-            found.append(attempt)
+        if attempt.reached and all(distance(mech, attempt.q, other.q) > SAME_POSE for other in found):
+            found.append(replace(attempt, q=nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
     if not found:
         return (best,) if best is not None else ()
-    return tuple(sorted(found, key=lambda attempt: _distance(mech, np.array(q), attempt.q)))
+    return tuple(sorted(found, key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q)))))
+
+
+def self_motions(mech: Mechanism, q: Array, frame: str, target: Any, p: Mapping[str, float] | None = None) -> int:
+    """How many freedoms are left at a pose that meets a target while it goes on being met.
+
+    They are the motions that constraints leave and that do not move the frame, as far as they go on: at a singular pose
+    some end at once, and a way along them the target is met only back at the pose.
+    """
+    constraints = PositionConstraints(mech.compiled, p)
+    N = constraints.motions(q)
+    rows = np.asarray(mech.jacobian(q, frame, p=p)) @ N
+    rows[3:] /= constraints.size
+    asked = rows[3:] if np.shape(target) == (3,) else rows
+    _, sigma, right = np.linalg.svd(asked)
+    left = N @ right[int(np.count_nonzero(sigma > STILL_TOLERANCE)) :].T
+    return sum(any(_goes_on(mech, q, sign * v, frame, target, p) for sign in (1.0, -1.0)) for v in left.T)
+
+
+def _goes_on(mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None) -> bool:
+    step = v * (SELF_MOTION / float(np.max(np.abs(v))))
+    ahead = closed_near(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, start=q)
+    if ahead is None:
+        return False
+    found = reach(mech, ahead, frame, target, p, iterations=100)
+    return found.reached and distance(mech, q, found.q) > 0.5 * SELF_MOTION
 
 
 class _Problem:
     """One frame and its target on one mechanism; holds what does not change between steps."""
 
     def __init__(
-        self, mech: Mechanism, frame: str, target: Array, p: Mapping[str, float] | None, weight: float | None
+        self,
+        mech: Mechanism,
+        frame: str,
+        target: Array,
+        p: Mapping[str, float] | None,
+        weight: float | None,
+        t: float,
     ) -> None:
-        self.mech, self.frame = mech, frame
+        self.mech, self.frame, self.t = mech, frame, t
         self.p = mech.parameter_values(p) if p else None
         self.position = target if target.shape == (3,) else target[:3, 3]
         self.rotation = None if target.shape == (3,) else target[:3, :3]
@@ -166,9 +209,9 @@ class _Problem:
 
     def _advance(self, q: Array, step: Array) -> Array:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
-        if not self.mech.loops:
+        if not self.mech.constrained:
             return moved
-        closed = closed_near(self.mech.compiled, moved, self.p, start=q)
+        closed = closed_near(self.mech.compiled, moved, self.p, self.t, start=q)
         return q if closed is None else closed
 
     def _pose(self, q: Array) -> Array:
@@ -189,14 +232,14 @@ class _Problem:
         if self.point.any():  # v_P = v_F + ω × r
             arm = np.asarray(self.mech.frame(q, self.frame, p=self.p))[:3, :3] @ self.point
             jacobian[3:] += np.cross(jacobian[:3], arm, axisb=-1, axisa=0).T
-        if self.mech.loops:
-            jacobian = jacobian @ self._loop_projection(q)
+        if self.mech.constrained:
+            jacobian = jacobian @ self._projection(q)
         if self.rotation is None:
             return jacobian[3:]
         return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
 
-    def _loop_projection(self, q: Array) -> Array:
-        """(nv, nv) 1 − G⁺G: the part of joint speeds that keeps the loops closed."""
+    def _projection(self, q: Array) -> Array:
+        """(nv, nv) 1 − G⁺G: the part of joint speeds that joints, constraints and drivers allow."""
         G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
         return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
 
@@ -287,13 +330,3 @@ def rotation_vector(R: Array) -> Array:
     axis = columns[:, int(np.argmax(np.diag(columns)))]
     axis = axis / np.linalg.norm(axis)
     return angle * (axis if w @ axis >= 0.0 else -axis)
-
-
-def _distance(mech: Mechanism, q0: Array, q1: Array) -> float:
-    """Norm of the motion from one pose to the other, angles of unbounded joints taken the short way."""
-    difference = np.array(mech.difference(q0, q1))
-    for c in mech.coordinates:
-        if c.dimension == "angle" and c.lower is None and c.upper is None:
-            at = mech.joint_v(c.joint)
-            difference[at] = np.remainder(difference[at] + math.pi, 2.0 * math.pi) - math.pi
-    return float(np.linalg.norm(difference))

@@ -36,6 +36,8 @@ class ActiveLimit(NamedTuple):
     side: float
     """1: upper, −1: lower."""
     cut: CutLimit | None = None
+    slides: bool = False
+    """Whether it bounds a length."""
 
 
 class ActiveLimits:
@@ -140,6 +142,13 @@ class ActiveLimits:
         del self.active[worst]
         return True
 
+    def drop(self, forces: Array, tolerance: float) -> None:
+        """Let go of the limits that only touch: they push with no more than a tolerance (N·m, or N times the machine's
+        size)."""
+        size = self.constraints.size
+        pairs = zip(self.active, forces, strict=True)
+        self.active = [limit for limit, force in pairs if abs(force) * (size if limit.slides else 1.0) > tolerance]
+
 
 def _limits(constraints: PositionConstraints) -> list[ActiveLimit]:
     compiled, result = constraints.compiled, []
@@ -151,9 +160,11 @@ def _limits(constraints: PositionConstraints) -> list[ActiveLimit]:
         v = speeds.start + own.index(coordinate)
         for bound, side in ((coordinate.lower, -1.0), (coordinate.upper, 1.0)):
             if bound is not None:
-                result.append(ActiveLimit(coordinate.name, coordinate.index, v, float(bound), side))
+                slides = coordinate.dimension == "length"
+                result.append(ActiveLimit(coordinate.name, coordinate.index, v, float(bound), side, None, slides))
     for limit in cut_limits(compiled):
         for value, side in ((limit.lower, -1.0), (limit.upper, 1.0)):
             if np.isfinite(value):
-                result.append(ActiveLimit(limit.name, -1, -1, value, side, limit))
+                slides = limit.dimension == "length"
+                result.append(ActiveLimit(limit.name, -1, -1, value, side, limit, slides))
     return result

@@ -12,7 +12,7 @@ derivatives are exact (`core.traces.derivatives`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ class Linearisation:
 def linearise(
     mech: Mechanism,
     q: Array,
-    v: Array | None = None,
+    v: Array | Mapping[str, float] | None = None,
     tau: Array | None = None,
     p: Values = None,
     t: float = 0.0,
@@ -104,22 +104,22 @@ def linearise(
 ) -> Linearisation:
     """The linearised motion about a state.
 
-    q : (nq,), closed first; v : (nv,) default rest, made consistent; tau : (nv,) joint forces, constant, default none
+    q : (nq,), closed first; v : (nv,) or by name, default rest, made consistent as by `Mechanism.assemble`
+    tau : (nv,) joint forces, constant, default none
     coordinates : names of independent speeds; default: chosen so that the others follow well
     near : (nx,) states of force elements next to which angles count turns, default rest positions
     Raises ModelError when the named coordinates do not determine the rest.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
     q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else assembly.one_state(mech.compiled, q)
-    v = np.zeros(mech.nv) if v is None else np.asarray(v, dtype=float)
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     N = constraints.motions(q)
     chosen = _named(mech, coordinates, N) if coordinates else _chosen(constraints, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
-    v = B @ v[chosen] if chosen else np.zeros(mech.nv)
+    speeds = np.asarray(mech.assemble(q, {} if v is None else v, p=constraints.p, t=t, limits=False)[1])
     x = states_at_rest(constraints, q, near)
-    a, multipliers = _motion(constraints, q, v, tau, x, B, chosen)
-    state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
+    a, multipliers = _motion(constraints, q, speeds, tau, x, B, chosen)
+    state = {"q": q, "v": speeds, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
     slopes = derivatives(mech.compiled.program)(state, multipliers, constraints.p)
     slopes, states = held_by_dampers(slopes, mech.x_names)
     slopes, states = _without_counters(mech, slopes, states)

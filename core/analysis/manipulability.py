@@ -1,35 +1,42 @@
 """Manipulability ellipsoids and their measures.
 
-T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. Joint speeds of unit
-norm, |q̇| = 1, move the frame with velocities on the ellipsoid vᵀ (J Jᵀ)⁻¹ v = 1: with J = U Σ Vᵀ its axes are the
-columns of U, its radii the singular values σ. Joint torques of unit norm hold forces on Fᵀ (J Jᵀ) F = 1: same axes,
+T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. Actuator speeds of unit
+norm, |u| = 1, move the frame with velocities on the ellipsoid vᵀ (J Jᵀ)⁻¹ v = 1: with J = U Σ Vᵀ its axes are the
+columns of U, its radii the singular values σ. Actuator forces of unit norm hold forces on Fᵀ (J Jᵀ) F = 1: same axes,
 radii 1/σ. Measures as in Robotica (R9): volume, eccentricity (σ_min/σ_max; 1 = sphere), smallest radius, geometric
-mean.
+mean. All are taken in the m dimensions in which the frame moves at general poses, so that Yoshikawa's index is the
+product of m singular values: √det(J Jᵀ) where J has m rows, √det(Jᵀ J) where it has m columns.
+
+Translation and rotation have different units. Each is measured apart; both together with a characteristic length, by
+which velocities are divided (J. Angeles, "Fundamentals of Robotic Mechanical Systems", 4.9).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.actuators import HELD_TOLERANCE, Actuators, default_actuators, transmission
 from core.mechanism import Mechanism
+from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.random_pose import random_pose
 from core.numerics.tolerances import RANK_TOLERANCE
+from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Kind = Literal["velocity", "force"]
 Part = Literal["translation", "rotation"]
+Space = Literal["translation", "rotation", "both"]
 
 SAMPLES = 4
 """Random poses at which the dimension of the reachable velocities is taken."""
-LOOP_TOLERANCE = 1e-7
-"""Share of the largest singular value below which others of the loop constraints count as zero: loops are only closed
-to the tolerance of the assembly."""
+IMMOBILE = 1e-12
+"""Largest singular value (m or 1) below which a frame does not move at all."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Measures:
 
     volume : c_m ∏r with c_m = π^(m/2)/Γ(m/2 + 1) (an area for m = 2, a length for m = 1)
     eccentricity : smallest radius / largest radius, 1 for a sphere
-    smallest, geometric_mean : radii; yoshikawa : ∏σ = √det(J Jᵀ); condition : σ_max/σ_min
+    smallest, geometric_mean : radii; yoshikawa : ∏σ; condition : σ_max/σ_min
     """
 
     volume: float
@@ -52,13 +59,33 @@ class Measures:
 @dataclass(frozen=True)
 class Manipulability:
     """An ellipsoid at a pose: centre (3,) m, world; axes (3, 3), columns, world, right-handed; radii (3,), of the
-    ellipsoid's kind, in the order of the axes: largest first; singular (3,) σ belonging to the axes."""
+    ellipsoid's kind, in the order of the axes: largest first; singular (3,) σ belonging to the axes.
+
+    loose : (nv, r) speeds that the actuators neither cause nor stop; where they move the frame, σ is infinite.
+    """
 
     center: Array
     axes: Array
     radii: Array
     singular: Array
     measures: Measures
+    loose: Array
+
+
+class ActuatedJacobian(NamedTuple):
+    """How actuators move a frame: matrix (6, k), rows [ω; v], world axes; loose (nv, r), see `Transmission`, and
+    uncontrolled (6, r), the frame's velocities along them."""
+
+    matrix: Array
+    loose: Array
+    uncontrolled: Array
+
+    def part(self, space: Space, length: float = 1.0) -> tuple[Array, Array]:
+        """The rows of matrix and uncontrolled of one part, or of both: [ω; v / length]."""
+        if space == "both":
+            scale = np.repeat([1.0, 1.0 / length], 3)[:, None]
+            return scale * self.matrix, scale * self.uncontrolled
+        return part_of(self.matrix, space), part_of(self.uncontrolled, space)
 
 
 def part_of(jacobian: Array, part: Part) -> Array:
@@ -66,64 +93,73 @@ def part_of(jacobian: Array, part: Part) -> Array:
     return jacobian[3:] if part == "translation" else jacobian[:3]
 
 
-def dimension(mech: Mechanism, frame: str, part: Part = "translation", p: Mapping[str, float] | None = None) -> int:
-    """Dimension of the ellipsoid at a general pose: 3, 2 for planar arms, 1, or 0 if the frame cannot move.
+def dimension(mech: Mechanism, frame: str, part: Space = "translation", p: Mapping[str, float] | None = None) -> int:
+    """Dimension of what velocities a frame has at general poses: of translation 3, 2 for planar arms, 1, or 0 if the
+    frame cannot move; of both up to 6.
 
     The largest numerical rank at a few random poses (always the same ones).
     """
-    rng = np.random.default_rng(1)
+    return dimensions(mech, frame, p)[part]
+
+
+def dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None = None) -> dict[Space, int]:
+    """See `dimension`, of all."""
+    known = _known_dimensions(mech.compiled)
+    key = (frame, tuple(mech.parameter_values(p)))
+    if key not in known:
+        known[key] = _dimensions(mech, frame, p)
+    return known[key]
+
+
+@once
+def _known_dimensions(compiled: Compiled) -> dict[tuple[object, ...], dict[Space, int]]:
+    """What `dimensions` has found."""
+    return {}
+
+
+def _dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None) -> dict[Space, int]:
     if not mech.nv:
-        return 0
-    ranks = [rank(motion(mech, random_pose(mech.compiled, rng, p), frame, part, p)) for _ in range(SAMPLES)]
-    return max(ranks)
+        return {"translation": 0, "rotation": 0, "both": 0}
+    rng = np.random.default_rng(1)
+    poses = [random_pose(mech.compiled, rng, p) for _ in range(SAMPLES)]
+    moved = [free_jacobian(mech, q, frame, p) for q in poses]
+    size = characteristic_length(mech, p)
+    return {
+        "translation": max(rank(J[3:]) for J in moved),
+        "rotation": max(rank(J[:3]) for J in moved),
+        "both": max(rank(np.concatenate([J[:3], J[3:] / size])) for J in moved),
+    }
+
+
+def characteristic_length(mech: Mechanism, p: Mapping[str, float] | None = None) -> float:
+    """m: the machine's own size, by which lengths and angles compare where nobody says another."""
+    return PositionConstraints(mech.compiled, p).size
 
 
 def rank(matrix: Array) -> int:
     """Numerical rank of a matrix (r, c): singular values above RANK_TOLERANCE of the largest."""
     sigma = np.linalg.svd(matrix, compute_uv=False)
-    return int(np.sum(sigma > RANK_TOLERANCE * max(sigma[0], 1e-300))) if len(sigma) and sigma[0] > 1e-12 else 0
-
-
-def motion(mech: Mechanism, q: Array, frame: str, part: Part, p: Mapping[str, float] | None = None) -> Array:
-    """(3, k) the frame's velocity per unit of joint speed; see `free_jacobian`."""
-    return part_of(free_jacobian(mech, q, frame, p), part)
+    return int(np.sum(sigma > RANK_TOLERANCE * sigma[0])) if len(sigma) and sigma[0] > IMMOBILE else 0
 
 
 def free_jacobian(mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] | None = None) -> Array:
-    """(6, k) rows [ω; v] of a frame for independent joint speeds of unit norm.
-
-    In a tree these are the joint speeds, k = nv. In a machine with loops they are coordinates along an orthonormal
-    basis N of the speeds that keep the loops closed: G N = 0, J N.
-    """
-    return np.asarray(mech.jacobian(q, frame, p=p)) @ closed_motions(mech, q, p)
+    """(6, k) rows [ω; v] of a frame along all motions that joints and constraints leave, orthonormal in units of the
+    machine."""
+    motions = PositionConstraints(mech.compiled, p, drivers=False).motions(q)
+    return np.asarray(mech.jacobian(q, frame, p=p)) @ motions
 
 
-def closed_motions(mech: Mechanism, q: Array, p: Mapping[str, float] | None = None) -> Array:
-    """(nv, k) orthonormal basis N of the joint speeds that keep the loops closed, G N = 0; in a tree all of them."""
-    if not mech.loops:
-        return np.eye(mech.nv)
-    _, sigma, vt = np.linalg.svd(np.asarray(mech.constraint_jacobian(q, p=p)))
-    closed = int(np.sum(sigma > LOOP_TOLERANCE * max(float(sigma[0]), 1e-9))) if len(sigma) else 0
-    return vt[closed:].T
-
-
-def independent_speeds(
-    mech: Mechanism, q: Array, p: Mapping[str, float] | None = None
-) -> tuple[tuple[int, ...], Array]:
-    """Which joint speeds may be chosen freely, and the (nv, k) matrix B with v = B · (the chosen ones).
-
-    The speeds are chosen by column-pivoted QR of Nᵀ (`closed_motions`), so that B is as well conditioned as it can
-    cheaply be; a joint next to the ground is preferred where it serves nearly as well.
-    """
-    import scipy.linalg
-
-    if not mech.loops:
-        return tuple(range(mech.nv)), np.eye(mech.nv)
-    N = closed_motions(mech, q, p)
-    preference = 1.0 + 1.0 / (1.0 + np.arange(mech.nv))
-    _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
-    chosen = tuple(sorted(int(i) for i in pivots[: N.shape[1]]))
-    return chosen, N @ np.linalg.inv(N[list(chosen)])
+def actuated_jacobian(
+    mech: Mechanism,
+    q: Array,
+    frame: str,
+    chosen: Actuators | None = None,
+    p: Mapping[str, float] | None = None,
+) -> ActuatedJacobian:
+    """How a frame moves per unit speed of actuators, default those of `default_actuators`; all else follows."""
+    speeds, loose = transmission(mech, q, chosen or default_actuators(mech.compiled), p)
+    J = np.asarray(mech.jacobian(q, frame, p=p))
+    return ActuatedJacobian(J @ speeds, loose, J @ loose)
 
 
 def manipulability(
@@ -135,37 +171,65 @@ def manipulability(
     part: Part = "translation",
     p: Mapping[str, float] | None = None,
     m: int | None = None,
+    actuators: Actuators | None = None,
+    length: float = 1.0,
 ) -> Manipulability:
     """The ellipsoid of a frame at a pose.
 
     q : (nq,) rad, m. m : its dimension where known (see `dimension`); None: the rank at this pose.
-    Velocity radii are m/s (or rad/s) per unit joint speed; force radii N (or N·m) per unit joint torque, infinite in
-    directions in which the frame cannot move.
+    actuators : whose speeds and forces are of unit norm, default `core.analysis.actuators.default_actuators`.
+    length : metres that count like one radian, where some actuators slide and others turn.
+    Velocity radii are m/s (or rad/s) per unit actuator speed; force radii N (or N·m) per unit actuator force, infinite
+    in directions in which the frame cannot move.
     """
-    jacobian = motion(mech, q, frame, part, p)
+    chosen = actuators or default_actuators(mech.compiled)
+    jacobian = actuated_jacobian(mech, q, frame, chosen, p)
     center = np.array(mech.frame(q, frame, p=p))[:3, 3]
-    return of_jacobian(jacobian, center, kind, m)
+    matrix, uncontrolled = jacobian.part(part)
+    slides = chosen.slides(mech)
+    weighed = matrix * np.where(slides & ~slides.all(), length, 1.0)
+    return of_jacobian(weighed, center, kind, m, uncontrolled, jacobian.loose)
 
 
-def of_jacobian(jacobian: Array, center: Array, kind: Kind = "velocity", m: int | None = None) -> Manipulability:
+def singular_values(matrix: Array, uncontrolled: Array, m: int) -> tuple[Array, Array]:
+    """σ (m,), largest first, of a Jacobian (r, k) in the dimensions in which the frame moves at general poses, and
+    their directions (r, r) as columns. They are infinite along what is uncontrolled (r, l); what rounding leaves of a
+    zero is zero."""
+    directions, sizes, _ = np.linalg.svd(uncontrolled)
+    count = int(np.sum(sizes > HELD_TOLERANCE)) if uncontrolled.size else 0
+    endless, across = directions[:, :count], directions[:, count:]
+    u, sigma, _ = np.linalg.svd(across.T @ matrix)
+    sigma = np.concatenate([np.full(count, math.inf), sigma, np.zeros(len(u) - len(sigma))])
+    largest = float(np.max(sigma[count:], initial=0.0))
+    sigma[count:][sigma[count:] <= RANK_TOLERANCE * max(largest, 1e-3)] = 0.0
+    return sigma[:m], np.concatenate([endless, across @ u], axis=1)
+
+
+def of_jacobian(
+    jacobian: Array,
+    center: Array,
+    kind: Kind = "velocity",
+    m: int | None = None,
+    uncontrolled: Array | None = None,
+    loose: Array | None = None,
+) -> Manipulability:
     """The ellipsoid of a (3, k) Jacobian of translation or rotation about a centre (3,)."""
-    u, sigma, _ = np.linalg.svd(jacobian)
-    sigma = np.concatenate([sigma, np.zeros(3 - len(sigma))])
+    free = np.zeros((3, 0)) if uncontrolled is None else uncontrolled
+    sigma, u = singular_values(jacobian, free, 3)
     if np.linalg.det(u) < 0.0:
         u[:, 2] = -u[:, 2]
     if m is None:
-        m = rank(jacobian)
-    noise = RANK_TOLERANCE * max(float(sigma[0]), 1e-3)
-    sigma = np.where(sigma > noise, sigma, 0.0)
+        m = int(np.count_nonzero(sigma))
+    still = np.zeros((0, 0)) if loose is None else loose
     if kind == "velocity":
-        return Manipulability(center, u, sigma, sigma, measures(sigma[:m], sigma[:m]))
+        return Manipulability(center, u, sigma, sigma, measures(sigma[:m], sigma[:m]), still)
     with np.errstate(divide="ignore"):
         radii = 1.0 / sigma
     within = measures(radii[:m], sigma[:m])
     order = [2, 1, 0]  # largest radius first; turning the middle axis keeps the axes right-handed
     axes = u[:, order]
     axes[:, 1] = -axes[:, 1]
-    return Manipulability(center, axes, radii[order], sigma[order], within)
+    return Manipulability(center, axes, radii[order], sigma[order], within, still)
 
 
 def measures(radii: Array, singular: Array) -> Measures:
@@ -174,13 +238,19 @@ def measures(radii: Array, singular: Array) -> Measures:
     if m == 0:
         return Measures(0.0, 0.0, 0.0, 0.0, 0.0, math.inf)
     unit = math.pi ** (m / 2.0) / math.gamma(m / 2.0 + 1.0)
-    product, smallest = float(np.prod(radii)), float(np.min(radii))
     low, high = float(np.min(singular)), float(np.max(singular))
+    product = _product(radii)
     return Measures(
         volume=unit * product,
-        eccentricity=low / high if high > 0.0 else 0.0,
-        smallest=smallest,
+        eccentricity=low / high if 0.0 < high < math.inf else 0.0,
+        smallest=float(np.min(radii)),
         geometric_mean=product ** (1.0 / m),
-        yoshikawa=float(np.prod(singular)),
-        condition=high / low if low > 0.0 else math.inf,
+        yoshikawa=_product(singular),
+        condition=high / low if low > 0.0 and high < math.inf else math.inf,
     )
+
+
+def _product(values: Sequence[float] | Array) -> float:
+    """Of radii; undefined where one is zero and another infinite."""
+    with np.errstate(invalid="ignore"):
+        return float(np.prod(values))

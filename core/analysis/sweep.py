@@ -88,6 +88,7 @@ def sweep(
     ranges: Sequence[RangeLike],
     *,
     sequential: bool = False,
+    t: float = 0.0,
 ) -> Sweep:
     """The poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
 
@@ -112,7 +113,7 @@ def sweep(
             for n, x in step.items()
             if names[n] == "coordinate"
         }
-        current = _moved(moved, current, coordinates, parameters)
+        current = _moved(moved, current, coordinates, parameters, t)
         poses.append(current)
         values.append(parameters)
     return Sweep(promoted, moved, np.array(poses), tuple(values))
@@ -146,10 +147,10 @@ def _sequential(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     return steps or [{}]
 
 
-def _moved(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float]) -> Array:
-    if not coordinates and not mech.loops:
+def _moved(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
+    if not coordinates and not mech.constrained:
         return q
-    result = np.array(mech.move(q, coordinates, p=p))
+    result = np.array(mech.move(q, coordinates, p=p, t=t))
     index = {name: i for i, name in enumerate(mech.q_names)}
     for coordinate in mech.coordinates:
         wanted = coordinates.get(coordinate.name)

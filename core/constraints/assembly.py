@@ -1,7 +1,8 @@
 """Positions and speeds that loops, constraints and drivers allow: the nearest to those given.
 
-A position is sought by `core.numerics.position_solver` on the residuals of what holds; speeds are the nearest that
-fulfil G v = ḟ.
+A position is sought by `core.numerics.position_solver` on the residuals of what holds. Speeds given by name are kept
+(`core.constraints.consistent_motion`); of a whole array those that are not zero, if they agree with each other, else
+the nearest that fulfil G v = ḟ are taken.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from numpy.typing import NDArray
 
 from core.constraints import failures
 from core.constraints.closed_positions import closed_position
+from core.constraints.consistent_motion import filled_speeds, named_speeds, nearest_speeds
 from core.constraints.cut_limits import cut_limits, outside
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
-from core.numerics.rank import inverse
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
@@ -80,7 +81,8 @@ def assembled(
     q = compiled.coordinates.clamp(q) if limits else compiled.coordinates.integrate(q, np.zeros(compiled.nv))
     if not np.isfinite(q).all():
         raise ModelError("q holds something that is not a finite number.", where="q", remedy="Begin from numbers.")
-    speeds = None if v is None else states_of(v, compiled.nv, "v")
+    named = v if isinstance(v, Mapping) else None
+    speeds = None if v is None else np.zeros(compiled.nv) if named is not None else states_of(v, compiled.nv, "v")
     values = compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
     states, rows = per_state(q, leading), per_state(values, leading)
@@ -90,8 +92,13 @@ def assembled(
     if speeds is None:
         return q
     moving = zip(closed, per_state(speeds, leading), rows, strict=True)
-    consistent = np.array([_moving_state(compiled, state, speed, cost, row, t) for state, speed, row in moving])
-    return q, consistent.reshape(*leading, compiled.nv)
+    consistent = [
+        _moving_state(compiled, state, speed, held, cost, row, t)
+        if named is None
+        else named_speeds(compiled, state, named, row, t)
+        for state, speed, row in moving
+    ]
+    return q, np.array(consistent).reshape(*leading, compiled.nv)
 
 
 def _assembled_state(
@@ -105,26 +112,15 @@ def _assembled_state(
     return closed
 
 
-def _moving_state(compiled: Compiled, q: Array, v: Array, cost: Array, p: Array, t: float) -> Array:
-    """Consistent speeds; AssemblyError where drivers contradict each other."""
-    speeds = consistent_speeds(compiled, q, v, cost, p, t)
+def _moving_state(
+    compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], cost: Array, p: Array, t: float
+) -> Array:
+    """Consistent speeds, the fixed ones as given; AssemblyError where these, or drivers, contradict each other."""
+    if fixed.any():
+        named_speeds(compiled, q, {compiled.v_names[k]: v[k] for k in np.flatnonzero(fixed)}, p, t)
+    speeds = filled_speeds(compiled, q, v, fixed, p, t)
+    if speeds is None:
+        speeds = nearest_speeds(compiled, q, v, np.where(fixed, np.inf, cost), p, t)
     if (found := contradiction(compiled, q, speeds, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return speeds
-
-
-def consistent_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Values, t: float = 0.0) -> Array:
-    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ."""
-    rows = compiled.levels <= 1
-    if not rows.any():
-        return v
-    columns = compiled.call("constraint_jacobian", q, p=p)[rows] / weights
-    open_rate = columns @ (weights * v) + speed_gap(compiled, t, p)[rows]
-    return v - inverse(columns) @ open_rate / weights
-
-
-def speed_gap(compiled: Compiled, t: Any, p: Values) -> Array:
-    """(…, rows) what is to be added to G v: −ḟ of drivers."""
-    if not compiled.program.timed_constraints:
-        return np.zeros(len(compiled.rows))
-    return compiled.call("constraint_time", p=p, t=t)

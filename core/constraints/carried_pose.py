@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
-from core.constraints.closed_positions import rest
-from core.constraints.dragging import moved
+from core.constraints.named_positions import moved
+from core.constraints.rest_position import rest
 from core.joints.measures import coordinates_of
 from core.model import WORLD, Joint
 from core.multibody.tree_of_model import sides_of

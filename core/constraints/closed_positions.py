@@ -1,4 +1,4 @@
-"""The closed position nearest to a given one, and that of rest: what holds is held, limits are kept."""
+"""The closed position nearest to a given one: what holds is held, limits are kept."""
 
 from __future__ import annotations
 
@@ -13,24 +13,9 @@ from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.position_solver import Flags
 from core.numerics.tolerances import ACCEPTED_GAP
-from core.traces.compiled import Compiled, once
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
-
-
-def rest(compiled: Compiled, p: Values = None, t: float = 0.0) -> Array:
-    """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can be."""
-    return _rest(compiled).copy() if p is None and t == 0.0 else _closed_rest(compiled, p, t)
-
-
-@once
-def _rest(compiled: Compiled) -> Array:
-    return _closed_rest(compiled, None, 0.0)
-
-
-def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
-    free = np.zeros(compiled.nv, dtype=bool)
-    return closed_position(compiled, compiled.coordinates.rest(), np.ones(compiled.nv), free, p, anywhere=True, t=t)[0]
 
 
 def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:

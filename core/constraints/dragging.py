@@ -1,8 +1,8 @@
-"""Coordinates moved by hand: loops follow in stages, as far as they and the limits of all joints allow."""
+"""Coordinates moved as by hand: loops follow in stages, as far as they and the limits of all joints allow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from core.closed_forms.closed_forms import explicitly_closed
 from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
-from core.errors import ModelError
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
@@ -19,36 +18,13 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 
-def moved(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float = 0.0) -> Array:
-    """See `Mechanism.move`."""
-    coordinates = compiled.coordinates
-    target = q.copy()
-    held = np.zeros(compiled.nv, dtype=bool)
-    for name, value in values.items():
-        if not np.isfinite(value):
-            raise ModelError(f"{value} is not a finite number.", where=f"coordinate '{name}'")
-        if name in coordinates.index:
-            at = coordinates.index[name]
-            target[at] = value
-            held[compiled.joint_v(coordinates.table[at].joint)] = True
-        elif name in coordinates.followers:
-            ratio, offset = (float(each[0]) for each in compiled.following(name, p))
-            if ratio != 0.0:
-                target[coordinates.slice_q(name)] = (value - offset) / ratio
-                held[coordinates.slice_v(name)] = True
-        else:
-            raise ModelError(f"There is no coordinate '{name}'.", remedy="mech.q_names lists them.")
-    target = coordinates.clamp(target)
-    if not compiled.constrained:
-        return target
-    return _moved_closed(compiled, q, target, held, p, t)
-
-
 STAGE = 0.3
 """Longest displacement (rad or m) of a dragged coordinate between two closings."""
 SHORTEST = STAGE / 512
 """Way that is no longer halved when the loops cannot follow it."""
 MOST_STAGES = 200
+FARTHEST = 0.5 * MOST_STAGES * STAGE
+"""Way (rad or m) that surely takes no more stages, unless loops keep shortening them."""
 UNWILLING = 1e3
 """Weight of what is dragged where it gives way, so that it does as little as can be."""
 NEAR_END = 0.05
@@ -57,11 +33,17 @@ JUMP = 1.5
 """Way of a follower in one stage (rad or m) that means another branch, not a motion."""
 
 
-def _moved_closed(compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
-    """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
+def dragged(
+    compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float, yields: bool = True
+) -> Array | None:
+    """From q (nq,) towards the target of what is held (nv,) in stages, each closed, as far as the loops allow; stages
+    shrink where they cannot follow. None if loops do not close next to q.
+
+    yields : whether all that is held gives way a little at the end of the way, so that it ends exactly there
+    """
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
-        return target  # loops that do not close at all keep nothing from moving
+        return None
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
@@ -78,7 +60,7 @@ def _moved_closed(compiled: Compiled, q: Array, target: Array, held: NDArray[np.
             longest = _shorter(refused)
         else:  # what has just been refused is not asked for again at once
             q_closed, longest, refused = follower, longest if refused else min(2.0 * longest, STAGE), []
-    return _last_step(compiled, q_closed, target, held, p, t) if stopped else q_closed
+    return _last_step(compiled, q_closed, target, held, p, t) if stopped and yields else q_closed
 
 
 def _last_step(compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:

@@ -48,16 +48,25 @@ def _without_limits(compiled: Compiled, q: Array, p: Values, t: float) -> str:
     )
     if not gap < ACCEPTED_GAP or wrong_orientation(compiled, free, p):
         return ""
+    return beyond_limits(compiled, free)
+
+
+def beyond_limits(compiled: Compiled, free: Array) -> str:
+    """The joints that stand beyond their limits at a closed position, as a sentence; '' if none does."""
     lower, upper = compiled.coordinates.lower, compiled.coordinates.upper
     beyond = [
-        f"'{each.name}' at {_value(x, each.dimension)} (limit {_value(low if x < low else high, each.dimension)})"
+        f"'{each.name}' at {value_text(x, each.dimension)}"
+        f" (limit {value_text(low if x < low else high, each.dimension)})"
         for each, x, low, high in zip(compiled.coordinates.table, free, lower, upper, strict=True)
         if not low - BEYOND <= x <= high + BEYOND
     ]
     return f" It would close with {listed(beyond)}." if beyond else ""
 
 
-def _value(x: float, dimension: str) -> str:
+def value_text(x: float, dimension: str) -> str:
+    """A coordinate, or a difference of two, as messages say it."""
+    if dimension == "none":
+        return f"{x:.4g}"
     return f"{np.degrees(x):.4g}°" if dimension == "angle" else f"{1000.0 * x:.4g} mm"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled
 
@@ -17,3 +18,9 @@ def size_of(compiled: Compiled, p: Values) -> float:
         return 1.0
     spread = float(np.sqrt(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1))))
     return spread if spread > 1e-9 else 1.0
+
+
+def speed_units(compiled: Compiled, p: Values) -> NDArray[np.float64]:
+    """(nv,) that size for speeds of translation, 1 for those of rotation."""
+    lengths = [dimension == "velocity" for dimension in compiled.coordinates.speed_dimensions]
+    return np.where(lengths, size_of(compiled, p), 1.0)

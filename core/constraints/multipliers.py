@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.assembly import per_state
+from core.constraints.consistent_motion import BARELY, independent_speeds
 from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
-from core.numerics.rank import inverse, null_space, rank
+from core.numerics.rank import inverse, null_space
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 from core.traces.not_finite import singular
@@ -111,12 +112,15 @@ def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str
     named = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
-    lasting = np.array([row.collection != "drivers" for row in compiled.rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
-        G = compiled.call("constraint_jacobian", state, p=row)[lasting]
-        chosen = independent(G) if named is None else [_speed(compiled, name) for name in named]
+        G = compiled.call("constraint_jacobian", state, p=row)[compiled.lasting]
         motions = null_space(G).T
+        chosen = (
+            independent_speeds(compiled, motions.T, shares=(BARELY,))
+            if named is None
+            else [_speed(compiled, name) for name in named]
+        )
         wanted = motions @ force
         result[k, chosen] = inverse(motions[:, chosen]) @ wanted
         if np.max(np.abs(motions @ result[k] - wanted), initial=0.0) > 1e-6 * max(
@@ -134,19 +138,3 @@ def _speed(compiled: Compiled, name: str) -> int:
     if name not in compiled.v_names:
         raise ModelError(f"There is no speed '{name}'.", remedy="mech.v_names lists them.")
     return compiled.v_names.index(name)
-
-
-def independent(G: Array) -> list[int]:
-    """Indices of speeds that determine all others, for G (rows, nv). Dependent ones are sought from the last joint
-    back, so that early joints are independent."""
-    nv = G.shape[1]
-    if not G.size:
-        return list(range(nv))
-    largest, count = float(np.linalg.norm(G, 2)), rank(G)
-    dependent: list[int] = []
-    for k in range(nv - 1, -1, -1):
-        if len(dependent) == count:
-            break
-        if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * largest) == len(dependent) + 1:
-            dependent.append(k)
-    return [k for k in range(nv) if k not in dependent]

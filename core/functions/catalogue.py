@@ -10,7 +10,7 @@ import dataclasses
 from typing import Any
 
 from core.errors import ModelError, likely_meant, near_misses
-from core.functions.context import Context
+from core.functions.context import Asked, Context
 from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
@@ -77,7 +77,8 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)
-    return dataclasses.replace(result, call=script_line(function, options), function=function.id)
+    asked = Asked(options, context.unwatched())
+    return dataclasses.replace(result, call=script_line(function, options), function=function.id, asked=asked)
 
 
 def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +38,11 @@ def _unseen(result: Result) -> None:
 class Context:
     """The machine as it stands when a function is called.
 
-    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI). ranges : the part of space that pictures
-    show, as in `ViewRanges`; millimetres : the unit of lengths in pictures (else metres).
+    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI); t : time (s) at which drivers hold.
+    ranges : the part of space that pictures show, as in `ViewRanges`; millimetres : the unit of lengths in pictures
+    (else metres).
+    document : the number of the open document it belongs to, None: to none; moment : of what the pose is a moment
+    ("t = 1.2 s of run 2"), "": of nothing that runs.
     `progress(fraction, text)` reports, `cancelled()` tells whether to stop, `show(result)` shows what is there already.
     """
 
@@ -52,6 +55,9 @@ class Context:
     show: Callable[[Result], None] = _unseen
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
+    t: float = 0.0
+    document: int | None = None
+    moment: str = ""
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
@@ -62,6 +68,10 @@ class Context:
         values = model.values(parameters)
         p = {name: values[name] for name in mech.p_names}
         return Context(model, mech, mech.rest(p) if parameters else mech.rest(), p)
+
+    def unwatched(self) -> Context:
+        """The same machine, when nobody watches any more."""
+        return replace(self, progress=_no_progress, cancelled=_never, show=_unseen)
 
     @cached_property
     def values(self) -> Mapping[str, float]:
@@ -98,3 +108,11 @@ class Context:
         if self.cancelled():
             raise Cancelled
         self.progress(done / max(total, 1), text)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a function was asked: its options as they were given, and the machine as it stood."""
+
+    options: Mapping[str, Any]
+    context: Context

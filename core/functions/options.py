@@ -122,9 +122,14 @@ class Flag(Option):
 
 @dataclass(frozen=True)
 class Choice(Option):
-    """One of a few words."""
+    """One of a few words. `titles` : what a person reads of each; default: the word itself."""
 
     choices: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def title_of(self, choice: str) -> str:
+        """What a person reads of a choice."""
+        return self.titles.get(choice, choice[:1].upper() + choice[1:])
 
     def _read(self, value: Any, context: Context) -> str:
         return one_of(self, value, self.choices, "choice")

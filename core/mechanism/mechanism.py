@@ -11,8 +11,9 @@ import numpy as np
 from core.closed_forms.closed_forms import closed_forms_of
 from core.closed_forms.wording import Step
 from core.codegen.evaluator import Array, Evaluator
-from core.constraints import assembly, closed_positions, cut_coordinates, dragging, multipliers, reactions
+from core.constraints import assembly, cut_coordinates, multipliers, named_positions, reactions, rest_position
 from core.constraints.assembly import states_of
+from core.constraints.consistent_motion import named_accelerations, named_speeds
 from core.constraints.cut_limits import CutLimit, cut_limits
 from core.elements.time_argument import Splines
 from core.errors import ModelError, SimulationError
@@ -165,7 +166,7 @@ class Mechanism:
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can
         be."""
-        return closed_positions.rest(self.compiled, p, t)
+        return rest_position.rest(self.compiled, p, t)
 
     def clamp(self, q: Any) -> Array:
         """(…, nq) q inside the limits, quaternions at length one."""
@@ -255,7 +256,8 @@ class Mechanism:
         return self._call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, nv) G(q): the joint forces that hold the machine against gravity alone."""
+        """(…, nv) G(q) of M a + h = τ: the joint forces that hold the tree of joints against gravity alone. With loops
+        and constraints fewer do: `inverse_dynamics(q, 0, 0, passive=False)`."""
         return self._call("gravity", q, p=p)
 
     def energy(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None) -> Energy:
@@ -371,19 +373,54 @@ class Mechanism:
         """(…, nq) the position nearest to q that closes all loops and fulfils constraints and drivers at t, inside the
         limits of all joints; with v: (q, v), v (…, nv) made consistent.
 
-        fixed : joints that must not move; weights : joint → unwillingness to move (default 1); limits : False for a
-        position that is closed already, of a run, in which limits do not act: it stays where it is
-        Raises AssemblyError naming the joint and the gap left.
+        v : speeds by name, which are kept while all others follow, or all of them: those that are not zero are kept
+        while zeros follow; if they contradict each other, the nearest are taken. Speeds that are neither given nor
+        follow are zero
+        fixed : joints that must not move, whose speeds are kept; weights : joint → unwillingness to move (default 1)
+        limits : False for a position that is closed already, of a run, in which limits do not act: it stays where it is
+        Raises AssemblyError naming the joint and the gap left, or the speed by name that contradicts what holds.
         """
         return assembly.assembled(self.compiled, q, v, p, fixed, weights or {}, t, limits)
 
-    def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
-        """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
-        loops closed if they can be (the named coordinates give way last).
+    def speeds(self, q: Any, v: Mapping[str, float], *, p: Values = None, t: float = 0.0) -> Array:
+        """(nv,) speeds at a closed position: those given by name are kept, all others follow from what holds; those
+        that are neither given nor follow are zero.
 
-        The name of a following joint moves its leader.
+        Raises AssemblyError naming the speed that contradicts what holds.
         """
-        return dragging.moved(self.compiled, assembly.one_state(self.compiled, q), values, p, t)
+        return named_speeds(self.compiled, assembly.one_state(self.compiled, q), v, p, t)
+
+    def accelerations(
+        self,
+        q: Any,
+        v: Any,
+        a: Mapping[str, float],
+        *,
+        p: Values = None,
+        t: float = 0.0,
+        steady: Sequence[str] = (),
+    ) -> Array:
+        """(nv,) accelerations at a consistent state: those given by name are kept, all others follow from what holds;
+        those that are neither given nor follow are zero, of the speeds named in `steady` first.
+
+        Raises AssemblyError naming the acceleration that contradicts what holds.
+        """
+        q, v = assembly.one_state(self.compiled, q), assembly.states_of(v, self.nv, "v")
+        return named_accelerations(self.compiled, q, v, a, p, t, steady=steady)
+
+    def move(
+        self, q: Any, values: Mapping[str, Any], p: Values = None, *, t: float = 0.0, exact: bool = False
+    ) -> Array:
+        """(nq,) the closed position nearest to q in which coordinates have the values given by name (numbers, or texts
+        with a unit); what is not named follows, on the branch the machine is on if a way leads there.
+
+        Coordinates of one joint are moved as by hand: inside the limits, as far as the loops let them. exact : they
+        have their values wherever they lead, limits of what is named or not, as those of several joints have in any
+        case.
+        The name of a following joint moves its leader.
+        Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart.
+        """
+        return named_positions.moved(self.compiled, assembly.one_state(self.compiled, q), values, p, t, exact)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, wrong_orientation
-from core.constraints.closed_positions import rest
-from core.constraints.machine_size import size_of
-from core.joints import Free
+from core.constraints.machine_size import size_of, speed_units
+from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
@@ -131,13 +130,7 @@ class PositionConstraints:
     @cached_property
     def units(self) -> Array:
         """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
-        joints = {joint.name: joint.info for joint in self.compiled.model.expanded.joints}
-        units = np.ones(self.compiled.nv)
-        for name in dict.fromkeys(coordinate.joint for coordinate in self.compiled.coordinates.table):
-            kind = joints.get(name, Free)
-            lengths = [dimension == "velocity" for dimension in kind.speed_dimensions]
-            units[self.compiled.joint_v(name)] = np.where(lengths, self.size, 1.0)
-        return units
+        return speed_units(self.compiled, self.p)
 
     @cached_property
     def row_units(self) -> Array:
@@ -167,12 +160,17 @@ class PositionConstraints:
         """(rows of position level, nv) their derivative in units of the machine's size."""
         return self.scaled(q)[self._positions]
 
-    def settled(self, q: Array) -> Array:
+    def settled(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> Array:
         """(nq,) a closed pose as near to closing as numbers can tell: where two roots coincide a gap of 1e-11 is still
-        3e-6 from closing, and as much is left of singular values that vanish."""
+        3e-6 from closing, and as much is left of singular values that vanish. fixed : (nv,) speeds that stand still."""
         if not self._positions.any():
             return q
-        return touching(self.scaled_residual, self.scaled_positions, self.displaced, q, TOUCH)[0]
+        moving = 1.0 if fixed is None else (~fixed).astype(float)
+
+        def slopes(q: Array) -> Array:
+            return np.asarray(self.scaled_positions(q) * moving)
+
+        return touching(self.scaled_residual, slopes, self.displaced, q, TOUCH)[0]
 
     def displaced(self, q: Array, step: Array) -> Array:
         """(nq,) q after a displacement (nv,) in units of the machine."""

@@ -8,24 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.assembly import assembled
-from core.constraints.closed_positions import rest
+from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
 ATTEMPTS = 8
-"""Random poses from which loops are tried to be closed before the rest pose is taken."""
+"""Random poses from which closing is tried before the rest pose is taken."""
 
 
-def random_pose(compiled: Compiled, rng: np.random.Generator, p: Mapping[str, float] | None = None) -> Array:
-    """(nq,) a pose inside the limits with all loops closed."""
+def random_pose(
+    compiled: Compiled, rng: np.random.Generator, p: Mapping[str, float] | None = None, t: float = 0.0
+) -> Array:
+    """(nq,) a pose inside the limits in which all holds that constrains the machine."""
     q = compiled.coordinates.random(rng)
-    if not compiled.loops:
+    if not compiled.constrained:
         return q
     for _ in range(ATTEMPTS):
         try:
-            return np.asarray(assembled(compiled, q, None, p, (), {}))
+            return np.asarray(assembled(compiled, q, None, p, (), {}, t))
         except AssemblyError:
             q = compiled.coordinates.random(rng)
-    return rest(compiled, p)
+    return rest(compiled, p, t)

@@ -87,12 +87,24 @@ class Joint(Element):
     start_speed: tuple[Value, ...] = vector(
         default=(), help="Speed at the beginning of a simulation, one number per speed", sizes=(), labels=(), by=_speed
     )
+    spring_rest: tuple[Value, ...] = vector(
+        default=(),
+        help="Position without spring force, one number per coordinate; empty: the rest position",
+        sizes=(),
+        labels=(),
+        by=along,
+    )
     damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
     friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
-    stiffness: Value = scalar(help="Spring rate about the rest position (N·m/rad or N/m)", by=stiffness_of(along))
+    stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
     armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
     mimic: Mimic | None = part(Mimic, "Follows another joint")
     description: str = text("Notes")
+
+    @property
+    def relaxed(self) -> tuple[Value, ...]:
+        """Where its spring exerts nothing, one number per coordinate."""
+        return self.spring_rest or self.rest or self.info.neutral
 
     @property
     def info(self) -> type[JointKind]:
@@ -129,12 +141,13 @@ class Joint(Element):
                 where=f"{where}, limits",
                 remedy="Give at most one bound per coordinate.",
             )
-        if self.rest and len(self.rest) != self.info.nq:
-            raise ModelError(
-                f"A {self.kind} joint has {self.info.nq} coordinates.",
-                where=f"{where}, rest",
-                remedy="Give one number per coordinate.",
-            )
+        for field in ("rest", "spring_rest"):
+            if getattr(self, field) and len(getattr(self, field)) != self.info.nq:
+                raise ModelError(
+                    f"A {self.kind} joint has {self.info.nq} coordinates.",
+                    where=f"{where}, {field}",
+                    remedy="Give one number per coordinate.",
+                )
         if self.start_speed and len(self.start_speed) != self.info.nv:
             raise ModelError(
                 f"A {self.kind} joint has {self.info.nv} speeds.",

@@ -3,9 +3,9 @@
 The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
 joints with few freedoms (fixed, coupled, geared and driven joints and those with a rotor inertia or a spring, which
 counts turns there, are not cut if it can be avoided, spherical ones are cut first), then short paths, which make small
-loops, then the order in the document. Where a joint says whether it is to be cut, that goes before everything else. A
-body that no joint reaches is free in space: it hangs on the world by an implicit free joint that carries the body's
-name.
+loops, then the order in the document; where like joints of one loop do and do not state a rest position, one that does
+not is cut. Where a joint says whether it is to be cut, that goes before everything else. A body that no joint reaches
+is free in space: it hangs on the world by an implicit free joint that carries the body's name.
 """
 
 from __future__ import annotations
@@ -109,6 +109,23 @@ def topology_of(model: Model) -> Topology:
             )
         edges[inner].append((joint, outer, False))
         edges[outer].append((joint, inner, True))
+    topology = _spanned(plain, carriers, edges, rank)
+    if yielding := _yielding(topology, rank):
+        others = {
+            name: (1 + reluctance if name in yielding else reluctance, at) for name, (reluctance, at) in rank.items()
+        }
+        topology = _spanned(plain, carriers, edges, others)
+    _check_couplings(plain, {joint.name for joint in topology.cuts})
+    _check_chosen_cuts(topology)
+    return topology
+
+
+def _spanned(
+    plain: Model,
+    carriers: dict[str, str],
+    edges: dict[str, list[tuple[Joint, str, bool]]],
+    rank: dict[str, tuple[int, int]],
+) -> Topology:
     branches: list[Branch] = []
     reached = {WORLD}
     _grow(WORLD, edges, rank, reached, branches)
@@ -120,10 +137,26 @@ def topology_of(model: Model) -> Topology:
             _grow(root, edges, rank, reached, branches)
     used = {branch.joint.name for branch in branches}
     cuts = tuple(joint for joint in plain.joints if joint.name not in used)
-    _check_couplings(plain, {joint.name for joint in cuts})
-    topology = Topology(plain, tuple(branches), cuts, carriers)
-    _check_chosen_cuts(topology)
-    return topology
+    return Topology(plain, tuple(branches), cuts, carriers)
+
+
+def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
+    """Joints to be cut in the place of others that state a rest position: like those, of the same loop and of no other,
+    and without one."""
+    stated = {joint.name for joint in topology.model.joints if joint.rest}
+    loops = topology.loops
+    chosen = {joint.name for joint in topology.model.joints if joint.cut != "auto"}
+    found = set()
+    for loop in loops:
+        others = [name for each in loops if each is not loop for name in each.joints]
+        free = [
+            name
+            for name in loop.joints[:-1]
+            if rank[name][0] == rank[loop.cut][0] and name not in {*stated, *chosen, *others}
+        ]
+        if free and rank[loop.cut][0] and loop.cut in stated - chosen:
+            found.add(free[-1])
+    return found
 
 
 _KEPT, _CUT = -1, 9
@@ -138,12 +171,13 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     bound |= {joint.name for joint in model.joints if joint.armature != 0.0 or joint.stiffness != 0.0}
     bound |= {name for each in model.constraints for name in each.joints}
     bound |= {force.joint for force in model.forces if force.info.along == JOINT and force.stiffness != 0.0}
+    bound |= {strand.joint for force in model.forces for strand in force.strands}
     chosen = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (
             chosen.get(
                 joint.cut if joint.info.closes_loops else "no",
-                0 if not joint.info.nv or joint.name in bound else 1 + (joint.info.nv > 2),
+                0 if not joint.info.nv or joint.name in bound else 2 + 2 * (joint.info.nv > 2),
             ),
             index,
         )

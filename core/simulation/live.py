@@ -22,9 +22,11 @@ from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
 from core.model.unknown_kinds import refuse_unknown_kinds
+from core.simulation import setup
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.run.run import Run, Statistics
+from core.simulation.setup import Values
 
 Array = NDArray[np.float64]
 
@@ -53,15 +55,16 @@ class Live:
     def __init__(
         self,
         mech: Mechanism,
-        q: Array,
-        v: Array | None = None,
+        q: Values,
+        v: Values = None,
         *,
         time: float = 0.0,
         parameters: Mapping[str, float] | None = None,
         torque: Torque = None,
         damping: float = 0.0,
     ) -> None:
-        """damping : 1/s; joint forces −damping · M v that slow all motion down at this rate, like a thick fluid.
+        """q, v : as `simulate` takes them; damping : 1/s; joint forces −damping · M v that slow all motion down at this
+        rate, like a thick fluid.
 
         Raises KinetostatError if the state or the forces do not fit the machine.
         """
@@ -74,14 +77,14 @@ class Live:
         self._given = constant(mech, torque)
         self._formulas = None if self._given is not None else _formulas(mech, torque, self._p)  # type: ignore[arg-type]
         self._strength = STIFFNESS * _mass(mech)
-        self.q, self.v = np.array(q, dtype=float), np.zeros(mech.nv) if v is None else np.array(v, dtype=float)
+        self.q, self.v = np.zeros(mech.nq), np.zeros(mech.nv)
         self.x: Array | None = None
         self._near: Array | None = None
         self._slices: Slices | None = None
         self._rows: list[Run] = []
         self.seconds = 0.0
         """Time of calculation so far, s."""
-        self.place(self.q, self.v)
+        self.place(q, v)
 
     # ------------------------------------------------------------------------------- the hand
 
@@ -98,17 +101,17 @@ class Live:
         """Let go."""
         self.pull = None
 
-    def place(self, q: Array, v: Array | None = None) -> None:
-        """Put the machine by hand: a pose, and the speed it had in the hand. Loops are closed, speeds made consistent,
-        force elements are at rest.
+    def place(self, q: Values, v: Values = None) -> None:
+        """Put the machine by hand: a pose, and the speed it had in the hand, as `simulate` takes them. Loops are
+        closed, speeds made consistent, force elements are at rest.
 
-        Raises AssemblyError if the loops do not close.
+        Raises KinetostatError if the loops do not close, or the values do not fit.
         """
-        q, v = np.array(q, dtype=float), np.zeros(self.mech.nv) if v is None else np.array(v, dtype=float)
-        if self.mech.constrained:
-            q, v = self.mech.assemble(q, v, p=self._p, t=self.time)
+        nq, nv = self.mech.nq, self.mech.nv
+        state = setup.start_state(self.mech, q, np.zeros(nv) if v is None else v, self._p, self.time)
+        q, v = state[:nq], state[nq : nq + nv]
         self._near = self._at_rest(q, v, self.x)
-        self.q, self.v, self.x = np.asarray(q), np.asarray(v), None
+        self.q, self.v, self.x = q, v, None
 
     def _at_rest(self, q: Array, v: Array, near: Array | None = None) -> Array:
         """(nx,) states of force elements at rest; angles go on counting turns from where they were."""

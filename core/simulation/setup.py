@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.named_values import by_name, in_order, numbers, quantity
 from core.errors import ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.simulation.equations import joint_forces
 from core.simulation.methods.method_table import METHODS, RECORDED, Method
-from core.simulation.start_speeds import start_speeds
+from core.simulation.start_speeds import named_speeds, start_speeds
 
 Array = NDArray[np.float64]
-Values = Mapping[str, float] | Sequence[float] | Array | None
+Values = Mapping[str, Any] | Sequence[Any] | Array | None
+"""By name, or all in order; numbers, or texts with a unit."""
 
 SAMPLES = 1000
 """Samples of a run with a variable step unless `output` says otherwise, and it is long."""
@@ -30,8 +32,6 @@ MOST_SAMPLES = 20_000
 """Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
 START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
-GIVEN_SPEED_WEIGHT = 1e6
-"""Unwillingness of speeds that were given by name to change when others are made consistent with them."""
 MOST_NUMBERS = 400_000_000
 """Numbers a run may hold (3 GB)."""
 
@@ -132,21 +132,6 @@ def _plain(torque: Any) -> Any:
     return torque.plain() if isinstance(torque, joint_forces.Law) else np.asarray(torque).tolist()
 
 
-def numbers(label: str, values: Any) -> Array:
-    """An array of numbers, or a ModelError."""
-    try:
-        return np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError("This is no list of numbers.", where=label, remedy="Give numbers in SI units.") from None
-
-
-def number(label: str, value: Any) -> float:
-    """A finite number, or a ModelError."""
-    if not (_is_number(value) and math.isfinite(value)):
-        raise ModelError(f"{value!r} is not a finite number.", where=label, remedy="Give a number in SI units.")
-    return float(value)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
@@ -160,32 +145,23 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     """
     _refuse_negative_masses(mech, p)
     given = None if np.array_equal(p, mech.parameter_values()) else p
+    compiled = mech.compiled
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
-        wanted = _by_coordinate(mech, q0)
-        q = mech.move(mech.rest(given, t=t), wanted, given, t=t)
+        q = mech.move(mech.rest(given, t=t), by_name(compiled, "q", q0, given, "q0"), given, t=t, exact=True)
     else:
-        q = numbers("q0", q0)
-    v = start_speeds(mech, given, q) if v0 is None else np.zeros(mech.nv)
+        q = in_order(compiled, "q", q0, given, "q0")
+    named: dict[str, float] | None = None
     if isinstance(v0, Mapping):
-        for name, value in v0.items():
-            if name not in mech.v_names:
-                raise ModelError(
-                    f"There is no speed '{name}'.",
-                    where="v0",
-                    remedy="There are: " + ", ".join(mech.v_names[:12]) + ".",
-                )
-            v[mech.v_names.index(name)] = number(f"v0 of '{name}'", value)
-    elif v0 is not None:
-        v = numbers("v0", v0)
+        named = named_speeds(mech, v0, given)
+        v = np.array([named.get(name, 0.0) for name in mech.v_names])
+    elif v0 is None:
+        v = start_speeds(mech, given, q)
+        named = {name: x for name, x in zip(mech.v_names, v, strict=True) if x != 0.0}
+    else:
+        v = in_order(compiled, "v", v0, given, "v0")
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
-        if array.shape != (len(names),):
-            raise ModelError(
-                f"{label} has shape {array.shape}; {len(names)} numbers are needed.",
-                where=label,
-                remedy="In order: " + ", ".join(names[:12]) + ".",
-            )
         if not np.isfinite(array).all():
             name = names[int(np.argmin(np.isfinite(array)))]
             raise SimulationError(
@@ -195,27 +171,9 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             )
     q = mech.integrate(q, np.zeros(mech.nv))
     if mech.constrained:
-        held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
-        weights = {_joint_of(mech, name): GIVEN_SPEED_WEIGHT for name in held} if len(held) < mech.nv else {}
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
-        q, v = mech.assemble(q, v, p=given, weights=weights, t=t, limits=not closed)
+        q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
-
-
-def _by_coordinate(mech: Mechanism, q0: Mapping[str, Any]) -> dict[str, float]:
-    """Coordinates by name; a joint's name stands for all of its own, in their order."""
-    wanted: dict[str, float] = {}
-    for name, value in q0.items():
-        own = [each.name for each in mech.coordinates if each.joint == name]
-        if name in mech.q_names or np.ndim(value) == 0 or not own:
-            wanted[name] = number(f"q0 of '{name}'", value)
-        elif np.shape(value) == (len(own),):
-            wanted |= {each: number(f"q0 of '{each}'", x) for each, x in zip(own, value, strict=True)}
-        else:
-            raise ModelError(
-                f"{len(own)} numbers are needed.", where=f"q0 of '{name}'", remedy="In order: " + ", ".join(own) + "."
-            )
-    return wanted
 
 
 def _refuse_negative_masses(mech: Mechanism, p: Array) -> None:
@@ -239,21 +197,9 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
         x = mech.x_rest(q, p=p, t=t, v=v)
         for name, value in x0.items():
             if name not in mech.x_names:
-                raise ModelError(f"There is no state '{name}'.", where="x0", remedy=near_misses(name, mech.x_names))
-            x[mech.x_names.index(name)] = number(f"x0 of '{name}'", value)
-    else:
-        x = mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers("x0", x0)
-    if x.shape != (mech.nx,):
-        raise ModelError(
-            f"x0 has shape {x.shape}; {mech.nx} numbers are needed.",
-            where="x0",
-            remedy="In order: " + ", ".join(mech.x_names[:12]) + ".",
-        )
-    return x
-
-
-def _joint_of(mech: Mechanism, speed: str) -> str:
-    """The joint to which a speed belongs."""
-    at = mech.v_names.index(speed)
-    joints = mech.compiled.coordinates.joints
-    return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)
+                raise ModelError(
+                    f"There is no state '{name}'.", where="x0", remedy=near_misses(str(name), mech.x_names)
+                )
+            x[mech.x_names.index(name)] = quantity(value, "none", {}, f"x0 of '{name}'")
+        return x
+    return mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers(x0, mech.x_names, "x0")

@@ -267,9 +267,11 @@ class Job:
             remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
             error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
         elif happened == DRIFTED:
-            loops = ", ".join(f"'{loop.cut}'" for loop in self.mech.loops)
+            holding = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
-            error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}", remedy=remedy)
+            error = SimulationError(
+                at + "the machine does not close any more.", where=", ".join(holding), remedy=remedy
+            )
         else:
             error = SimulationError(
                 at + f"the limit of {self.chosen.max_steps} steps was reached.",

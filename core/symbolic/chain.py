@@ -110,11 +110,11 @@ class Chain:
                 where="tip",
                 remedy=near_misses(self.tip, self.topology.carriers),
             )
-        if self.topology.cuts:
+        if (closing := _closing(self.topology)) is not None:
             raise ModelError(
-                "The machine has closed loops; symbols are for chains.",
-                where=f"joint '{self.topology.cuts[0].name}'",
-                remedy="Open the loop, or use the numeric functions.",
+                "The machine has closed loops or constraints; symbols are for chains.",
+                where=closing,
+                remedy="Open the loop, take the constraint away, or use the numeric functions.",
             )
         self.variables = _variables(model, self.topology, self.tip)
         values = model.values()
@@ -343,7 +343,16 @@ def obstacle(model: Model) -> str:
         _moving_path(topology, tool_frame(model))
     except ModelError as error:
         return f"The model has no chain in symbols: {error}"
-    return "The model has closed loops; symbols are for open chains." if topology.cuts else ""
+    if _closing(topology) is None:
+        return ""
+    return "The model has closed loops or constraints; symbols are for open chains."
+
+
+def _closing(topology: Topology) -> str | None:
+    """What closes a loop of joints or ties them, in words; None for an open chain."""
+    if topology.cuts:
+        return f"joint '{topology.cuts[0].name}'"
+    return next((f"constraint '{each.name}'" for each in topology.model.constraints), None)
 
 
 def _moving_path(topology: Topology, tip: str) -> list[str]:

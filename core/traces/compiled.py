@@ -63,6 +63,8 @@ class Compiled:
         """Whose every row of `constraint_residual` is; what is wrong with constraints and drivers is said at once."""
         self.constrained = bool(self.rows)
         """True if there are loops, constraints or drivers."""
+        self.lasting = np.array([row.collection != "drivers" for row in self.rows], dtype=bool)
+        """Which rows joints and constraints hold: drivers are what actuators do."""
         self.plain = not (self.nx or context.clock.size or self.constrained)
         """True if neither time nor states nor anything constrained counts."""
         self.by_mass_matrix = self.constrained or bool(

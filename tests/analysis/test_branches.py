@@ -9,7 +9,9 @@ from core.analysis.branches import branches, independent_coordinates
 from core.analysis.free_motion_poses import swing
 from core.analysis.motion_screw import of_twist, relative_velocity, screw
 from core.errors import AssemblyError, ModelError
+from core.files import load
 from core.mechanism import Mechanism
+from resources import EXAMPLES
 from tests.mobility import overconstrained as machines
 
 
@@ -31,6 +33,30 @@ def test_a_planar_four_bar_has_two_branches_mirror_images_of_each_other():
 
 def test_a_slider_crank_has_two():
     assert len(branches(Mechanism(machines.slider_crank()), ["J1"])) == 2
+
+
+def test_turns_of_weightless_rings_are_no_other_branch():
+    """A coupler of fixed length from the crank's pin meets the slider's line twice; its ball joint is made of three
+    hinges, which reach each of its directions in two ways."""
+    mech = Mechanism(load(EXAMPLES / "spatial_four_bar.kst"))
+    q = mech.rest()
+    found = branches(mech, ["j1"], q)
+    poses = mech.joint_poses(q)
+    slider, pin = poses["j3"][0][0, 3], poses["j5"][0][0, 3]
+    places = sorted(mech.joint_poses(pose)["j3"][0][0, 3] for pose in found)
+    np.testing.assert_allclose(places, sorted([slider, 2.0 * pin - slider]), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "shaker", "squeezer", "spatial_four_bar", "macpherson"])
+def test_no_two_branches_have_the_same_places(name):
+    mech = Mechanism(load(EXAMPLES / f"{name}.kst"))
+    q = mech.rest()
+    found = branches(mech, independent_coordinates(mech, q), q)
+    heavy = [body.name for body in mech.model.expanded.bodies if body.mass or body.density]
+    for i, one in enumerate(found):
+        assert np.max(np.abs(mech.constraint_residual(one))) < 1e-9
+        for other in found[:i]:
+            assert max(np.max(np.abs(mech.frame(one, body) - mech.frame(other, body))) for body in heavy) > 1e-4
 
 
 def test_values_can_be_given_and_may_be_out_of_reach():

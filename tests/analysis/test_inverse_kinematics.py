@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.analysis.inverse_kinematics import at_limits, reach, rotation_vector, solve
+from core.analysis.inverse_kinematics import at_limits, reach, rotation_vector, self_motions, solve
+from core.analysis.whole_turns import nearest_turns, other_turns
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Limit, Model
@@ -122,3 +123,69 @@ def test_rotation_vector(angle):
     R = Rotation.from_rotvec(angle * axis).as_matrix()
     np.testing.assert_allclose(Rotation.from_rotvec(rotation_vector(R)).as_matrix(), R, atol=1e-7)
     assert np.linalg.norm(rotation_vector(R)) == pytest.approx(angle, abs=1e-7)
+
+
+def planar(count, bound=None):
+    limit = Limit(lower=-bound, upper=bound) if bound else Limit()
+    rows = tuple(DHRow(a=0.5, limit=limit) for _ in range(count))
+    return Mechanism(Model(name="planar", chains=(DHChain(name="arm", rows=rows),)))
+
+
+@pytest.mark.parametrize(
+    ("count", "q", "pose", "left"),
+    [
+        (2, (0.3, 0.9), False, 0),
+        (2, (0.3, 0.0), False, 0),  # stretched: the rank is lower, and the motion ends at once
+        (3, (0.3, 0.9, 0.4), False, 1),
+        (3, (0.3, 0.9, 0.4), True, 0),
+        (4, (0.3, 0.9, 0.4, -0.7), False, 2),
+        (4, (0.3, 0.9, 0.4, -0.7), True, 1),
+    ],
+)
+def test_freedoms_left_at_a_target_of_a_planar_arm(count, q, pose, left):
+    """n joints, two numbers of place, one of direction."""
+    mech, q = planar(count), np.array(q)
+    X = mech.frame(q, "tool")
+    assert self_motions(mech, q, "tool", X if pose else X[:3, 3]) == left
+
+
+def test_freedoms_left_do_not_count_joints_that_follow():
+    """A Stewart platform has twenty-one speeds and six freedoms; its plate in a given pose keeps none."""
+    mech = Mechanism(load(EXAMPLES / "stewart.kst"))
+    q = mech.rest()
+    X = mech.frame(q, "platform")
+    assert self_motions(mech, q, "platform", X) == 0
+    assert self_motions(mech, q, "platform", X[:3, 3]) == 3
+
+
+def test_a_wrist_in_line_turns_in_itself():
+    mech = Mechanism(without_limits(load(EXAMPLES / "puma560.kst")))
+    bent, straight = (np.array([0.2, 0.7, -0.6, 0.3, wrist, 0.4]) for wrist in (0.8, 0.0))
+    assert self_motions(mech, bent, "tool", mech.frame(bent, "tool")) == 0
+    assert self_motions(mech, straight, "tool", mech.frame(straight, "tool")) == 1
+
+
+def test_whole_turns_are_no_other_solution():
+    """The two elbows of an arm whose joints go round twice to each side, once each, next to where it stands."""
+    mech = planar(2, 4.0 * math.pi)
+    q = np.array([0.3 + 2.0 * math.pi, 0.9])
+    found = solve(mech, q, "tool", mech.frame(q, "tool")[:3, 3], restarts=40)
+    assert len(found) == 2
+    np.testing.assert_allclose(found[0].q, q, atol=1e-8)
+    np.testing.assert_allclose(found[1].q, [q[0] + 0.9, -0.9], atol=1e-7)
+    assert other_turns(mech, q) == {"joint1": 3, "joint2": 3}
+    for turns in range(-2, 3):
+        turned = q + np.array([2.0 * math.pi * turns, 0.0])
+        inside = abs(turned[0]) <= 4.0 * math.pi
+        assert np.allclose(nearest_turns(mech, q, turned), turned) == inside
+
+
+@pytest.mark.parametrize("name", ["ur5", "puma560"])
+def test_no_two_solutions_are_whole_turns_apart(name):
+    mech = Mechanism(load(EXAMPLES / f"{name}.kst"))
+    q = mech.rest()
+    found = solve(mech, q, "tool", mech.frame(q, "tool"), restarts=60)
+    circles = [np.concatenate([np.cos(each.q), np.sin(each.q)]) for each in found]
+    for i, one in enumerate(circles):
+        assert all(np.max(np.abs(one - other)) > 1e-5 for other in circles[:i])
+    assert all(each.reached for each in found)

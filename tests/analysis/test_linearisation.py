@@ -11,10 +11,12 @@ import scipy.linalg
 from core.analysis.equilibrium import equilibrium
 from core.analysis.linearisation import linearise
 from core.errors import ModelError, SimulationError
+from core.files import load
 from core.functions import Context, call
 from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Limit, Model, Pose, World
 from core.simulation import simulate
+from resources import EXAMPLES
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -277,6 +279,27 @@ def test_the_function_tells_the_force_of_the_limit():
     assert [row[-1] for row in table.rows] == ["rests against it"]
     told = call("static_equilibrium", Context(mech.model, mech, np.array([0.5]), {}), search="nearest")
     assert [row[-1] for row in told.parts[1].rows] == ["below"]
+
+
+@pytest.mark.parametrize("lower", [0.0, 1e-13, 3e-12])
+def test_a_limit_without_force_is_only_touched(lower):
+    """The pendulum hangs straight down where its stop stands: rounding is no force, and the pose oscillates freely."""
+    mech = limited(lower, 2.0)
+    found = equilibrium(mech, np.array([1.5]))
+    assert found.limits == {}
+    assert found.linear is not None
+    report = call("static_equilibrium", Context(mech.model, mech, np.array([1.5]), {}))
+    assert "pushes with" not in report.parts[0].text
+    assert [row[-1] for row in report.parts[1].rows] == ["touches it"]
+
+
+@pytest.mark.parametrize("example", sorted(path.stem for path in EXAMPLES.glob("*.kst")))
+def test_forces_of_rounding_size_are_not_told(example):
+    context = Context.of(load(EXAMPLES / f"{example}.kst"))
+    report = call("static_equilibrium", context)
+    text = report.to_text()
+    assert "10⁻¹" not in text.split("\n")[0]
+    assert "up to 0" not in text
 
 
 def test_a_limit_that_would_have_to_pull_lets_go():

@@ -129,10 +129,14 @@ def test_jacobian(puma):
     np.testing.assert_allclose(world, expected, atol=1e-13)
     R = context.mech.frame(context.q, "tool")[:3, :3]
     np.testing.assert_allclose(np.kron(np.eye(2), R) @ frame, world, atol=1e-12)
-    facts = dict(table(call("jacobian", context)).rows)
-    assert facts["Rank"] == 6
-    assert facts["Yoshikawa measure √det(J Jᵀ)"] == pytest.approx(abs(np.linalg.det(expected)), rel=1e-9)
-    assert facts["Condition number"] == pytest.approx(np.linalg.cond(expected), rel=1e-9)
+    measured = table(call("jacobian", context, length=0.5))
+    scaled = np.concatenate([expected[:3], expected[3:] / 0.5])
+    for column, J in enumerate((expected[3:], expected[:3], scaled), 1):  # translation, rotation, both
+        facts = {row[0]: row[column] for row in measured.rows}
+        assert facts["Rank here"] == len(J)
+        assert facts["Yoshikawa's w"] == pytest.approx(math.sqrt(np.linalg.det(J @ J.T)), rel=1e-9)
+        assert facts["Condition number"] == pytest.approx(np.linalg.cond(J), rel=1e-9)
+    assert "0.5 m" in measured.columns[3].title
 
 
 def test_jacobian_of_a_loop_is_the_derivative_along_the_closed_motion():

@@ -168,3 +168,12 @@ def test_any_text_is_a_value_or_a_message(option, value):
         CONTEXT.append(Context.of(load(EXAMPLES / "puma560.kst")))
     with contextlib.suppress(KinetostatError):  # any other exception fails
         option.coerce(value, CONTEXT[0])
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda function: function.id)
+def test_what_a_person_chooses_from_is_told_apart(function):
+    """Also by those who do not see the difference of “c” and “C”."""
+    for option in function.options:
+        if isinstance(option, Choice):
+            shown = [option.title_of(choice).casefold() for choice in option.choices]
+            assert len(set(shown)) == len(shown), option.id

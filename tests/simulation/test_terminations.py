@@ -130,10 +130,10 @@ def test_a_driver_without_value_at_the_start_is_named(formula, recwarn):
     assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
 
 
-@pytest.mark.parametrize("formula", ["1 + sqrt(0.25 - t) - 0.5", "1 - 0.1*sqrt(1 - 4*t)"])
-def test_a_driver_that_loses_its_value_is_told_as_such(formula):
+@pytest.mark.parametrize(("formula", "start"), [("1 + sqrt(0.25 - t) - 0.5", 1.0), ("1 - 0.1*sqrt(1 - 4*t)", 0.9)])
+def test_a_driver_that_loses_its_value_is_told_as_such(formula, start):
     """Its speed grows beyond all bounds just before: yet it is no loop that is at its end."""
-    error = failed(four_bar(Driver(name="motor", joint="A", function=formula)), 1.0, q0={"A": 1.0})
+    error = failed(four_bar(Driver(name="motor", joint="A", function=formula)), 1.0, q0={"A": start})
     assert "no finite number" in str(error)
     assert error.where == "driver 'motor'"
 

@@ -145,8 +145,13 @@ class RoboticaLine:
         pose = {coordinates[name]: x for name, x in {**back, **wanted}.items() if name not in own}
         if own:
             s.preview(parameters=own)
-        if pose:
-            s.preview_coordinates(pose)
+        try:
+            if pose:
+                s.preview_coordinates(pose)
+        except KinetostatError as error:  # values that the machine cannot have together
+            s.cancel()
+            s.message.emit("error", str(error))
+            return
         words = ", ".join([f"{name} = {x:g}" for name, x in wanted.items()] + [f"Clear[{name}]" for name in back])
         s.commit(f"Robotica: {words}")
 

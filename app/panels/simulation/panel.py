@@ -243,7 +243,7 @@ class SimulationPanel(QWidget):
         self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
         self.closed_forms.setChecked(run_settings.closed_forms)
-        self.closed_forms.setVisible(bool(self._session.mech.loops))
+        self.closed_forms.setVisible(bool(self._session.mech.compiled.lasting.any()))
         self._show_starts()
         self.rows.refresh()
         running = self.simulation.running

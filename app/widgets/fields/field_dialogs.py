@@ -28,32 +28,32 @@ from app.widgets.quantities.quantity_text import Units
 from core.errors import KinetostatError
 from core.model import WORDS, Model
 from core.model.edits import edits
+from core.model.edits.removal import Removal, removal
 from core.model.edits.rewiring import together
 from core.model.fields import Element, fields_of
 
 
 class RemovalDialog(QDialog):
-    """Asks before an element goes that others depend on, and lists them."""
+    """Asks before an element goes that others depend on; lists what goes along and what keeps its value."""
 
-    def __init__(self, session: Session, ref: Ref, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, ref: Ref, effect: Removal, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.session, self.ref = session, ref
+        self.session, self.ref, self.effect = session, ref, effect
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         word = WORDS[ref.collection]
         self.setWindowTitle(as_title(f"Delete {word} {ref.name}"))
-        keeps = ref.collection in ("parameters", "materials")
-        used = edits.users if keeps else edits.dependents
-        found = used(session.model, ref.collection, ref.name)
-        what = "keep its present value" if ref.collection == "parameters" else "keep its colour"
-        lead = f"These {what}:" if keeps else "These depend on it and go along:"
-        text = Label(f"Delete the {word} “{ref.name}”? {lead}", self)
-        text.setWordWrap(True)
         self.list = QListWidget(self)
         self.list.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        for collection, element in found:
-            drawing = icon(icon_of(collection, element))
-            self.list.addItem(QListWidgetItem(drawing, f"{WORDS[collection]} {element.name}"))
+        keeps = f" – {self._kept}" if effect.gone else ""
+        for (collection, element), words in (
+            *((each, "") for each in effect.gone),
+            *((each, keeps) for each in effect.kept),
+        ):
+            text = f"{WORDS[collection]} {element.name}{words}"
+            self.list.addItem(QListWidgetItem(icon(icon_of(collection, element)), text))
+        if effect.world:
+            self.list.addItem(QListWidgetItem(icon("world"), f"gravity of the world{keeps}"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, parent=self)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(icon("cancel"))
         delete = buttons.addButton("Delete", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -62,15 +62,27 @@ class RemovalDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.addWidget(text)
+        column.addWidget(self._words(f"Delete the {word} “{ref.name}”? {self._lead}"))
         column.addWidget(self.list)
-        after = freed(session.model, ref)
-        left = f"Left without a joint, floating freely: {', '.join(after)}. " if after else ""
-        consequence = Label(f"{left}It can be undone.", self)
-        consequence.setWordWrap(True)
-        column.addWidget(consequence)
+        column.addWidget(self._words(f"{adrift_words(effect)} It can be undone.".strip()))
         column.addWidget(buttons)
-        self.resize(360, min(420, 180 + 22 * len(found)))
+        self.resize(420, min(420, 180 + 22 * self.list.count()))
+
+    @property
+    def _kept(self) -> str:
+        return "keeps its colour" if self.ref.collection == "materials" else "keeps its present value"
+
+    @property
+    def _lead(self) -> str:
+        if not self.effect.gone:
+            return f"What uses it {self._kept}:"
+        keep = ", or keep its value" if self.effect.kept or self.effect.world else ""
+        return f"These depend on it and go along{keep}:"
+
+    def _words(self, text: str) -> Label:
+        label = Label(text, self)
+        label.setWordWrap(True)
+        return label
 
     def accept(self) -> None:
         """Delete it, in one undo step."""
@@ -78,15 +90,9 @@ class RemovalDialog(QDialog):
         super().accept()
 
 
-def freed(model: Model, ref: Ref) -> tuple[str, ...]:
-    """Bodies that a deletion leaves without any joint."""
-    after = edits.remove(model, ref.collection, ref.name)
-
-    def carried(machine: Model) -> set[str]:
-        return {machine.carrier(joint.child).name for joint in machine.expanded.joints}
-
-    kept = {body.name for body in after.expanded.bodies}
-    return tuple(sorted((carried(model) - carried(after)) & kept))
+def adrift_words(effect: Removal) -> str:
+    """Which bodies a deletion leaves without joints to the ground; '' if none."""
+    return f"Without joints to the ground, moving freely: {', '.join(effect.adrift)}." if effect.adrift else ""
 
 
 def remove_now(session: Session, ref: Ref) -> bool:
@@ -97,13 +103,14 @@ def remove_now(session: Session, ref: Ref) -> bool:
 
 
 def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> RemovalDialog | None:
-    """Delete an element; when others depend on it, list them first (the dialog returned is already open)."""
-    model = session.model
-    if edits.dependents(model, *ref) or edits.users(model, *ref):
-        dialog = RemovalDialog(session, ref, parent)
+    """Delete an element; when others are touched, list them first (the dialog returned is already open)."""
+    effect = removal(session.model, *ref)
+    if not effect.harmless:
+        dialog = RemovalDialog(session, ref, effect, parent)
         dialog.open()
         return dialog
-    remove_now(session, ref)
+    if remove_now(session, ref) and effect.adrift:
+        session.message.emit("hint", adrift_words(effect))
     return None
 
 

@@ -23,6 +23,7 @@ TITLES = {
     "mu": "μ",
     "center": "Centre",
     "rest": "Rest position",
+    "spring_rest": "Spring relaxed at",
     "mimic": "Follows joint",
     "description": "Notes",
     "color": "Colour",
@@ -47,6 +48,7 @@ _OWN_TITLES: dict[type, dict[str, str]] = {
         "law": "Further force",
         "damping": "Damping",
         "masses": "Point masses",
+        "inertia": "Moved mass",
     },
     Sensor: {
         "a": "From",

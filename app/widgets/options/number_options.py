@@ -61,7 +61,7 @@ class NumbersEditor(OptionEditor):
 
 
 class ValuesEditor(OptionEditor):
-    """A number for each coordinate or speed."""
+    """A number for each coordinate or speed; an empty field gives none."""
 
     option: Values
 
@@ -82,14 +82,16 @@ class ValuesEditor(OptionEditor):
                 item.widget().deleteLater()
             self._edits = {}
             for row, (name, dimension) in enumerate(zip(names, dimensions, strict=True)):
-                edit = QuantityEdit(Measure(dimension), self.units, lambda _v, _g: self._edited())
+                edit = QuantityEdit(Measure(dimension), self.units, lambda _v, _g: self._edited(), optional=True)
                 label = Label(name)
                 label.setProperty("muted", True)
                 self._grid.addWidget(label, row, 0)
                 self._grid.addWidget(edit, row, 1)
                 self._edits[name] = edit
             self.show_value(kept)
+        follows = self.option.rate > 0 and context.mech.constrained
         for edit in self._edits.values():
+            edit.setPlaceholderText("follows" if follows else "" if self.option.rate == 0 else "0")
             edit.refresh()
 
     def _edited(self) -> str:
@@ -99,12 +101,12 @@ class ValuesEditor(OptionEditor):
     def value(self) -> dict[str, Any]:
         for edit in self._edits.values():
             edit.finish()
-        return {name: edit.value for name, edit in self._edits.items() if edit.value not in (0.0, None)}
+        return {name: edit.value for name, edit in self._edits.items() if edit.value is not None}
 
     def show_value(self, value: Any) -> None:
         given = dict(value or {})
         for name, edit in self._edits.items():
-            edit.show_value(given.get(name, 0.0))
+            edit.show_value(given.get(name))
 
 
 class SymbolsEditor(OptionEditor):

@@ -62,7 +62,7 @@ class ChoiceEditor(OptionEditor):
     def build(self) -> None:
         self._combo = Combo()
         for choice in self.option.choices:
-            self._combo.addItem(choice[:1].upper() + choice[1:], choice)
+            self._combo.addItem(self.option.title_of(choice), choice)
         self._combo.activated.connect(self.changed)
         self.row.addWidget(self._combo)
 

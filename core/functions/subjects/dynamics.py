@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
-from core.functions.results import Matrix, Report, Result, Table, rows_of
-from core.functions.text import Amount, Column
-
-
-def _vector(mech: Any, given: dict[str, float]) -> Any:
-    import numpy as np
-
-    return np.array([given.get(name, 0.0) for name in mech.v_names])
-
+from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
+from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 _FORCES = {"angular_velocity": "torque", "velocity": "force"}
@@ -24,22 +18,14 @@ _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 def speed_dimensions(context: Context) -> tuple[str, ...]:
     """Dimension of each speed of the machine ("angular_velocity" or "velocity")."""
-    from core.joints import Free
-
-    joints = {joint.name: joint for joint in context.model.expanded.joints}
-    found: dict[int, str] = {}
-    for name in dict.fromkeys(coordinate.joint for coordinate in context.mech.coordinates):
-        kind = joints[name].info if name in joints else Free
-        at = context.mech.joint_v(name)
-        found.update(zip(range(at.start, at.stop), kind.speed_dimensions, strict=False))
-    return tuple(found[i] for i in range(context.mech.nv))
+    return context.mech.compiled.coordinates.speed_dimensions
 
 
 def energy(context: Context, speeds: dict[str, float]) -> Result:
     """Centre of mass, kinetic and potential energy; energies alone where nothing has mass."""
     mech, q, p = context.mech, context.q, context.p
-    v = _vector(mech, speeds)
-    kinetic, potential = (float(e) for e in mech.energy(q, v, p=p))
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    kinetic, potential = (float(e) for e in mech.energy(q, v, p=p, t=context.t))
     try:
         center = tuple(float(x) for x in mech.center_of_mass(q, p=p))
     except ModelError:
@@ -50,7 +36,7 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
         ("Potential energy", Amount(potential, "energy")),
         ("Total energy", Amount(kinetic + potential, "energy")),
     )
-    note = "potential energy of gravity, zero at the world's origin"
+    note = "potential energy of gravity, zero at the world's origin, and of springs"
     note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
 
@@ -62,47 +48,81 @@ def inverse_dynamics(
     from core.functions.rounding import without_dust
 
     mech, q, p = context.mech, context.q, context.p
-    v, a = _vector(mech, speeds), _vector(mech, accelerations)
-    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, passive=passive))
+    v = mech.speeds(q, speeds, p=p, t=context.t)
+    a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
+    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive))
     rows = tuple(
         (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction and springs " + ("included" if passive else "left out")
+    note += _at_independent(context)
     titles = ("Joint", "Speed", "Acceleration", "Torque or force")
     return Table(title="Inverse dynamics", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
 def gravity(context: Context) -> Result:
     """Joint torques that hold the machine against gravity."""
-    from core.functions.rounding import without_dust
-
-    mech = context.mech
-    tau = without_dust(mech.gravity(context.q, p=context.p))
-    rows = tuple(
-        (name, Amount(float(tau[i]), _FORCES[d]))
-        for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
-    )
-    note = "τ = G(q): what the joints must exert to stand still"
-    return Table(title="Gravity torques", columns=(Column("Joint"), Column("Torque or force")), rows=rows, note=note)
-
-
-def mass_matrix(context: Context) -> Result:
-    """The joint-space mass matrix and its eigenvalues."""
     import numpy as np
 
     from core.functions.rounding import without_dust
 
-    mech = context.mech
-    M = np.array(mech.mass_matrix(context.q, p=context.p))
-    matrix = Matrix(
-        title="Mass matrix",
-        symbol="M(q)",
-        entries=rows_of(without_dust(M)),
-        rows=tuple(mech.v_names),
-        columns=tuple(mech.v_names),
-        note="kg·m², kg·m, kg; rotor inertia included",
+    mech, q, p = context.mech, context.q, context.p
+    columns = [without_dust(mech.gravity(q, p=p))]
+    titles = ["Joint", "Torque or force"]
+    note = "τ = G(q): what the joints must exert to stand still"
+    if mech.compiled.lasting.any():
+        still = np.zeros(mech.nv)
+        columns.insert(0, without_dust(mech.inverse_dynamics(q, still, still, p=p, passive=False)))
+        titles.append("Of the tree cut open")
+        note = (
+            f"what must be exerted to stand still{_at_independent(context)}; G(q) of the tree holds it as if cut open"
+        )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
+        for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
+    return Table(title="Gravity torques", columns=tuple(map(Column, titles)), rows=rows, note=note)
+
+
+def _at_independent(context: Context) -> str:
+    """Where forces act in a machine with loops or constraints."""
+    return "; forces act at independent joints, the others follow" if context.mech.compiled.lasting.any() else ""
+
+
+def mass_matrix(context: Context) -> Result:
+    """The joint-space mass matrix and its eigenvalues; with loops that of independent joints, too."""
+    import numpy as np
+
+    from core.constraints.consistent_motion import reduction
+
+    mech, q, p = context.mech, context.q, context.p
+    M = np.array(mech.mass_matrix(q, p=p))
+    if not mech.compiled.lasting.any():
+        return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
+    chosen, follow = reduction(mech.compiled, q, p)
+    of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)
+    if not chosen:
+        text = "What holds the machine leaves it no motion at this pose, so only the tree cut open has a mass matrix."
+        return Report(title="Mass matrix", parts=(Message(title="", text=text, severity="warning"), of_tree))
+    names, remark = [mech.v_names[i] for i in chosen], "of independent joints, the others follow"
+    M = follow.T @ M @ follow
+    return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, names, remark), _properties(M), of_tree))
+
+
+def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
+    """A mass matrix (n, n) of the speeds of these names."""
+    from core.functions.rounding import without_dust
+
+    note = "; ".join(filter(None, ("kg·m², kg·m, kg; rotor inertia included", remark)))
+    names = tuple(names)
+    return Matrix(title=title, symbol="M(q)", entries=rows_of(without_dust(M)), rows=names, columns=names, note=note)
+
+
+def _properties(M: Any) -> Table:
+    """Eigenvalues of a mass matrix (n, n), and what they say."""
+    import numpy as np
+
     eigenvalues = np.linalg.eigvalsh(0.5 * (M + M.T))
     low, high = float(eigenvalues[0]), float(eigenvalues[-1])
     rows = (
@@ -110,11 +130,14 @@ def mass_matrix(context: Context) -> Result:
         ("Condition number", high / low if low > 1e-12 * abs(high) else float("inf")),
         ("Positive definite", "yes" if low > 1e-12 * abs(high) and high > 0.0 else "no: some motion moves no mass"),
     )
-    table = Table(title="Properties of M", columns=(Column("Property"), Column("Value")), rows=rows)
-    return Report(title="Mass matrix", parts=(matrix, table))
+    return Table(title="Properties of M", columns=(Column("Property"), Column("Value")), rows=rows)
 
 
-_SPEEDS = Values("speeds", "Joint speeds", "Speeds by name; those not given are zero", rate=1)
+SPEEDS_FOLLOW = (
+    "Where loops, constraints or drivers hold the machine, what is given is kept and all other joints follow; what is "
+    "neither given nor follows is zero."
+)
+_SPEEDS = Values("speeds", "Joint speeds", "Speeds by name; others follow, or are zero", rate=1)
 
 FUNCTIONS = (
     Function(
@@ -122,7 +145,8 @@ FUNCTIONS = (
         "Centre of mass and energy",
         "Dynamics",
         "Where the machine's centre of mass is, and its kinetic and potential energy.\n\nThe kinetic energy belongs to "
-        "the joint speeds given; at rest it is zero. The potential energy is that of gravity.",
+        "the joint speeds given; at rest it is zero. The potential energy is that of gravity and springs. "
+        + SPEEDS_FOLLOW,
         energy,
         (_SPEEDS,),
         needs=(needs_bodies,),
@@ -133,11 +157,14 @@ FUNCTIONS = (
         "Inverse dynamics",
         "Dynamics",
         "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
-        "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction and springs can be left out.",
+        "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction and springs can be left out. "
+        + SPEEDS_FOLLOW
+        + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
+        "loops the torques are those at independent joints that move the whole machine.",
         inverse_dynamics,
         (
             _SPEEDS,
-            Values("accelerations", "Joint accelerations", "Accelerations by name; others are zero", rate=2),
+            Values("accelerations", "Joint accelerations", "Accelerations by name; others follow, or are zero", rate=2),
             Flag("passive", "Damping, friction, springs", "Include the joints' own forces", True),
         ),
         needs=(needs_motion,),
@@ -148,7 +175,8 @@ FUNCTIONS = (
         "Gravity torques",
         "Dynamics",
         "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
-        "equations of motion M q̈ + C q̇ + G = τ.",
+        "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by torques at independent "
+        "joints alone; G(q) of the tree, cut open, stands beside them.",
         gravity,
         needs=(needs_motion,),
         live=True,
@@ -159,7 +187,9 @@ FUNCTIONS = (
         "Mass matrix",
         "Dynamics",
         "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
-        "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal.",
+        "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal. With "
+        "loops or constraints it is the matrix of independent joints, all others moving along; that of the tree, cut "
+        "open, stands below.",
         mass_matrix,
         needs=(needs_motion,),
         live=True,

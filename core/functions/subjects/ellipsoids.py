@@ -8,14 +8,23 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, Flag, FrameName, OutputFile, Range, Ranges
 from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Result, Table, rows_of
+from core.functions.subjects.actuation import (
+    ACTUATORS,
+    LENGTH,
+    actuator_words,
+    chosen_actuators,
+    joint_length,
+    weight_words,
+)
 from core.functions.text import Amount, Cell, Column
 
 _UNITS = {
     ("velocity", "translation"): "m/s per unit joint speed",
     ("velocity", "rotation"): "rad/s per unit joint speed",
-    ("force", "translation"): "N per unit joint torque",
-    ("force", "rotation"): "N·m per unit joint torque",
+    ("force", "translation"): "N per unit joint force",
+    ("force", "rotation"): "N·m per unit joint force",
 }
+_NOTE = "eccentricity = smallest/largest radius, 1 = sphere"
 _SIZE = {1: "Length", 2: "Area", 3: "Volume"}
 
 
@@ -30,6 +39,8 @@ def manipulability(
     graphics: bool,
     measures: bool,
     file: str,
+    actuators: str,
+    length: float | None,
 ) -> Result:
     """Ellipsoids of a frame along ranges."""
     from core.analysis import manipulability as analysis
@@ -37,14 +48,25 @@ def manipulability(
 
     if display == "single":
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
-    poses = sweep(context.model, context.mech, context.q, context.p, ranges)
+    poses = sweep(context.model, context.mech, context.q, context.p, ranges, t=context.t)
     count = 1 if display == "single" else poses.count
     m = _dimension(poses, frame, part)
+    chosen = chosen_actuators(poses.mech, actuators)
     found = []
     for k in range(count):
         context.step(k, count, "ellipsoids")
         found.append(
-            analysis.manipulability(poses.mech, poses.q[k], frame, kind=kind, part=part, p=poses.p[k], m=m)  # type: ignore[arg-type]
+            analysis.manipulability(
+                poses.mech,
+                poses.q[k],
+                frame,
+                kind=kind,  # type: ignore[arg-type]
+                part=part,  # type: ignore[arg-type]
+                p=poses.p[k],
+                m=m,
+                actuators=chosen,
+                length=joint_length(length),
+            )
         )
     sequence = PoseSequence(
         q=rows_of(poses.q[:count]),
@@ -53,11 +75,14 @@ def manipulability(
         model=poses.model if poses.model is not context.model else None,
         ranges=ranges,
     )
-    table = _measures(context, poses, found, ranges, m, kind, part, frame)
+    note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_space(m)}"
+    note = "; ".join(filter(None, (note, actuator_words(chosen), weight_words(poses.mech, chosen, length))))
+    table = _measures(context, poses, found, ranges, m, kind, note)
     if file:
         store(file, table)
     remarks = (
         _singular(found, table, len(ranges), m, part),
+        _loose(poses.mech, chosen, found, table, len(ranges)),
         context.assumed_words((r.name for r in ranges), _geometric(context)),
     )
     return EllipsoidField(
@@ -86,22 +111,43 @@ def _dimension(poses: Any, frame: str, part: str) -> int:
     return max(dimension(poses.mech, frame, part, p) for p in different)  # type: ignore[arg-type]
 
 
+def _space(m: int) -> str:
+    """In how many dimensions w is the product of the radii."""
+    if m == 3:
+        return "w = √det(J Jᵀ)"
+    return f"the frame moves in {m} dimension{'s' * (m != 1)}, in which w = √det(J Jᵀ)"
+
+
 def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
     """At which poses the frame cannot move in every direction of its space, and in which not; '' if at none."""
-    from core.numerics.tolerances import RANK_TOLERANCE
-
-    places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] <= RANK_TOLERANCE * max(e.singular)]
+    places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] == 0.0]
     if not places:
         return ""
-    named = [_place(table, ranges, k) for k in places[:4]] if ranges else []
-    where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
-    count = f"{len(places)} of {len(found)} poses" if len(found) > 1 else "this pose"
     first = found[places[0]]
     order = sorted(range(3), key=lambda i: -first.singular[i])[m - 1]
     axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _tidy(first.axes[:, order]))
     motion, load = ("move along", "forces") if part == "translation" else ("turn about", "moments")
     one = " at the first of them" if len(places) > 1 else ""
-    return f"Singular at {count}{where}:{one} the frame cannot {motion} ({axis}), and {load} there load no joint."
+    where = _places(places, len(found), table, ranges)
+    return f"Singular at {where}:{one} the frame cannot {motion} ({axis}), and {load} there load no joint."
+
+
+def _loose(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
+    """At which poses the machine moves though its actuators are held; '' if at none."""
+    from core.analysis.actuators import loose_words
+
+    places = [k for k, e in enumerate(found) if e.loose.shape[1]]
+    if not places:
+        return ""
+    words = loose_words(mech, chosen, found[places[0]].loose)
+    return words if len(found) == 1 else f"At {_places(places, len(found), table, ranges)}: {words}"
+
+
+def _places(places: list[int], count: int, table: Table, ranges: int) -> str:
+    """Which of the poses, by the variables that run."""
+    named = [_place(table, ranges, k) for k in places[:4]] if ranges else []
+    where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
+    return f"{f'{len(places)} of {count} poses' if count > 1 else 'this pose'}{where}"
 
 
 def _place(table: Table, ranges: int, k: int) -> str:
@@ -137,7 +183,7 @@ def _value(found: Any) -> Ellipsoid:
 
 
 def _measures(
-    context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str, part: str, frame: str
+    context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str, note: str
 ) -> Table:
     from core.analysis.sweep import dimension_of, value_of
 
@@ -159,14 +205,6 @@ def _measures(
         Column("Yoshikawa w"),
         Column("Condition"),
     )
-    note = (
-        f"{part} of {frame}; radii in {_UNITS[kind, part]}; eccentricity = smallest/largest radius, 1 = sphere; "
-        "w = √det(J Jᵀ)"
-    )
-    if m < 3:
-        note += f"; the frame moves in {m} dimension{'s' * (m != 1)}"
-    if len({c.dimension for c in context.mech.coordinates if c.dimension != "none"}) > 1:
-        note += "; joints of rad and m are weighed alike"
     return Table(title="Measures", columns=columns, rows=tuple(rows), note=note)
 
 
@@ -187,8 +225,10 @@ FUNCTIONS = (
         "Ellipsoids",
         "How easily a frame moves, or holds forces, in each direction.\n\nThe velocity ellipsoid holds all velocities "
         "that joint speeds of unit norm give; the force ellipsoid all forces that joint torques of unit norm hold "
-        "(Yoshikawa 1985). Planar arms get ellipses. Measures: radii, volume (area), eccentricity (smallest/largest "
-        "radius, 1 = sphere), smallest radius, geometric mean, Yoshikawa's w = √det(J Jᵀ).\n\nWith ranges "
+        "(Yoshikawa 1985). In a machine with loops these are the speeds and forces of its actuators, which all else "
+        "follows; where it moves though they are held, that is told. Planar arms get ellipses. Measures: radii, volume "
+        "(area), eccentricity (smallest/largest radius, 1 = sphere), smallest radius, geometric mean, Yoshikawa's "
+        "w = √det(J Jᵀ) in the dimensions in which the frame moves.\n\nWith ranges "
         "of joint coordinates, parameters or DH entries (a1, alpha1, d1 …) it is drawn at every division, all together "
         "(composite) or one after another (animate); single draws only the first. Ranges run together and need equal "
         "divisions. Scale draws every ellipsoid with its largest axis two units long. Without graphics only the "
@@ -210,6 +250,8 @@ FUNCTIONS = (
             Flag("graphics", "Draw in the scene", "Off: only the measures", True),
             Flag("measures", "List measures", "Off: only the picture", True),
             OutputFile("file", "Measures to file", "Text file (appended) or CSV", "", (".txt", ".csv")),
+            ACTUATORS,
+            LENGTH,
         ),
         needs=(needs_motion,),
         live=True,

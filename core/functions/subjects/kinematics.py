@@ -9,6 +9,14 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
 from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
+from core.functions.subjects.actuation import (
+    ACTUATORS,
+    LENGTH,
+    actuator_words,
+    chosen_actuators,
+    joint_length,
+    weight_words,
+)
 from core.functions.text import Amount, Cell, Column
 
 _POSE_COLUMNS = (
@@ -61,50 +69,90 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
     return (x, y, z, w) if w >= 0.0 else (-x, -y, -z, -w)
 
 
-def jacobian(context: Context, frame: str, axes: str) -> Result:
-    """The 6×n velocity Jacobian of a frame, with its rank and singular values.
+def jacobian(context: Context, frame: str, axes: str, actuators: str, length: float | None) -> Result:
+    """The 6×k velocity Jacobian of a frame, with its rank and singular values.
 
-    In a machine with loops n counts the independent joint speeds, and all others follow them.
+    In a machine with loops or constraints k counts the actuators, and all other speeds follow them.
     """
     import numpy as np
 
-    from core.analysis.manipulability import independent_speeds
+    from core.analysis.actuators import loose_words
+    from core.analysis.manipulability import actuated_jacobian
     from core.functions.rounding import without_dust
-    from core.numerics.tolerances import RANK_TOLERANCE
 
-    mech = context.mech
-    chosen, follow = independent_speeds(mech, context.q, context.p)
-    if not chosen:
-        text = f"{frame} has no Jacobian: with its loops closed the machine cannot move at this pose."
+    mech, q, p = context.mech, context.q, context.p
+    chosen = chosen_actuators(mech, actuators)
+    if not chosen.names:
+        text = f"{frame} has no Jacobian: what holds the machine leaves it no motion at this pose."
         return Message(title="Jacobian", text=text, severity="warning")
-    J = np.array(mech.jacobian(context.q, frame, p=context.p)) @ follow
-    if axes == "frame":
-        R_WF = np.array(mech.frame(context.q, frame, p=context.p))[:3, :3]
-        J = np.concatenate([R_WF.T @ J[:3], R_WF.T @ J[3:]])
-    J = without_dust(J)
-    sigma = np.linalg.svd(J, compute_uv=False)
-    rank = int(np.sum(sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-9)))
-    condition = float(sigma[0] / sigma[-1]) if rank == len(sigma) else math.inf
+    J = actuated_jacobian(mech, q, frame, chosen, p)
+    R_WF = np.array(mech.frame(q, frame, p=p))[:3, :3] if axes == "frame" else np.eye(3)
     note = f"rows [ω; v] of the origin of {frame}, {axes} axes; rad/s and m/s per unit joint speed"
-    if mech.loops:
-        note += "; the loops stay closed: the other joint speeds follow the ones named here"
     matrix = Matrix(
         title=f"Jacobian of {frame}",
         symbol="J",
-        entries=rows_of(J),
-        columns=tuple(mech.v_names[i] for i in chosen),
+        entries=rows_of(without_dust(np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))),
+        columns=chosen.names,
         rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
-        note=note,
+        note="; ".join(filter(None, (note, actuator_words(chosen)))),
     )
-    rows = (
-        ("Rank", rank),
-        ("Largest singular value", float(sigma[0])),
-        ("Smallest singular value", float(sigma[-1])),
-        ("Condition number", condition),
-        ("Yoshikawa measure √det(J Jᵀ)", float(np.prod(sigma)) if len(sigma) == 6 else 0.0),
+    parts: list[Result] = [matrix, _singular_values(context, frame, J, chosen, length)]
+    if J.loose.shape[1]:
+        parts.insert(0, Message(title="", text=loose_words(mech, chosen, J.loose), severity="warning"))
+    return Report(title="Jacobian", parts=tuple(parts))
+
+
+def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: float | None) -> Table:
+    """Singular values and what is made of them: of translation, of rotation, and of both with the length."""
+    import numpy as np
+
+    from core.analysis.manipulability import Space, characteristic_length, dimensions, measures, singular_values
+
+    mech, slides = context.mech, chosen.slides(context.mech)
+    L = characteristic_length(mech, context.p) if length is None else length
+    weights = np.where(slides & ~slides.all(), joint_length(length), 1.0)
+    columns: dict[Space, str] = {
+        "translation": "Translation [m/s]",
+        "rotation": "Rotation [rad/s]",
+        "both": f"Both, with L = {L:.4g} m",
+    }
+    general = dimensions(mech, frame, context.p)
+    rows: list[list[Cell]] = [[title] for title in _PROPERTIES]
+    for space in columns:
+        matrix, uncontrolled = J.part(space, L)
+        sigma = singular_values(matrix * weights, uncontrolled, general[space])[0]
+        found = measures(sigma, sigma)
+        values: tuple[Cell, ...] = (
+            general[space],
+            int(np.count_nonzero(sigma)),
+            *((float(sigma[0]), float(sigma[-1]), found.condition, found.eccentricity) if len(sigma) else (None,) * 4),
+            found.yoshikawa if len(sigma) else None,
+        )
+        for row, value in zip(rows, values, strict=True):
+            row.append(value)
+    notes = (
+        "singular values in the dimensions in which the frame moves at general poses; w is their product: √det(J Jᵀ), "
+        "or √det(Jᵀ J) where fewer joints move",
+        f"both together: [ω; v/L], {'L the size of the machine' if length is None else 'L as given'}",
+        weight_words(mech, chosen, length),
     )
-    singular = Table(title="Properties of J", columns=(Column("Property"), Column("Value")), rows=rows)
-    return Report(title="Jacobian", parts=(matrix, singular))
+    return Table(
+        title="Singular values of J",
+        columns=(Column("Property"), *map(Column, columns.values())),
+        rows=tuple(map(tuple, rows)),
+        note="; ".join(filter(None, notes)),
+    )
+
+
+_PROPERTIES = (
+    "Dimensions at general poses",
+    "Rank here",
+    "Largest singular value",
+    "Smallest singular value",
+    "Condition number",
+    "Isotropy (smallest/largest)",
+    "Yoshikawa's w",
+)
 
 
 def inverse_kinematics(
@@ -119,8 +167,9 @@ def inverse_kinematics(
     import numpy as np
     from scipy.spatial.transform import Rotation
 
-    from core.analysis.inverse_kinematics import solve
+    from core.analysis.inverse_kinematics import self_motions, solve
     from core.functions.results import PoseSequence
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     if position is None:
         position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
@@ -130,23 +179,27 @@ def inverse_kinematics(
         target = np.eye(4)
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
-    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step)
+    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
+    left = [self_motions(context.mech, b.q, frame, target, context.p) if b.reached else 0 for b in found]
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
-        cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]
-        rows.append((i, *cells, branch.position_error, branch.orientation_error, ", ".join(branch.at_limits)))
+        pose = without_dust(branch.q, SOLVED_FRACTION)
+        errors = [x if x > TOLD_ERROR else 0.0 for x in (branch.position_error, branch.orientation_error)]
+        cells = [Amount(float(x), c.dimension) for x, c in zip(pose, context.mech.coordinates, strict=True)]
+        rows.append((i, *cells, *errors, left[i - 1], ", ".join(branch.at_limits)))
     columns = (
         Column("Solution"),
         *(Column(c.name, c.dimension) for c in context.mech.coordinates),
         Column("Position error", "length"),
         Column("Orientation error", "angle"),
+        Column("Freedoms left"),
         Column("At limit"),
     )
     table = Table(
         title="Solutions",
         columns=columns,
         rows=tuple(rows),
-        note="nearest to the present pose first; every solution is inside the joint limits",
+        note="; ".join(filter(None, (_ORDER, _turn_words(context.mech, found)))),
     )
     shown = found if show == "all" else found[:1]
     poses = PoseSequence(
@@ -155,17 +208,43 @@ def inverse_kinematics(
         p=tuple(dict(context.p) for _ in shown),
         display="composite",
     )
-    redundant = context.mech.nv > (3 if orientation is None else 6)
-    verdict = _verdict(frame, found, redundant)
-    return Report(title="Inverse kinematics", parts=(verdict, table, poses))
+    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
 
 
-def _verdict(frame: str, found: tuple[Any, ...], redundant: bool) -> Message:
+TOLD_ERROR = 1e-9
+"""Errors (m, rad) up to this are those of the search, and told as none."""
+_ORDER = "nearest to the present pose first; every solution is inside the joint limits"
+
+
+def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
+    """Which angles may stand whole turns further at the solutions."""
+    from core.analysis.whole_turns import other_turns
+
+    most: dict[str, int] = {}
+    for branch in found:
+        for name, count in other_turns(mech, branch.q).items():
+            most[name] = max(most.get(name, 0), count)
+    if not most or not found[0].reached:
+        return ""
+    names = ", ".join(f"{name} {count}" for name, count in most.items())
+    return f"angles a whole turn further mean the same pose and are listed once; limits admit so many others: {names}"
+
+
+def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
+    """What was found. left : freedoms that remain at each solution while the target is met"""
     best = found[0]
-    if best.reached and redundant:
+    if best.reached and all(left):
+        freedoms = f"{min(left)} freedom{'s' * (min(left) > 1)}"
+        is_sample = "this is one" if len(found) == 1 else f"these {len(found)} are samples"
         text = (
-            f"{frame} reaches the target. The machine has more joints than the target asks for, so these "
-            f"{len(found)} are samples of infinitely many solutions."
+            f"{frame} reaches the target, and the machine keeps {freedoms} there: {is_sample} of infinitely many "
+            "solutions."
+        )
+        return Message(title="Result", text=text)
+    if any(left):
+        text = (
+            f"{frame} reaches the target: {len(found)} different solutions found, {sum(map(bool, left))} of them "
+            "samples of infinitely many, for the machine keeps freedoms there."
         )
         return Message(title="Result", text=text)
     if best.reached:
@@ -219,10 +298,17 @@ FUNCTIONS = (
         "Jacobian",
         "Kinematics",
         "The 6×n matrix that takes joint speeds to the velocity of a frame.\n\nRows are the angular velocity ω (rad/s) "
-        "and the velocity v (m/s) of the frame's origin; columns are the joint speeds. Rank, singular values and "
-        "condition number tell how near the pose is to a singularity.",
+        "and the velocity v (m/s) of the frame's origin; columns are the joint speeds, of a machine with loops those "
+        "of its actuators, which all else follows. Rank, singular values, condition number and Yoshikawa's w tell how "
+        "near the pose is to a singularity: of translation and rotation apart, since their units differ, and of both "
+        "with a characteristic length. Poses at which the machine moves though its actuators are held are told.",
         jacobian,
-        (_FRAME, Choice("axes", "Axes", "Axes in which ω and v are given", "world", ("world", "frame"))),
+        (
+            _FRAME,
+            Choice("axes", "Axes", "Axes in which ω and v are given", "world", ("world", "frame")),
+            ACTUATORS,
+            LENGTH,
+        ),
         needs=(needs_motion,),
         live=True,
         robotica="FKin",
@@ -234,7 +320,8 @@ FUNCTIONS = (
         "Joint coordinates that bring a frame to a target.\n\nThe target is a position, or a position and an "
         "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
         "ones, stays inside the joint limits, and lists every different solution with what is left of the error. If "
-        "the target is out of reach the nearest pose is told.",
+        "the target is out of reach the nearest pose is told. Angles a whole turn further are no other solution; "
+        "freedoms that are left at a solution mean that it is one of infinitely many.",
         inverse_kinematics,
         (
             _FRAME,
@@ -262,5 +349,6 @@ FUNCTIONS = (
         (_FRAME, _REFERENCE),
         needs=(needs_motion,),
         robotica="Planar",
+        reads="machine",
     ),
 )

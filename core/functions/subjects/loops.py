@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def loops(context: Context) -> Result:
     """Loops, cuts, solution order, and what is left to iteration."""
     mech = context.mech
-    if not mech.loops and not context.model.constraints:
+    if not mech.compiled.lasting.any():
         return Message(title="Loops", text="The model has no closed loop: its coordinates say where all is.")
     context.step(0, 1, "Looking for closed forms")
     steps = mech.solution_order
@@ -77,5 +77,6 @@ FUNCTIONS = (
         "such form is closed by iteration, and the list says which joints that ties together.",
         loops,
         needs=(needs_motion,),
+        reads="machine",
     ),
 )

@@ -9,7 +9,8 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
 from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
-from core.functions.subjects.dynamics import speed_dimensions
+from core.functions.subjects.actuation import names_of
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
 from core.functions.text import Amount, Cell, Column
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def mobility(context: Context) -> Result:
     from core.analysis.free_motion_poses import swing
 
     context.step(0, 2, "Ranks at assembled poses")
-    found = context.mech.mobility(context.q, context.p)
+    found = context.mech.mobility(context.q, context.p, context.t)
     parts: list[Result] = [_summary(found)]
     if found.redundant:
         parts.append(_redundant(found))
@@ -33,7 +34,7 @@ def mobility(context: Context) -> Result:
         parts.append(_motions(context, found))
     for k, motion in enumerate(found.motions[:MOST_SHOWN]):
         context.step(1 + k, 1 + len(found.motions), "Free motions")
-        poses = swing(context.mech, found.q, motion.speeds, context.p)
+        poses = swing(context.mech, found.q, motion.speeds, context.p, context.t)
         p = tuple(dict(context.p) for _ in poses)
         parts.append(PoseSequence(title=f"Motion {k + 1}: {motion.text}", q=rows_of(poses), p=p, display="animate"))
     return Report(title="Mobility", parts=tuple(parts))
@@ -56,26 +57,38 @@ def _redundant(found: Mobility) -> Table:
     )
     titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be given up in")
     note = "a constraint counts as redundant if the ones listed before it hold already: joint by joint, as in the model"
-    return Table(title="Redundant constraints", columns=tuple(map(Column, titles)), rows=rows, note=note)
+    elements = tuple(((item.collection, item.joint), *item.others) for item in found.redundant)
+    columns = tuple(map(Column, titles))
+    return Table(title="Redundant constraints", columns=columns, rows=rows, note=note, elements=elements)
 
 
 def _motions(context: Context, found: Mobility) -> Table:
     dimensions = dict(zip(context.mech.v_names, speed_dimensions(context), strict=True))
     rows: list[tuple[Cell, ...]] = []
+    elements: list[tuple[tuple[str, str], ...]] = []
+    owners = _owners(context)
     for k, motion in enumerate(found.motions, 1):
         for i, name in enumerate(context.mech.v_names):
             speed = float(motion.speeds[i])
             if abs(speed) > 1e-9:
                 rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
+                elements.append((owners[name],))
     note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
     return Table(
-        title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows), note=note
+        title="Free motions",
+        columns=(Column("Motion"), Column("Joint"), Column("Speed")),
+        rows=tuple(rows),
+        note=note,
+        elements=tuple(elements),
     )
 
 
-def names_of(text: str) -> tuple[str, ...]:
-    """Names in a text with commas or spaces."""
-    return tuple(text.replace(",", " ").split())
+def _owners(context: Context) -> dict[str, tuple[str, str]]:
+    """Speed → (collection, name) of its joint, or of the body that nothing holds."""
+    mech = context.mech
+    free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
+    joints = dict.fromkeys(coordinate.joint for coordinate in mech.coordinates)
+    return {name: free.get(joint, ("joints", joint)) for joint in joints for name in mech.v_names[mech.joint_v(joint)]}
 
 
 def assembly_branches(context: Context, hold: str) -> Result:
@@ -83,15 +96,16 @@ def assembly_branches(context: Context, hold: str) -> Result:
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
-    if not mech.loops:
+    if not mech.constrained:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
         )
-    names = names_of(hold) or independent_coordinates(mech, q, p)
+    names = names_of(hold) or independent_coordinates(mech, q, p, context.t)
     try:
-        found = branches(mech, names, q, p, step=lambda k, n: context.step(k, n, "Closing from other poses"))
+        found = branches(mech, names, q, p, context.t, step=lambda k, n: context.step(k, n, "Closing from other poses"))
     except ModelError as error:
         if hold:
             raise
@@ -103,7 +117,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
         Column("Present"),
     )
     rows = tuple(
-        (str(k), *map(float, pose), "yes" if np.max(np.abs(pose - present)) < 1e-6 else "")
+        (
+            str(k),
+            *map(float, without_dust(pose, SOLVED_FRACTION)),
+            "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
+        )
         for k, pose in enumerate(found, 1)
     )
     count = f"{len(found)} ways" if len(found) != 1 else "one way"
@@ -117,17 +135,14 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
     """Axis and pitch of the motion of one frame against another."""
-    import numpy as np
-
     from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:
-        v = np.array([speeds.get(name, 0.0) for name in mech.v_names])
-        v = mech.assemble(q, v, p=p)[1] if mech.loops else v
+        v = mech.speeds(q, speeds, p=p, t=context.t)
         title = f"Motion of {frame} against {reference}"
     else:
-        found = mech.mobility(q, p)
+        found = mech.mobility(q, p, context.t)
         if not 1 <= motion <= len(found.motions):
             raise ModelError(
                 f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
@@ -189,7 +204,8 @@ FUNCTIONS = (
         "The different ways in which the loops close.\n\nSome coordinates are held at their present values "
         "(independent ones, if none are named) and closing is tried from many random poses. A four-bar with a held "
         "crank has two branches, a six-legged platform up to forty. Branches count as one if all joints lie in the "
-        "same places.",
+        "same places: whole turns, a rod turned about its own line and weightless crosses between hinges that meet do "
+        "not count.",
         assembly_branches,
         (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
         needs=(needs_motion,),
@@ -199,8 +215,8 @@ FUNCTIONS = (
         "Instantaneous screw",
         "Mechanisms",
         "The line about which a body turns and along which it slides at this instant.\n\nEvery motion of a body is a "
-        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds (made "
-        "consistent with the loops), or else one of the machine's free motions. The axis is drawn in the scene.",
+        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds, or else one "
+        "of the machine's free motions. The axis is drawn in the scene. " + SPEEDS_FOLLOW,
         instantaneous_screw,
         (
             FrameName("frame", "Frame", "The frame that moves"),

@@ -53,8 +53,6 @@ def _stop(context: Context) -> None:
 
 def needs_open_chain(context: Context) -> str:
     """Loops and quaternions have no symbols here."""
-    if context.mech.loops or context.model.constraints:
-        return "The model has closed loops; equations in symbols are for open chains."
     from core.symbolic.chain import obstacle
 
     return obstacle(context.model)

@@ -22,7 +22,7 @@ def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequenti
     from core.analysis.sweep import sweep
 
     context.step(0, 1)
-    poses = sweep(context.model, context.mech, context.q, context.p, ranges, sequential=sequential)
+    poses = sweep(context.model, context.mech, context.q, context.p, ranges, sequential=sequential, t=context.t)
     count = 1 if display == "single" else poses.count
     names = ", ".join(dict.fromkeys(r.name for r in ranges))
     together = "" if len(ranges) == 1 else " one after another" if sequential else " together"

@@ -10,7 +10,8 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
-from core.functions.subjects.mobility import names_of
+from core.functions.subjects.actuation import names_of
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW
 from core.functions.text import Amount, Column
 from core.model.formula.numerals import readable
 
@@ -23,6 +24,11 @@ MOST_SHOWN = 12
 """Modes that come as poses to be played."""
 AMPLITUDE = 0.25
 """Amplitude (rad, or machine sizes) of a mode that is played."""
+
+TOUCH_TOLERANCE = 1e-9
+"""Way (rad or m) to a limit at which a coordinate stands there."""
+LEFT_OVER_FRACTION = 1e-8
+"""Part of the largest force at work up to which what is left over is not told."""
 
 _WORDS = {
     "stable": "It is stable: a push makes the machine oscillate about it.",
@@ -42,7 +48,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     context.step(0, 1, "Balancing forces")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
     try:
-        found = equilibrium(mech, context.q, p, tau=tau, nearest=search == "nearest")
+        found = equilibrium(mech, context.q, p, context.t, tau=tau, nearest=search == "nearest")
     except SimulationError as error:
         return Message(title="Static equilibrium", text=str(error), severity="warning")
     rests = "; ".join(
@@ -50,11 +56,9 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
         for name, force in found.limits.items()
     )
-    left = readable(f"{found.residual:.1e}")
-    text = (
-        f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}"
-        + (_WORDS[found.stability])
-    )
+    left = readable(f"{found.residual:.0e}")
+    but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
+    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
     rows = tuple(
         (
             c.name,
@@ -92,12 +96,19 @@ def _dimension_of(mech: Any, name: str) -> str:
 
 
 def _resting(coordinate: Any, value: float, limits: dict[str, float]) -> str:
-    return "rests against it" if coordinate.name in limits else _beyond(coordinate, value)
+    if coordinate.name in limits:
+        return "rests against it"
+    return _beyond(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
+
+
+def _touches(coordinate: Any, value: float) -> bool:
+    bounds = [bound for bound in (coordinate.lower, coordinate.upper) if bound is not None]
+    return any(abs(value - bound) < TOUCH_TOLERANCE for bound in bounds)
 
 
 def _beyond(coordinate: Any, value: float) -> str:
-    low = coordinate.lower is not None and value < coordinate.lower - 1e-9
-    high = coordinate.upper is not None and value > coordinate.upper + 1e-9
+    low = coordinate.lower is not None and value < coordinate.lower - TOUCH_TOLERANCE
+    high = coordinate.upper is not None and value > coordinate.upper + TOUCH_TOLERANCE
     return "below" if low else "above" if high else ""
 
 
@@ -109,8 +120,8 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
 
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
-    v, tau = (np.array([given.get(name, 0.0) for name in mech.v_names]) for given in (speeds, forces))
-    found = linearised(mech, context.q, v, tau, p, coordinates=names_of(coordinates))
+    tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
+    found = linearised(mech, context.q, speeds, tau, p, context.t, coordinates=names_of(coordinates))
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(
         title="State matrix",
@@ -168,7 +179,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     from core.mobility.constraint_rank import PositionConstraints
 
     mech, mode = context.mech, found.modes[index]
-    constraints = PositionConstraints(mech.compiled, context.p)
+    constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
@@ -208,11 +219,13 @@ FUNCTIONS = (
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
         "that are chosen or named. Each mode can be played in the scene. Frequencies mean most about a pose of rest; "
-        "Static equilibrium finds one.",
+        "Static equilibrium finds one. " + SPEEDS_FOLLOW,
         linearise,
         (
             Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
-            Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1),
+            Values(
+                "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
+            ),
             _TORQUES,
         ),
         needs=(needs_motion, needs_mass),

@@ -10,7 +10,7 @@ from core.errors import ModelError
 from core.model.bodies import WORLD
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.fields import Element
-from core.model.forces import FORCE_KINDS, JOINT, SENSOR, Force
+from core.model.forces import FORCE_KINDS, JOINT, SENSOR, STRANDS, Force, Strand
 from core.model.model import Model
 from core.model.sensors import SENSOR_KINDS, Sensor
 
@@ -40,6 +40,8 @@ def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dic
         needed = FORCE_KINDS[kind].needs
         if getattr(element, needed):
             return {}
+        if needed == STRANDS:
+            return {needed: (Strand(joint=_first(single_joints(model), "joint with one coordinate")),)}
         if needed == SENSOR:
             return {needed: _first(scalar_sensors(model), "sensor that measures one length or angle")}
         return {needed: _first(joints, "joint") if needed == JOINT else _point(model, element.a)}
@@ -79,6 +81,11 @@ def _coordinate(model: Model, joint: str, present: str) -> str:
 def geometric_sensors(model: Model) -> list[str]:
     """Names of sensors that can be held or driven: functions of the pose alone."""
     return [sensor.name for sensor in model.expanded.sensors if sensor.info.geometric]
+
+
+def single_joints(model: Model) -> list[str]:
+    """Joints with one coordinate."""
+    return [joint.name for joint in model.expanded.joints if joint.info.nq == 1]
 
 
 def scalar_sensors(model: Model) -> list[str]:

@@ -39,6 +39,8 @@ UNIT_TOLERANCE = 1e-3
 FAR = 3.0
 """A centre of mass is far off when it lies more than this many radii from every shape of its body."""
 
+FARTHEST_REST = {"angle": 1e3, "length": 1e5}
+"""Rest position (rad, m) beyond which it is surely a mistake."""
 NOTHING = Inertia()
 
 FindFile = Callable[[str, str], object]
@@ -92,6 +94,7 @@ class _Checks:
         for joint in self.model.joints:
             yield from self.axes(joint)
             yield from self.limits(joint)
+            yield from self.rests(joint)
             yield from self.passive(joint)
         yield from self.couplings()
         yield from self.massless()
@@ -393,6 +396,31 @@ class _Checks:
                     f"The rest position{which} ({amount(rest, measure)}) lies outside "
                     f"the limits {range_words(low, high, measure)}.",
                     "Move it inside.",
+                    "rest",
+                )
+
+    def rests(self, joint: Joint) -> Iterator[Finding]:
+        """Rest positions that nobody means."""
+        for number, value in enumerate(joint.rest):
+            measure = joint.info.coordinate_dimensions[number]
+            rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
+            if abs(rest) > farthest:
+                yield _of(
+                    joint,
+                    "warning",
+                    f"The rest position {amount(rest, measure)} is very far: more than {amount(farthest, measure)}.",
+                    "Give it in rad or m, or with its unit.",
+                    "rest",
+                )
+        first = joint.info.quaternion
+        if joint.rest and first is not None:
+            length = math.hypot(*(self.number(x) for x in joint.rest[first : first + 4]))
+            if abs(length - 1.0) > UNIT_TOLERANCE:
+                yield _of(
+                    joint,
+                    "warning",
+                    f"The quaternion of the rest position has length {length:g}, not 1.",
+                    "Give (0, 0, 0, 1) for no rotation.",
                     "rest",
                 )
 

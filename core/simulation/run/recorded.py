@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import FileError, near_misses
+from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
+from core.errors import AssemblyError, FileError, near_misses
 from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array, Settings
@@ -26,14 +27,12 @@ def run_of(
     aliases: Mapping[str, str],
     title: str,
 ) -> Run:
-    """The run whose coordinates follow the columns; others stay at rest, loops are closed.
+    """The run whose coordinates follow the columns; others stay at rest, or follow from what holds the machine.
 
     names, numbers : column names, (n, columns); aliases : column name → coordinate, beside the coordinates' own names
-    and `joint.q`. Speeds and accelerations are those of cubic splines through the columns.
+    and `joint.q`. Speeds and accelerations are those of cubic splines through the columns, of others those that follow.
     Raises FileError when no column is a coordinate, or the time does not grow.
     """
-    from scipy.interpolate import CubicSpline
-
     at = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
     time = numbers[:, at]
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):
@@ -54,19 +53,15 @@ def run_of(
     q = np.tile(mech.rest(dict(p)), (len(time), 1))
     for column, name in places.items():
         q[:, mech.q_names.index(name)] = numbers[:, column]
-    if mech.loops:
+    if mech.constrained:
         for k in range(len(q)):
-            q[k] = mech.move(q[max(k - 1, 0)], {name: numbers[k, c] for c, name in places.items()}, dict(p))
-    spline = CubicSpline(time, q)
-    v, a = np.zeros((len(time), mech.nv)), np.zeros((len(time), mech.nv))
-    for name in places.values():
-        joint = next(c.joint for c in mech.coordinates if c.name == name)
-        i, j = (
-            mech.q_names.index(name),
-            mech.joint_v(joint).start + mech.q_names.index(name) - mech.joint_q(joint).start,
-        )
-        v[:, j], a[:, j] = spline(time, 1)[:, i], spline(time, 2)[:, i]
-    tau = mech.inverse_dynamics(q, v, a, p=dict(p)) if not mech.loops else np.zeros_like(v)
+            values = {name: numbers[k, c] for c, name in places.items()}
+            q[k] = mech.move(q[max(k - 1, 0)], values, dict(p), t=float(time[k]))
+    v, a = _rates(mech, time, q)
+    if mech.constrained:
+        recorded = [name for name in places.values() if name in mech.v_names]
+        v, a = _following(mech, p, time, q, v, a, recorded)
+    tau = mech.inverse_dynamics(q, v, a, p=dict(p), t=time)
     settings = Settings(
         method=RECORDED.id,
         duration=float(time[-1] - time[0]),
@@ -80,3 +75,32 @@ def run_of(
         max_steps=0,
     )
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
+
+
+def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
+    """(n, nv) speeds and accelerations of cubic splines through positions (n, nq)."""
+    from scipy.interpolate import CubicSpline
+
+    spline = CubicSpline(time, q)
+    if mech.nq == mech.nv:
+        return spline(time, 1), spline(time, 2)
+    rates = [mech.rate(np.tile(pose, (mech.nv, 1)), np.eye(mech.nv)) for pose in q]
+    v = np.array([np.linalg.lstsq(N.T, rate, rcond=None)[0] for N, rate in zip(rates, spline(time, 1), strict=True)])
+    return v, CubicSpline(time, v)(time, 1)
+
+
+def _following(
+    mech: Mechanism, p: Mapping[str, float], time: Array, q: Array, v: Array, a: Array, recorded: Sequence[str]
+) -> tuple[Array, Array]:
+    """(n, nv) consistent speeds and accelerations: those recorded (names of speeds) are kept, others follow; where
+    splines through several that depend on each other do not agree, the nearest."""
+    at = [mech.v_names.index(name) for name in recorded]
+    for k, t in enumerate(map(float, time)):
+        moving, speeding = (dict(zip(recorded, map(float, x[k, at]), strict=True)) for x in (v, a))
+        try:
+            v[k] = mech.speeds(q[k], moving, p=dict(p), t=t)
+            a[k] = mech.accelerations(q[k], v[k], speeding, p=dict(p), t=t)
+        except AssemblyError:
+            v[k] = nearest_speeds(mech.compiled, q[k], v[k], np.ones(mech.nv), dict(p), t)
+            a[k] = nearest_accelerations(mech.compiled, q[k], v[k], a[k], dict(p), t)
+    return v, a

@@ -9,6 +9,7 @@ from core.files import load
 from core.model import Model, Parameter
 from core.model.edits import edits
 from resources import EXAMPLES
+from tests.functions.consistent_states import model_of
 
 
 @pytest.fixture
@@ -134,3 +135,12 @@ def test_the_folder_is_that_of_the_file_but_never_the_examples(session, tmp_path
     assert (session.path, session.folder) == (None, urdf.parent)
     session.start(Model(name="new"))
     assert session.folder is None
+
+
+@pytest.mark.parametrize(
+    ("machine", "element", "field", "value"), [("rods", "link", "length", 0.46), ("gears", "mesh", "ratio", -1.2)]
+)
+def test_a_slider_keeps_rods_and_gears_together_while_it_moves(machine, element, field, value):
+    session = Session(edits.promote(model_of(machine), "constraints", element, field, "s"))
+    session.preview(parameters={"s": value})
+    assert np.max(np.abs(session.mech.constraint_residual(session.q, p=session.p))) < 1e-8

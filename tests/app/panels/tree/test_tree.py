@@ -533,3 +533,25 @@ def test_renaming_what_is_being_renamed_goes_on(bench, capfd):
         QApplication.processEvents()
     assert "editing failed" not in capfd.readouterr().err
     assert bench.window.tree.view.findChild(QLineEdit) is not None
+
+
+def test_gravity_is_named_where_it_keeps_a_parameters_value(qtbot, session, tree):
+    session.apply("Gravity", lambda model: edits.add(model, Parameter(name="g", value=9.81)))
+    field = dataclasses.replace(session.model.world.gravity, acceleration=(0.0, 0.0, "-g"))
+    world = dataclasses.replace(session.model.world, gravity=field)
+    session.apply("Gravity", lambda model: dataclasses.replace(model, world=world))
+    session.select(Ref("parameters", "g"))
+    tree.remove_selected()
+    dialog = tree.findChild(RemovalDialog)
+    assert [dialog.list.item(i).text() for i in range(dialog.list.count())] == ["gravity of the world"]
+    dialog.accept()
+    assert session.model.world.gravity.acceleration == (0.0, 0.0, -9.81)
+
+
+def test_a_joint_that_goes_at_once_tells_what_it_leaves(qtbot, session, tree):
+    told = []
+    session.message.connect(lambda _severity, text: told.append(text))
+    session.select(Ref("joints", "j1"))
+    tree.remove_selected()
+    assert [joint.name for joint in session.model.joints] == ["j2"]
+    assert told == ["Without joints to the ground, moving freely: lower, upper."]

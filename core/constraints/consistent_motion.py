@@ -1,0 +1,214 @@
+"""Speeds and accelerations of which some are given by name: these are kept, all others follow from what holds.
+
+    G v = ḟ,   G a = f̈ − Ġ v
+
+Where joints, constraints and drivers leave freedom beside what is given, independent ones of the others are zero: of
+joints with one coordinate first, of early joints first. What contradicts is an error that says what would fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.machine_size import speed_units
+from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
+from core.errors import AssemblyError, ModelError, near_misses
+from core.multibody.parameter_values import Values
+from core.numerics.rank import inverse
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+
+VANISHES_TOLERANCE = 1e-7
+"""Part of the largest singular value of G below which others count as zero: positions are closed to a tolerance."""
+AGREES_TOLERANCE = 1e-6
+"""By how much (rad or m, per s or s²; of large ones that part) given values may miss each other: digits of a printed
+number."""
+SURELY, BARELY = 0.2, 1e-6
+"""Part of the largest motion that must be left in a speed for it to be independent of others: sought first, then."""
+ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
+
+
+def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, float], p: Values = None, t: float = 0.0) -> Array:
+    """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
+    values = _by_name(compiled, given)
+    v = _completed(compiled, q, values, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
+    if (found := contradiction(compiled, q, v, p, t)) is not None:
+        raise contradiction_error(compiled, found)
+    return v
+
+
+def named_accelerations(
+    compiled: Compiled,
+    q: Array,
+    v: Array,
+    given: Mapping[str, float],
+    p: Values = None,
+    t: float = 0.0,
+    *,
+    steady: Sequence[str] = (),
+) -> Array:
+    """(nv,) the same of accelerations at speeds v; steady : names of speeds that stay as they are, if they can."""
+    values = _by_name(compiled, given)
+    first = [k for k in _by_name(compiled, dict.fromkeys(steady, 0.0)) if k not in values]
+    demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
+    every = np.ones(len(compiled.rows), dtype=bool)
+    return _completed(compiled, q, values, first, demanded, every, p, 2)
+
+
+def filled_speeds(
+    compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], p: Values = None, t: float = 0.0
+) -> Array | None:
+    """(nv,) speeds that keep all entries of v that are fixed or not zero; None if these contradict each other, or leave
+    no zero to follow."""
+    kept = {int(k): float(v[k]) for k in np.flatnonzero(fixed | (v != 0.0))}
+    if len(kept) == len(v):
+        return None
+    try:
+        return _completed(compiled, q, kept, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
+    except AssemblyError:
+        return None
+
+
+def nearest_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Values = None, t: float = 0.0) -> Array:
+    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ. Those of infinite weight
+    stay."""
+    rows = compiled.levels <= 1
+    if not rows.any():
+        return v
+    G = compiled.call("constraint_jacobian", q, p=p)[rows]
+    missing = _speeds_demanded(compiled, p, t)[rows] - G @ v
+    return np.asarray(v + inverse(G / weights) @ missing / weights)
+
+
+def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: Values = None, t: float = 0.0) -> Array:
+    """(nv,) the accelerations nearest to a that do so at consistent speeds v."""
+    if not compiled.constrained:
+        return a
+    G, bias = compiled.call("constraint_jacobian", q, p=p), compiled.call("constraint_bias", q, v, p=p, t=t)
+    return np.asarray(a - inverse(G) @ (G @ a + bias))
+
+
+def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[list[int], Array]:
+    """(indices of independent speeds, (nv, k) B with v = B v[indices]) as joints and constraints leave them. Drivers
+    hold nothing here: they are what actuators do."""
+    if not compiled.lasting.any():
+        return list(range(compiled.nv)), np.eye(compiled.nv)
+    N = _null_space(np.asarray(compiled.call("constraint_jacobian", q, p=p))[compiled.lasting])
+    chosen = independent_speeds(compiled, N, shares=(BARELY,))
+    return chosen, np.asarray(N @ np.linalg.inv(N[chosen]))
+
+
+def independent_speeds(
+    compiled: Compiled, motions: Array, first: Sequence[int] = (), shares: Sequence[float] = (SURELY, BARELY)
+) -> list[int]:
+    """Indices of speeds that determine motions (nv, k), sorted: those of `first` if they can be, then of joints with
+    one coordinate, then early ones.
+
+    shares : parts of the largest motion that must be left in a speed beside those chosen before, tried in this order
+    """
+    joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
+    alone = [joint[0] for joint in joints if len(joint) == 1]
+    order = [*alone, *(k for k in range(compiled.nv) if k not in set(alone))]
+    rows = motions.copy()
+    chosen: list[int] = []
+    largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
+    for share, among in ((BARELY, first), *((share, order) for share in shares)):
+        for k in among:
+            row = rows[k]
+            if len(chosen) < rows.shape[1] and k not in chosen and np.linalg.norm(row) > share * largest > 0.0:
+                chosen.append(k)
+                rows = rows - np.outer(rows @ row, row) / float(row @ row)
+    return sorted(chosen)
+
+
+def _by_name(compiled: Compiled, given: Mapping[str, float]) -> dict[int, float]:
+    """Index of a speed → value."""
+    known = {name: k for k, name in enumerate(compiled.v_names)}
+    for name, value in given.items():
+        if name not in known:
+            raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(str(name), known))
+        if not np.isfinite(value):
+            raise ModelError(f"{value} is not a finite number.", where=f"speed '{name}'", remedy="Give a number.")
+    return {known[name]: float(value) for name, value in given.items()}
+
+
+def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:
+    """(rows,) ḟ."""
+    if not compiled.program.timed_constraints:
+        return np.zeros(len(compiled.rows))
+    return -np.asarray(compiled.call("constraint_time", p=p, t=t))
+
+
+def _null_space(G: Array) -> Array:
+    """(nv, k) orthonormal columns N with G N = 0."""
+    _, sigma, right = np.linalg.svd(G)
+    return np.asarray(right[_rank(sigma) :].T)
+
+
+def _rank(sigma: Array) -> int:
+    return int(np.count_nonzero(sigma > VANISHES_TOLERANCE * max(float(np.max(sigma, initial=0.0)), 1e-12)))
+
+
+def _completed(
+    compiled: Compiled,
+    q: Array,
+    kept: Mapping[int, float],
+    first: Sequence[int],
+    demanded: Array,
+    rows: NDArray[np.bool_],
+    p: Values,
+    order: int,
+) -> Array:
+    """(nv,) x with G x = what is demanded: entries of `kept` as given, then zeros, those of `first` before others."""
+    x = np.zeros(compiled.nv)
+    if not rows.any():
+        x[list(kept)] = list(kept.values())
+        return x
+    units = speed_units(compiled, p)
+    G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[rows] * units
+    x = np.linalg.pinv(G, rcond=VANISHES_TOLERANCE) @ demanded[rows]
+    N = _null_space(G)
+    for k, value in kept.items():
+        x, N, missed = _taken(x, N, k, value / units[k])
+        if missed * units[k] > AGREES_TOLERANCE * max(1.0, *map(abs, kept.values())):
+            raise _contradiction(compiled, k, value, float(x[k] * units[k]), [i for i in kept if i != k], order)
+    for k in independent_speeds(compiled, N, first):
+        x, N, _ = _taken(x, N, k, 0.0)
+    return np.asarray(x * units)
+
+
+def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, float]:
+    """x + N c with the value in entry k, the motions N that are left then, and by how much the entry misses it."""
+    row = N[k]
+    size = float(np.linalg.norm(row))
+    missing = value - float(x[k])
+    if size <= BARELY:
+        return x, N, abs(missing)
+    x = x + N @ (row / size**2 * missing)
+    x[k] = value
+    reflected = row / size  # N without its direction along the row, by a Householder reflection
+    axis = reflected.copy()
+    axis[0] += np.copysign(1.0, reflected[0])
+    N = N - np.outer(N @ axis, axis) * (2.0 / float(axis @ axis))
+    return x, N[:, 1:], 0.0
+
+
+def _contradiction(
+    compiled: Compiled, k: int, value: float, fitting: float, others: Sequence[int], order: int
+) -> AssemblyError:
+    """The message about a given value that does not fit what holds, and those given before it."""
+    word, per = ORDERS[order]
+    unit = "rad" if compiled.coordinates.speed_dimensions[k] == "angular_velocity" else "m"
+    fitting = fitting if abs(fitting) > AGREES_TOLERANCE else 0.0
+    beside = " and ".join(compiled.v_names[i] for i in others)
+    cause = f"With {beside} as given, what holds the machine" if others else "What holds the machine"
+    return AssemblyError(
+        f"{cause} leaves no such {word}: {amount_text(value, unit, per)} is given, "
+        f"{amount_text(fitting, unit, per)} would fit.",
+        where=f"{word} of '{compiled.v_names[k]}'",
+        remedy="Leave it out: it follows." if others else "Leave it out.",
+    )

@@ -1,0 +1,193 @@
+"""Values of coordinates and speeds as people give them: by name or all in order, as numbers or with a unit behind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError, ModelError, near_misses
+from core.model.formula.expression import evaluate, parse
+from core.model.formula.numerals import typed
+from core.model.units.compound_units import with_compound_unit
+from core.model.units.units import SI
+from core.model.validation.units import misfit
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled, once
+
+Array = NDArray[np.float64]
+Which = Literal["q", "v"]
+"""Coordinates, or speeds; the last word of the channels that they are in a run."""
+
+WORDS = {"q": "coordinate", "v": "speed"}
+
+
+@once
+def _meanings(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
+    return {"q": _meant(compiled, "q"), "v": _meant(compiled, "v")}
+
+
+def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
+    """What can be named → the coordinates or speeds that it stands for, in order."""
+    own = compiled.coordinates
+    found: dict[str, tuple[str, ...]] = {}
+    names = compiled.q_names if which == "q" else compiled.v_names
+    part = own.slice_q if which == "q" else own.slice_v
+    found |= {name: (name,) for name in (*names, *own.followers)}
+    found |= {name: names[part(name)] for name in own.joints if name not in found}
+    return found | {f"{name}.{which}": meant for name, meant in found.items() if f"{name}.{which}" not in found}
+
+
+def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tuple[str, ...]:
+    """The coordinates or speeds that a name stands for: one by its own name or that of a joint that follows another,
+    all of a joint by its name; also as a run's channels are called ("elbow.q").
+
+    Raises ModelError for a name that stands for none.
+    """
+    known = _meanings(compiled)[which]
+    if name in known:
+        return known[name]
+    word = WORDS[which]
+    joint = str(name).removesuffix(f".{which}")
+    loop = next((loop for loop in compiled.loops if loop.cut == joint), None)
+    if loop is not None:
+        raise ModelError(
+            f"The joint '{joint}' closes a loop and has no {word} of its own.",
+            where=where,
+            remedy=f"Name others of its loop: {', '.join(loop.joints[:-1])}; it follows.",
+        )
+    names = compiled.q_names if which == "q" else compiled.v_names
+    raise ModelError(f"There is no {word} '{name}'.", where=where, remedy=near_misses(str(name), names))
+
+
+def dimension(compiled: Compiled, which: Which, name: str) -> str:
+    """What a coordinate or speed (one, by its own name) measures."""
+    own = compiled.coordinates
+    if name in own.followers:
+        info = own.followers[name].info
+        return (info.coordinate_dimensions if which == "q" else info.speed_dimensions)[0]
+    at = (compiled.q_names if which == "q" else compiled.v_names).index(name)
+    part = own.slice_q if which == "q" else own.slice_v
+    joint = next(each for each in own.joints if part(each).start <= at < part(each).stop)
+    info, place = own.joints[joint].info, at - part(joint).start
+    return (info.coordinate_dimensions if which == "q" else info.speed_dimensions)[place]
+
+
+def by_name(
+    compiled: Compiled, which: Which, given: Mapping[str, Any], p: Values = None, label: str = ""
+) -> dict[str, float]:
+    """Each coordinate or speed that is named → its value, rad, m, rad/s, m/s.
+
+    given : names (see `meant_by`) → a number, a text with a unit or a formula in parameters, or one for each of the
+    joint's; label : what the caller calls it
+    Raises ModelError for names that there are not, values that are no finite numbers, and two values for one.
+    """
+    found: dict[str, float] = {}
+    values = _parameters(compiled, p, given.values())
+    for name, value in given.items():
+        meant = meant_by(compiled, which, name, label)
+        where = f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'"
+        several = [value] if len(meant) == 1 and _alone(value) else _items(value, where)
+        if len(several) != len(meant):
+            words = f"{len(meant)} numbers are" if len(meant) > 1 else "One number is"
+            raise ModelError(f"{words} needed.", where=where, remedy=f"In order: {', '.join(meant)}.")
+        for each, one in zip(meant, several, strict=True):
+            number = quantity(one, dimension(compiled, which, each), values, where)
+            if found.setdefault(each, number) != number:
+                raise ModelError(
+                    f"It is given twice, as {found[each]:.6g} and as {number:.6g}.",
+                    where=where,
+                    remedy="Give it once.",
+                )
+    return found
+
+
+def in_order(compiled: Compiled, which: Which, given: Any, p: Values = None, label: str = "") -> Array:
+    """(nq,) or (nv,) all coordinates or speeds from a list in order: numbers, or texts as in `by_name`.
+
+    Raises ModelError that tells how many are needed, and in which order.
+    """
+    names = compiled.q_names if which == "q" else compiled.v_names
+    items = [given] if len(names) == 1 and _alone(given) else _items(given, label)
+    if any(isinstance(each, str) for each in items) and len(items) == len(names):
+        values = _parameters(compiled, p, items)
+        measured = zip(items, names, strict=True)
+        return np.array(
+            [quantity(x, dimension(compiled, which, name), values, f"{label} of '{name}'") for x, name in measured]
+        )
+    return numbers(items, names, label)
+
+
+def numbers(given: Any, names: Iterable[str], label: str) -> Array:
+    """(n,) as many numbers as there are names, or a ModelError."""
+    known = tuple(names)
+    try:
+        array = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(
+            "This is no list of numbers.", where=label, remedy="Give numbers in SI units, or values by name."
+        ) from None
+    if array.shape != (len(known),):
+        listed = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
+        raise ModelError(
+            f"{label} has shape {array.shape}; {len(known)} numbers are needed.",
+            where=label,
+            remedy=f"In order: {listed}. Or give some of them by name." if known else "",
+        )
+    return array
+
+
+def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str) -> float:
+    """A finite number, SI, from a number or from a text: with a unit behind ("30 deg", "10 rpm", "30°/s"), or a formula
+    in parameters (`values`). Raises ModelError."""
+    if isinstance(value, str):
+        return _read(value, dimension, values, where)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        unit = f" in {SI[dimension]}" if SI.get(dimension) else ""
+        raise ModelError(
+            f"{value!r} is not a finite number.",
+            where=where,
+            remedy=f"Give a number{unit}, or a text with a unit.",
+        )
+    return float(value)
+
+
+def _read(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
+    try:
+        formula = with_compound_unit(typed(text.strip()).replace("°", " deg"), dimension, values)
+        if (said := misfit(formula, dimension)) is not None:
+            raise ModelError(said[0], remedy=said[1])
+        number = evaluate(parse(formula), values)
+    except KinetostatError as error:
+        raise ModelError(error.what, where=where, remedy=error.remedy) from None
+    return quantity(number, dimension, values, where)
+
+
+def _items(given: Any, where: str) -> list[Any]:
+    """The items of a list, array or other sequence."""
+    if _alone(given) or isinstance(given, str | bytes | Mapping):
+        raise ModelError(
+            "This is no list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
+        )
+    return list(given)
+
+
+def _alone(given: Any) -> bool:
+    """Whether it is one value, no sequence."""
+    return (
+        isinstance(given, str) or not isinstance(given, Iterable) or (isinstance(given, np.ndarray) and not given.ndim)
+    )
+
+
+def _parameters(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
+    """What names in the texts among the values given mean."""
+    if not any(isinstance(item, str) for each in given for item in ([each] if _alone(each) else each)):
+        return {}
+    row = compiled.parameter_values(p)
+    return compiled.model.values(dict(zip(compiled.p_names, map(float, row), strict=True)))

@@ -1,0 +1,140 @@
+"""The position of rest: what joints state of theirs is kept, joints that state none move first.
+
+Where what is stated cannot be had, because loops do not close so or drivers hold something else, the nearest position
+is taken, and it is told how far each joint stands from what it states.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints import cut_coordinates
+from core.constraints.closed_positions import closed_position
+from core.constraints.failures import value_text
+from core.constraints.named_positions import with_values
+from core.model.validation.findings import Finding
+from core.multibody.parameter_values import Values
+from core.numerics.tolerances import ACCEPTED_GAP
+from core.traces.compiled import Compiled, once
+
+Array = NDArray[np.float64]
+
+KEPT_TOLERANCE = 1e-6
+"""How far (rad, m) a joint may stand from the rest position it states when that counts as kept."""
+TOLD_TOLERANCE = 1e-3
+"""How far (rad, m) it must stand from it to be told: rest positions are written with some digits."""
+UNWILLING = 100.0
+"""Weight of coordinates with a stated rest position beside others, where not all can be kept."""
+PASSES = 3
+"""Closings from what is stated, the others where the last one left them."""
+
+
+class RestMove(NamedTuple):
+    """A coordinate of a joint that does not stand where the joint states, rad or m; None of attitudes and free bodies,
+    of which only is said how far they are apart."""
+
+    joint: str
+    stated: float | None
+    stands: float | None
+    apart: float
+    dimension: str
+
+
+def rest(compiled: Compiled, p: Values = None, t: float = 0.0) -> Array:
+    """(nq,) the rest position: as stated, else neutral, inside the limits, loops closed, or as nearly as they can be;
+    joints that state none move first."""
+    return _rest(compiled).copy() if p is None and t == 0.0 else _closed_rest(compiled, p, t)
+
+
+@once
+def _rest(compiled: Compiled) -> Array:
+    return _closed_rest(compiled, None, 0.0)
+
+
+def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
+    start, ones, nothing = compiled.coordinates.rest(), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
+    closed, gap = closed_position(compiled, start, ones, nothing, p, anywhere=True, t=t)
+    if not gap < ACCEPTED_GAP or _farthest(compiled, closed, p) < KEPT_TOLERANCE:
+        return closed
+    stated = _stated(compiled)
+    if len(stated) in (0, len(compiled.coordinates.joints)):  # nothing goes before anything else
+        return closed
+    values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
+    kept = with_values(compiled, closed, values, p, t)
+    return _nearest(compiled, start, closed, stated, p, t) if kept is None else kept
+
+
+def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float) -> Array:
+    """Of the closed positions near to a start and to one that is closed, that in which joints stand nearest to what
+    they state."""
+    weights, nothing = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
+    for joint in stated:
+        weights[compiled.joint_v(joint)] = UNWILLING
+    best, q = closed, start
+    for _ in range(PASSES):
+        q, gap = closed_position(compiled, q, weights, nothing, p, anywhere=True, t=t)
+        if gap < ACCEPTED_GAP and _farthest(compiled, q, p) < _farthest(compiled, best, p):
+            best = q
+        q = best.copy()
+        for joint in stated:
+            q[compiled.joint_q(joint)] = start[compiled.joint_q(joint)]
+    return best
+
+
+def _stated(compiled: Compiled) -> list[str]:
+    """Joints of the tree that state a rest position and that no driver moves."""
+    driven = {driver.joint for driver in compiled.model.expanded.drivers}
+    return [name for name, joint in compiled.coordinates.joints.items() if joint.rest and name not in driven]
+
+
+def _farthest(compiled: Compiled, q: Array, p: Values) -> float:
+    return max((move.apart for move in _moves(compiled, q, p)), default=0.0)
+
+
+def rest_moves(compiled: Compiled) -> tuple[RestMove, ...]:
+    """The joints that at rest do not stand where they state."""
+    return tuple(move for move in _moves(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
+
+
+def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
+    """How far coordinates stand from what their joints state; angles of joints that close loops up to whole turns."""
+    own, found = compiled.coordinates, []
+    driven = {driver.joint for driver in compiled.model.expanded.drivers}
+    cut = {joint.name for joint in compiled.cuts}
+    for joint in compiled.model.expanded.joints:
+        if not joint.rest or not joint.info.nv or joint.name in driven:
+            continue
+        stated = np.array([own.numbers.scalar(x, f"joint '{joint.name}', rest") for x in joint.rest])
+        stands = cut_coordinates.coordinate(compiled, q, joint.name, p)
+        if joint.info.nq > joint.info.nv:
+            way = joint.info.between(stated, stands)
+            found += [
+                RestMove(joint.name, None, None, float(np.linalg.norm(way[rows])), dimension)
+                for rows, dimension in ((slice(3), "angle"), (slice(3, None), "length"))
+            ]
+            continue
+        for k, dimension in enumerate(joint.info.coordinate_dimensions):
+            apart = float(stands[k] - stated[k])
+            if joint.name in cut and joint.info.is_wound(k):
+                apart -= 2.0 * np.pi * round(apart / (2.0 * np.pi))
+            found.append(RestMove(joint.name, float(stated[k]), float(stated[k]) + apart, abs(apart), dimension))
+    return found
+
+
+def findings(compiled: Compiled) -> tuple[Finding, ...]:
+    """What is told of joints whose stated rest positions cannot be had."""
+    remedy = "State the rest positions of fewer joints, which the others follow, or those of a pose that closes."
+    return tuple(
+        Finding("warning", _words(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
+    )
+
+
+def _words(move: RestMove) -> str:
+    apart = value_text(move.apart, move.dimension)
+    if move.stated is None or move.stands is None:
+        return f"It does not stand in its rest position, with which nothing closes, but {apart} away."
+    stated, stands = (value_text(x, move.dimension) for x in (move.stated, move.stands))
+    return f"It does not stand at its rest position {stated}, with which nothing closes, but at {stands}: {apart} away."

@@ -1,0 +1,191 @@
+"""Actuators and manipulability relative to them, against closed forms and differences of closed poses."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from core.analysis.actuators import actuators, default_actuators, loose_words, transmission
+from core.analysis.manipulability import actuated_jacobian, dimensions, manipulability, measures, singular_values
+from core.errors import ModelError
+from core.files import load
+from core.functions.catalogue import call
+from core.functions.context import Context
+from core.functions.results import leaves, tables
+from core.mechanism import Mechanism
+from core.model import DHChain, DHRow, Driver, Limit, Model
+from resources import EXAMPLES
+from tests.mobility import overconstrained as machines
+
+HALF = math.pi / 2
+CONSTRAINED = sorted(
+    path.stem
+    for path in EXAMPLES.glob("*.kst")
+    if (lambda model: model.constraints or Mechanism(model).loops)(load(path))
+)
+
+
+def arm(*rows):
+    return Mechanism(Model(name="arm", chains=(DHChain(name="arm", rows=rows),)))
+
+
+def yoshikawa(mech, q, frame="tool"):
+    """(translation, rotation) of w."""
+    general = dimensions(mech, frame)
+    return tuple(
+        manipulability(mech, np.asarray(q), frame, part=part, m=general[part]).measures.yoshikawa
+        for part in ("translation", "rotation")
+    )
+
+
+def test_index_of_planar_arms_with_two_and_three_joints():
+    two, three = arm(DHRow(a=0.6), DHRow(a=0.4)), arm(DHRow(a=0.6), DHRow(a=0.4), DHRow(a=0.3))
+    for q in np.random.default_rng(0).uniform(-3, 3, (5, 3)):
+        assert yoshikawa(two, q[:2]) == pytest.approx((0.24 * abs(math.sin(q[1])), math.sqrt(2.0)), rel=1e-12)
+        q1, q2, q3 = q
+        # √det(J Jᵀ) of the rows x, y is the root of the sum of squared minors of the columns (Cauchy–Binet)
+        along = [np.array([math.cos(a), math.sin(a)]) for a in np.cumsum([q1, q2, q3])]
+        tip = 0.6 * along[0] + 0.4 * along[1] + 0.3 * along[2]
+        arms = [tip, tip - 0.6 * along[0], 0.3 * along[2]]
+        minors = [arms[i][0] * arms[j][1] - arms[i][1] * arms[j][0] for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert yoshikawa(three, q) == pytest.approx((math.hypot(*minors), math.sqrt(3.0)), rel=1e-11)
+
+
+def test_index_of_a_spherical_wrist_is_the_sine_of_its_middle_angle():
+    wrist = arm(DHRow(alpha=-HALF), DHRow(alpha=HALF), DHRow())
+    for q in np.random.default_rng(1).uniform(-3, 3, (5, 3)):
+        assert yoshikawa(wrist, q) == (pytest.approx(0.0), pytest.approx(abs(math.sin(q[1])), rel=1e-12))
+
+
+def test_index_of_the_catalogue_is_zero_only_where_the_arm_is_singular():
+    """√det(J Jᵀ) of six rows is zero for every arm with fewer than six joints."""
+    model = Model(name="arm", chains=(DHChain(name="arm", rows=(DHRow(a=0.6), DHRow(a=0.4))),))
+    mech = Mechanism(model)
+    for q2, expected in ((0.7, 0.24 * math.sin(0.7)), (0.0, 0.0)):
+        table = tables(call("jacobian", Context(model, mech, np.array([0.3, q2]))))[-1]
+        facts = {row[0]: row[1:] for row in table.rows}
+        assert facts["Yoshikawa's w"][0] == pytest.approx(expected, abs=1e-12)
+        assert facts["Rank here"] == ((2 if q2 else 1), 1, 2)
+
+
+def test_both_parts_together_do_not_depend_on_the_unit_of_length():
+    """[ω; v/L] with L of the machine: an arm ten times as large has the same singular values."""
+    found = []
+    for scale in (1.0, 10.0):
+        model = Model(name="arm", chains=(DHChain(name="arm", rows=(DHRow(a=scale), DHRow(a=0.7 * scale))),))
+        table = tables(call("jacobian", Context(model, Mechanism(model), np.array([0.3, 0.8]))))[-1]
+        found.append([row[3] for row in table.rows[2:]])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+
+
+def test_joints_that_slide_are_weighed_by_the_length():
+    mech = arm(DHRow(alpha=-HALF), DHRow(kind="prismatic", d=0.0))
+    q = np.array([0.3, 0.8])
+    general = dimensions(mech, "tool")["translation"]
+    radii = [manipulability(mech, q, "tool", m=general, length=L).radii[:2] for L in (1.0, 0.25)]
+    np.testing.assert_allclose(radii[0], [1.0, 0.8], rtol=1e-12)  # v of the slide, r ω of the turn
+    np.testing.assert_allclose(radii[1], [0.8, 0.25], rtol=1e-12)
+
+
+def legs(mech, q, count=6):
+    """(6, 6) rows [r × n; n] of the legs: their rates for the platform's [ω; v]."""
+    center = mech.frame(q, "platform")[:3, 3]
+    poses = mech.joint_poses(q)
+    feet, heads = (np.array([poses[f"{name}{i}"][0][:3, 3] for i in range(1, count + 1)]) for name in ("base", "top"))
+    n = (heads - feet) / np.linalg.norm(heads - feet, axis=1)[:, None]
+    return np.concatenate([np.cross(heads - center, n), n], axis=1)
+
+
+def test_a_platform_is_moved_by_its_legs():
+    """J is the inverse of the Plücker coordinates of the legs' lines."""
+    mech = Mechanism(machines.stewart())
+    q = mech.neutral()
+    assert default_actuators(mech.compiled).names == tuple(f"leg{i}" for i in range(1, 7))
+    np.testing.assert_allclose(actuated_jacobian(mech, q, "platform").matrix @ legs(mech, q), np.eye(6), atol=1e-9)
+    sigma = 1.0 / np.linalg.svd(np.linalg.inv(legs(mech, q))[3:], compute_uv=False)
+    force = manipulability(mech, q, "platform", kind="force", m=3)
+    np.testing.assert_allclose(np.sort(force.radii), np.sort(sigma), rtol=1e-8)
+
+
+def test_the_platform_of_the_examples_is_moved_by_its_legs():
+    context = Context.of(load(EXAMPLES / "stewart.kst"))
+    matrix = next(leaves(call("jacobian", context)))
+    assert matrix.columns == tuple(f"leg{i}.slide" for i in range(1, 7))
+    assert "leg1.slide" in call("manipulability", context).measures.note
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_columns_are_differences_of_closed_poses_per_actuator(name):
+    context = Context.of(load(EXAMPLES / f"{name}.kst"))
+    mech, q, h = context.mech, context.q, 1e-5
+    chosen = default_actuators(mech.compiled)
+    J = actuated_jacobian(mech, q, context.tool)
+    assert not J.loose.shape[1]
+    speeds = transmission(mech, q, chosen).speeds
+    np.testing.assert_allclose(speeds[list(chosen.indices)], np.eye(len(chosen.names)), atol=1e-9)
+    for k in range(len(chosen.names)):
+        ahead, behind = (
+            mech.frame(mech.assemble(mech.integrate(q, step * speeds[:, k])), context.tool) for step in (h, -h)
+        )
+        rate = (ahead[:3, 3] - behind[:3, 3]) / (2 * h)
+        np.testing.assert_allclose(J.matrix[3:, k], rate, atol=2e-6)
+
+
+def test_a_slider_cannot_move_its_crank_where_it_turns_back():
+    """Where the slider stands farthest out its speed vanishes for any of the crank's."""
+    mech = Mechanism(load(EXAMPLES / "slider_crank.kst"))
+    shaft = actuators(mech, ["shaft"])
+    name = next(c.name for c in mech.coordinates if c.dimension == "length")
+    slider, k = actuators(mech, [name]), mech.v_names.index(name)
+
+    def rate(angle):
+        return float(transmission(mech, mech.move(mech.rest(), {"shaft": angle}), shaft).speeds[k, 0])
+
+    dead = mech.move(mech.rest(), {"shaft": scipy.optimize.brentq(rate, -0.4, 0.5, xtol=1e-13)})
+    assert not transmission(mech, mech.move(mech.rest(), {"shaft": 0.5}), slider).loose.shape[1]
+    loose = transmission(mech, dead, slider).loose
+    assert loose.shape[1] == 1
+    assert loose[k, 0] == pytest.approx(0.0, abs=1e-7)
+    assert "second type" in loose_words(mech, slider, loose)
+    assert manipulability(mech, dead, "rod", part="rotation", actuators=slider, m=1).measures.yoshikawa == math.inf
+    context = Context(mech.model, mech, dead)
+    told = next(leaves(call("jacobian", context, frame="rod", actuators=name)))
+    assert told.severity == "warning"
+    assert name in told.text
+    assert "second type" in call("manipulability", context, frame="rod", actuators=name).remark
+
+
+def test_infinite_radii_stand_where_nothing_is_controlled():
+    sigma, axes = singular_values(np.diag([2.0, 1.0, 0.5]), np.array([[0.0], [1.0], [0.0]]), 3)
+    np.testing.assert_array_equal(sigma, [math.inf, 2.0, 0.5])
+    np.testing.assert_allclose(np.abs(axes), [[0, 1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
+    assert measures(sigma, sigma).condition == math.inf
+    assert measures(sigma, sigma).eccentricity == 0.0
+
+
+def test_driven_joints_and_those_with_an_effort_come_first():
+    model = load(EXAMPLES / "four_bar.kst")
+    last = Mechanism(model).v_names[-1]
+    joint = model.joint(last)
+    strong = dataclasses.replace(joint, limits=(Limit(effort=5.0),))
+    joints = tuple(strong if each is joint else each for each in model.joints)
+    found = default_actuators(Mechanism(dataclasses.replace(model, joints=joints)).compiled)
+    assert found.names == (last,)
+    assert "effort" in found.reason
+    driven = dataclasses.replace(model, drivers=(Driver(name="motor", joint=last, function="0.1*t"),))
+    found = default_actuators(Mechanism(driven).compiled)
+    assert found.names == (last,)
+    assert "driven" in found.reason
+
+
+def test_too_few_and_unknown_actuators_are_told():
+    mech = Mechanism(machines.stewart())
+    with pytest.raises(ModelError, match=r"leave 1 freedom: with leg1, .* held the machine still moves at"):
+        actuators(mech, [f"leg{i}" for i in range(1, 6)])
+    with pytest.raises(ModelError, match="no joint 'leg9'"):
+        actuators(mech, ["leg9"])
+    cut = mech.loops[0].cut
+    with pytest.raises(ModelError, match="closes a loop"):
+        actuators(mech, [cut])

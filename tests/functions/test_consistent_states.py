@@ -1,0 +1,72 @@
+"""Every function of the catalogue on every machine that something holds: see `consistent_states`."""
+
+import functools
+import json
+
+import pytest
+
+from app.cli.main import cli
+from app.document.session import Session
+from core.functions import Context, call
+from tests.functions.consistent_states import CHECKS, State, held_machines, model_of, outcome
+from tests.functions.test_surfaces import data, from_panel, same, settings  # noqa: F401
+
+state = functools.cache(State)
+
+
+@pytest.mark.parametrize("machine", held_machines())
+@pytest.mark.parametrize("function", CHECKS)
+def test_what_a_function_says_is_what_the_kernel_knows(function, machine):
+    outcome(state(machine), function)
+
+
+LEAD = {"rods": "crank_pin", "gears": "planet_pin", "drivers": "wrist", "four_bar": "crank_pin"}
+"""The speed that is named."""
+
+
+@pytest.mark.parametrize("machine", LEAD)
+@pytest.mark.parametrize(
+    "function", ["energy", "inverse_dynamics", "instantaneous_screw", "linearise", "gravity", "mass_matrix", "jacobian"]
+)
+def test_panel_command_line_and_script_say_the_same(qtbot, tmp_path, settings, capsys, machine, function):  # noqa: F811
+    model, file = model_of(machine), tmp_path / "machine.kst"
+    session = Session(model)
+    assert session.save(file)
+    takes_speeds = function not in ("gravity", "mass_matrix", "jacobian")
+    options = {"speeds": {LEAD[machine]: 0.7}} if takes_speeds else {}
+    panel = data(from_panel(qtbot, session, settings, function, options))
+    arguments = [f"--speeds={LEAD[machine]}=0.7"] if takes_speeds else []
+    assert cli([function.replace("_", "-"), str(file), *arguments, "--json"]) == 0
+    assert same(panel, data(json.loads(capsys.readouterr().out)))
+    assert same(panel, data(call(function, model, **options)))
+
+
+def test_a_speed_that_contradicts_is_an_error_that_says_what_fits(tmp_path, capsys):
+    file = tmp_path / "machine.kst"
+    assert Session(model_of("gears")).save(file)
+    assert cli(["energy", str(file), "--speeds", "sun=2", "--speeds", "planet_pin=3"]) != 0
+    told = capsys.readouterr().err
+    assert "planet_pin" in told
+    assert "-3 rad/s" in told
+    assert cli(["energy", str(file), "--speeds", "sun=2", "--speeds", "planet_pin=-3"]) == 0
+
+
+def test_functions_follow_drivers_at_the_time_of_the_pose_that_is_shown():
+    model = model_of("drivers")
+    s = state("drivers")
+    q = s.posed({}, 2.0)
+    found = call("energy", Context(model, s.mech, q, dict(s.context.p), t=2.0))
+    rate = 0.5 + 0.4 * 2.0
+    v = s.mech.speeds(q, {}, t=2.0)
+    assert v[s.mech.v_names.index("turn")] == pytest.approx(rate, abs=1e-12)
+    assert found.rows[3][1].value == pytest.approx(0.5 * v @ s.mech.mass_matrix(q) @ v, rel=1e-12)
+
+
+def test_command_line_tells_what_holds_a_machine_without_loops(tmp_path, capsys):
+    holding = {"rods": ("link (rod)", "pusher (rod)"), "gears": ("mesh (gear)",), "drivers": ("pull",)}
+    for machine, words in holding.items():
+        file = tmp_path / f"{machine}.kst"
+        assert Session(model_of(machine)).save(file)
+        assert cli(["info", str(file)]) == 0
+        told = capsys.readouterr().out
+        assert all(word in told for word in words)
