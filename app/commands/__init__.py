@@ -20,11 +20,11 @@ def table() -> dict[str, Command]:
         ellipsoids,
         files,
         functions,
-        leaving,
         manual,
         panels,
         paths,
         playback,
+        quitting,
         simulation,
         tools,
         vectors,
@@ -47,6 +47,6 @@ def table() -> dict[str, Command]:
         playback,
         functions,
         manual,
-        leaving,
+        quitting,
     )
     return {command.id: command for module in modules for command in module.COMMANDS}
