@@ -1,12 +1,15 @@
 """Machine code of the integrators that is kept on disk: damage never stops a run, and is mended without a word."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from core.codegen import object_cache
 from core.numerics import tolerances
 from core.simulation.equations import constrained, jacobian
+from core.simulation.methods import radau
 from core.simulation.stepping import loop_cache
 from core.simulation.stepping.compilation import native
 
@@ -34,3 +37,16 @@ def test_damaged_code_is_made_anew(tmp_path, monkeypatch, share):
 
 def test_code_depends_on_the_text_of_shared_tolerances():
     assert Path(tolerances.__file__) in loop_cache._imported(Path(constrained.__file__))
+
+
+def test_who_waits_for_a_compiler_is_told_before_with_what_and_how_long(monkeypatch):
+    said = []
+    monkeypatch.setattr(object_cache, "load", lambda key: None)
+    monkeypatch.setattr(loop_cache, "index_of", lambda *_: ("no version",))
+    target = SimpleNamespace(refresh=lambda: None, codegen=lambda: None)
+    kept = loop_cache.KeptLoops(radau.step_entry)
+    with loop_cache.telling(said.append):
+        for _ in range(2):
+            assert kept.load_overload(None, target) is None
+    kept.load_overload(None, target)
+    assert said == ["Compiling the implicit integrators: once on this computer, about 20 s …"]
