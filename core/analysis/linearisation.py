@@ -116,10 +116,10 @@ def linearise(
     N = constraints.motions(q)
     chosen = _named(mech, coordinates, N) if coordinates else _chosen(constraints, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
-    v = mech.assemble(q, {} if v is None else v, p=constraints.p, t=t, limits=False)[1]
+    speeds = np.asarray(mech.assemble(q, {} if v is None else v, p=constraints.p, t=t, limits=False)[1])
     x = states_at_rest(constraints, q, near)
-    a, multipliers = _motion(constraints, q, v, tau, x, B, chosen)
-    state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
+    a, multipliers = _motion(constraints, q, speeds, tau, x, B, chosen)
+    state = {"q": q, "v": speeds, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
     slopes = derivatives(mech.compiled.program)(state, multipliers, constraints.p)
     slopes, states = held_by_dampers(slopes, mech.x_names)
     slopes, states = _without_counters(mech, slopes, states)

@@ -11,7 +11,7 @@ from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import ACTUATORS, actuator_words, chosen_actuators
-from core.functions.text import Amount, Column
+from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 _FORCES = {"angular_velocity": "torque", "velocity": "force"}
@@ -79,7 +79,7 @@ def gravity(context: Context, actuators: str) -> Result:
         columns.insert(0, without_dust(mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)))
         titles.append("Of the tree cut open")
         note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
