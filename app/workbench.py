@@ -163,10 +163,6 @@ class DialogService(Protocol):
         """All keys and mouse gestures."""
         ...
 
-    def messages(self) -> None:
-        """All messages so far."""
-        ...
-
     def about(self) -> None:
         """Version and system."""
         ...

@@ -47,4 +47,5 @@ def table() -> dict[str, Command]:
         functions,
         manual,
     )
-    return {command.id: command for module in modules for command in module.COMMANDS}
+    every = (*(command for module in modules for command in module.COMMANDS), files.QUIT)
+    return {command.id: command for command in every}

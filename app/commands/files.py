@@ -131,7 +131,9 @@ COMMANDS = (
         when=lambda w: bool(w.settings.recent),
         help="Empty the list of files opened lately.",
     ),
-    Command(
-        "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
-    ),
 )
+
+QUIT = Command(
+    "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
+)
+"""Last in its menu, whatever other modules put there."""

@@ -23,6 +23,7 @@ from app.panels.console.panel import ConsolePanel
 from app.panels.derivation.panel import DerivationPanel
 from app.panels.findings.panel import FindingsPanel
 from app.panels.functions.panel import FunctionPanel
+from app.panels.log.panel import LogPanel
 from app.panels.output.panel import OutputPanel
 from app.panels.plots.panel import PlotsPanel
 from app.panels.properties.panel import PropertyEditor
@@ -160,6 +161,7 @@ class Window(QMainWindow):
         self.plots = self.panels.of(PlotsPanel)
         self.derivation = self.panels.of(DerivationPanel)
         self.findings = self.panels.of(FindingsPanel)
+        self.log = self.panels.of(LogPanel)
         self.console = self.panels.of(ConsolePanel)
         self.robotica = self.panels.of(RoboticaPanel)
 
@@ -185,6 +187,7 @@ class Window(QMainWindow):
         column.addWidget(self.notices)
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
+        middle.setFocusProxy(self.viewport)
         return middle
 
     def _fill_menus(self) -> None:
@@ -206,7 +209,9 @@ class Window(QMainWindow):
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
+            (self.messages.told, self.log.add),
             (self.session.produced, self._produced),
+            (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),

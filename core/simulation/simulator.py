@@ -95,7 +95,9 @@ def simulate(
     duration, step, output : s; step: length of fixed steps (default 1 ms), longest of variable ones; output: between
     samples
     method : one of `core.simulation.METHODS`; rtol, atol: tolerances per step of methods with variable step
-    q0, v0 : state to begin with, by name or whole; default: the model's rest position, at rest. Loops are closed.
+    q0, v0 : state to begin with, whole or by the names of coordinates, speeds, joints or channels ("elbow.q"), also
+    with units ("30 deg", "10 rpm"); default: the model's rest position, at rest. What is named is kept, the rest
+    follows what holds.
     x0 : states of force elements, by name or whole; default: at rest
     parameters : values by name, or all in the order of `mech.p_names`
     torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"

@@ -39,7 +39,7 @@ TITLES = {
     "variable": "Symbol",
     "figures": "Shapes of joints and links",
 }
-_OWN_TITLES = {
+_OWN_TITLES: dict[type, dict[str, str]] = {
     Force: {
         "a": "From",
         "b": "To",
