@@ -136,6 +136,6 @@ def findings(compiled: Compiled) -> tuple[Finding, ...]:
 def _words(move: RestMove) -> str:
     apart = value_text(move.apart, move.dimension)
     if move.stated is None or move.stands is None:
-        return f"It does not stand in its rest position, with which nothing closes, but {apart} away."
+        return f"The rest position that it states does not close with what others state: it stands {apart} away."
     stated, stands = (value_text(x, move.dimension) for x in (move.stated, move.stands))
-    return f"It does not stand at its rest position {stated}, with which nothing closes, but at {stands}: {apart} away."
+    return f"The rest position {stated} does not close with what others state: it stands at {stands}, {apart} away."
