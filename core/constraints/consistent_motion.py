@@ -9,6 +9,7 @@ joints with one coordinate first, of early joints first. What contradicts is an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ SURELY, BARELY = 0.2, 1e-6
 ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 
 
-def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, float], p: Values = None, t: float = 0.0) -> Array:
+def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
     """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
     values = motion_by_name(compiled, "v", given, p)
     v = _completed(compiled, q, values, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
@@ -46,7 +47,7 @@ def named_accelerations(
     compiled: Compiled,
     q: Array,
     v: Array,
-    given: Mapping[str, float],
+    given: Mapping[str, Any],
     p: Values = None,
     t: float = 0.0,
     *,

@@ -110,7 +110,7 @@ def settings(
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
-    kept = _plain(torque)
+    kept = plain_torque(torque)
     return Settings(
         method,
         float(duration),
@@ -125,7 +125,7 @@ def settings(
     )
 
 
-def _plain(torque: Any) -> Any:
+def plain_torque(torque: Any) -> Any:
     """Joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
