@@ -111,9 +111,9 @@ def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
         in_tree = joint.name in own.joints
         stands = q[own.slice_q(joint.name)] if in_tree else cut_coordinates.coordinate(compiled, q, joint.name, p)
         if joint.info.nq > joint.info.nv:
-            way = joint.info.between(stated, stands)
+            displacement = joint.info.between(stated, stands)
             found += [
-                RestMove(joint.name, None, None, float(np.linalg.norm(way[rows])), dimension)
+                RestMove(joint.name, None, None, float(np.linalg.norm(displacement[rows])), dimension)
                 for rows, dimension in ((slice(3), "angle"), (slice(3, None), "length"))
             ]
             continue
