@@ -209,7 +209,7 @@ class Window(QMainWindow):
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
-            (self.messages.told, self.log.add),
+            (self.messages.shown, self.log.add),
             (self.session.produced, self._produced),
             (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
