@@ -80,7 +80,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
     from core.analysis.branches import branches, independent_coordinates
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import told_pose
+    from core.functions.rounding import pose_without_errors
 
     mech, q, p = context.mech, context.q, context.p
     size = characteristic_length(mech, p)
@@ -104,7 +104,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     rows = tuple(
         (
             str(k),
-            *map(float, told_pose(mech, pose, size)),
+            *map(float, pose_without_errors(mech, pose, size)),
             "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
         )
         for k, pose in enumerate(found, 1)

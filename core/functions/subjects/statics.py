@@ -48,7 +48,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
 
     from core.analysis.equilibrium import equilibrium
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import told_pose
+    from core.functions.rounding import pose_without_errors
 
     mech, p = context.mech, context.p
     context.step(0, 1, "Balancing forces")
@@ -65,7 +65,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
-    rest = told_pose(mech, found.q, characteristic_length(mech, p))
+    rest = pose_without_errors(mech, found.q, characteristic_length(mech, p))
     rows = tuple(
         (
             c.name,
