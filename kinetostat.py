@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         Sensor,
         Setting,
         Sphere,
+        Strand,
         SubAssembly,
         World,
     )
@@ -138,6 +139,7 @@ _PLACES = {
         "Sensor",
         "Setting",
         "Sphere",
+        "Strand",
         "SubAssembly",
         "World",
     ),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from app.playback.sequence import Sequence
     from app.preferences.settings import Settings
     from app.preferences.theme import Theme
+    from app.runs.answers import Answers
     from app.runs.films import Films
     from app.runs.job import Simulation
     from app.viewport.stage import Stage
@@ -160,10 +161,6 @@ class DialogService(Protocol):
 
     def keyboard(self) -> None:
         """All keys and mouse gestures."""
-        ...
-
-    def messages(self) -> None:
-        """All messages so far."""
         ...
 
     def about(self) -> None:
@@ -365,6 +362,7 @@ class Workbench(Protocol):
     theme: Theme
     jobs: Jobs
     pictures: PictureSettings
+    answers: Answers
     player: Player
     sequence: Sequence
 

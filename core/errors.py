@@ -128,12 +128,22 @@ def listed(words: Sequence[str]) -> str:
 
 
 def near_misses(name: str, names: Iterable[str]) -> str:
-    """The remedy for a name that is not known: those that look like it, or some of those there are."""
+    """The remedy for a name that is not known: those that are likely meant, or some of those there are."""
+    known = list(names)
+    if close := likely_meant(name, known):
+        return f"Did you mean {', '.join(close)}?"
+    inside = [each for each in known if each.startswith(f"{name.rpartition('.')[0]}.")]
+    shown = inside or known
+    return "There is: " + ", ".join(shown[:8]) + (" …" if len(shown) > 8 else ".") if known else "There is none."
+
+
+def likely_meant(name: str, names: Iterable[str]) -> list[str]:
+    """The known names, at most three, that one may have meant by another: the same but for capitals, what other
+    programs call so, what looks like it."""
     import difflib
 
+    from core.synonyms import meant_by
+
     known = list(names)
-    same = [each for each in known if each.lower() == name.lower()]
-    close = same or difflib.get_close_matches(name, known, 3, 0.5)
-    if close:
-        return f"Did you mean {', '.join(close)}?"
-    return "There is: " + ", ".join(known[:8]) + (" …" if len(known) > 8 else "") if known else "There is none."
+    same = [each for each in known if each.casefold() == name.casefold()]
+    return same[:3] or meant_by(name, known)[:3] or difflib.get_close_matches(name, known, 3, 0.5)

@@ -18,6 +18,7 @@ from pkgutil import iter_modules
 from typing import Any, ClassVar, Generic, TypeVar, get_origin
 
 from core.errors import KinetostatError, ModelError, listed, near_misses
+from core.synonyms import meant_by
 
 K = TypeVar("K")
 AnyKind = TypeVar("AnyKind", bound=type)
@@ -178,10 +179,11 @@ def why_unknown(family: str, name: str, known: Iterable[str]) -> tuple[str, str]
     """(what, remedy) about a kind that a document names and nobody knows."""
     if trouble := _sought.get(name):
         return trouble, PACKAGE_REMEDY
-    return (
-        f"There is no kind of {family} called '{name}'.",
-        f"Install the package that brings it, or register it before the document is opened. {near_misses(name, known)}",
-    )
+    what = f"There is no kind of {family} called '{name}'."
+    bring = "nstall the package that brings it, or register it before the document is opened."
+    if close := meant_by(name, known):
+        return what, f"Did you mean {', '.join(close)}? If not, i{bring}"
+    return what, f"I{bring} {near_misses(name, known)}"
 
 
 def for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:

@@ -56,15 +56,14 @@ def _files(name: str, source: Path) -> Iterator[Path]:
 
 
 def _copy(name: str, output: str | None) -> None:
-    import difflib
     import shutil
 
-    from core.errors import FileError
+    from core.errors import FileError, likely_meant
     from resources import EXAMPLES, examples
 
     found = {example.name: example.path for example in examples()}
     if name not in found:
-        close = ", ".join(difflib.get_close_matches(name, found, 3, 0.4) or found)
+        close = ", ".join(likely_meant(name, found) or found)
         raise click.UsageError(f"There is no example '{name}'. There are: {close}.")
     source = found[name]
     whole = source.parent != EXAMPLES

@@ -14,7 +14,7 @@ import click
 
 from app.cli.help_examples import CLOSING, closing_of
 from app.cli.terminal import say
-from core.errors import KinetostatError
+from core.errors import KinetostatError, likely_meant
 from core.visible_text import visible
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ class LazyGroup(click.Group):
         """The command meant; near misses are offered for a wrong name."""
         name = args[0]
         if self.get_command(ctx, name) is None:
-            import difflib
-
-            close = difflib.get_close_matches(name, self.list_commands(ctx), 3, 0.5)
+            close = likely_meant(name, self.list_commands(ctx))
             hint = f"Did you mean {', '.join(close)}?" if close else "See kinetostat --help."
             ctx.fail(f"There is no command and no file '{name}'. {hint}")
         return super().resolve_command(ctx, args)

@@ -24,6 +24,7 @@ def table() -> dict[str, Command]:
         panels,
         paths,
         playback,
+        quitting,
         simulation,
         tools,
         vectors,
@@ -46,5 +47,6 @@ def table() -> dict[str, Command]:
         playback,
         functions,
         manual,
+        quitting,
     )
     return {command.id: command for module in modules for command in module.COMMANDS}

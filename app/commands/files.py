@@ -131,7 +131,4 @@ COMMANDS = (
         when=lambda w: bool(w.settings.recent),
         help="Empty the list of files opened lately.",
     ),
-    Command(
-        "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
-    ),
 )

@@ -37,12 +37,12 @@ COMMANDS = (
     Command(
         "help.messages",
         "Messages",
-        lambda w: w.dialogs.messages(),
+        lambda w: w.panels.show("log"),
         "Help",
         "",
         "info",
         section="about",
-        help="All messages of this session, with their details.",
+        help="The log: all messages of this session with their times.",
     ),
     Command(
         "help.licences",

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.commands.command import Command
 from app.document.session import Ref
-from app.viewport.run_scene import kinds_of
+from app.viewport.run_scene import VALUES, kinds_of
 from viz.scene.vectors import KINDS
 
 if TYPE_CHECKING:
@@ -131,6 +131,16 @@ COMMANDS = (
             help=f"An arrow at the selected element. {HELP[kind]}",
         )
         for kind, facts in KINDS.items()
+    ),
+    Command(
+        "vectors.values",
+        "Values at arrows",
+        lambda w: w.settings.remember(VALUES, not w.settings.value(VALUES, True)),
+        MENU,
+        icon="labels",
+        checked=lambda w: bool(w.settings.value(VALUES, True)),
+        section="values",
+        help="Write the size of each vector at the tip of its arrow; the legend says how long the arrows are drawn.",
     ),
     Command(
         "vectors.none",

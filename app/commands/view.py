@@ -27,6 +27,12 @@ FLAGS = {
     "forces": ("Forces", "force", "Springs, dampers, arrows of forces and torques, junctions."),
     "sensors": ("Sensors", "sensor", "Dimension lines and gauges of sensors, with what they measure."),
     "marks": ("Constraints and drivers", "lock", "Gears, held measurements and motors."),
+    "mobility": (
+        "Freedoms and redundancies",
+        "mobility",
+        "On the joints and bodies concerned, at every pose: constraints that are held twice or contradict, what moves "
+        "freely, directions that are lost at or near a singular pose.",
+    ),
     "collision": ("Collision shapes", "shape", "The shapes used for collision."),
 }
 

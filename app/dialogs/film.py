@@ -211,13 +211,14 @@ class FilmDialog(QDialog):
         self.activateWindow()
 
     def _name(self) -> None:
-        """The film of another document is called like it; folder and format stay."""
+        """The film of another document is called like it and lies beside it; the format stays."""
         document = self._bench.session.document
         if document != self._named_for:
             self._named_for = document
             source, before = self._bench.files.source, Path(self.file.text())
             name = source.stem if source is not None else re.sub(r"[^\w. -]+", "_", self._bench.session.model.name)
-            self.file.setText(str(before.with_name(f"{name or 'film'}{before.suffix or '.mp4'}")))
+            folder = self._bench.session.folder or before.parent
+            self.file.setText(str(folder / f"{name or 'film'}{before.suffix or '.mp4'}"))
 
     _named_for = -1
 

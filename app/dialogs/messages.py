@@ -1,4 +1,4 @@
-"""Messages in place: a card over the viewport, never a modal box; and the list of all of them."""
+"""Messages in place: a card over the viewport, never a modal box (the log panel lists all of them)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -43,7 +39,9 @@ class Message:
 
 class MessageCard(QFrame):
     """Shows the newest message at the top of a widget; keeps all of them in `log`. `words` says a text with the
-    person's units."""
+    person's units, in which `shown` hands severity and text on."""
+
+    shown = Signal(str, str)
 
     def __init__(self, host: QWidget, words: Callable[[str], str] = str) -> None:
         super().__init__(host)
@@ -76,6 +74,7 @@ class MessageCard(QFrame):
         """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
+        self.shown.emit(severity, text)
         self._draw()
         self._text.setText(text)
         self._text.setAccessibleName(f"{severity}: {text}")
@@ -152,22 +151,3 @@ class MessageCard(QFrame):
         self.layout().activate()
         self.resize(width, self.layout().totalHeightForWidth(width))
         self.move(max(12, (host.width() - width) // 2 - 40), 12)
-
-
-class MessageLog(QDialog):
-    """All messages of the session as text that can be copied."""
-
-    def __init__(self, messages: list[Message], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Messages")
-        self.resize(640, 360)
-        lines = [f"{m.time:%H:%M:%S}  {m.severity:8} {m.text}" for m in reversed(messages)]
-        text = QPlainTextEdit("\n".join(lines) or "No messages yet: what the program has to say appears here.")
-        text.setReadOnly(True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(lines)))
-        buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addWidget(text)
-        column.addWidget(buttons)

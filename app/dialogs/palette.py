@@ -51,9 +51,23 @@ class Entry(NamedTuple):
     run: Callable[[], object]
 
 
+EXACT, BEGUN = 1000.0, 100.0
+"""Points of a text that is what was typed, and of one that begins with it, as whole words."""
+
+
 def score(typed: str, text: str) -> float | None:
     """How well typed letters fit a text: all must appear in order, or else all words, each in one piece, in any
-    order. Starts of words and runs count more. None: no."""
+    order. Starts of words and runs count more, the very text most. None: no."""
+    fit = _fit(typed, text)
+    if fit is None:
+        return None
+    plain, whole = typed.strip().casefold(), text.casefold()
+    if plain == whole:
+        return fit + EXACT
+    return fit + BEGUN if whole.startswith(plain) and not whole[len(plain)].isalnum() else fit
+
+
+def _fit(typed: str, text: str) -> float | None:
     together = _in_order(typed.lower().replace(" ", ""), text.lower())
     words = typed.lower().split()
     if together is not None or len(words) < 2 or not all(word in text.lower() for word in words):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.background.lifetime import Lifetime
+from core.functions.text import number
 
 if TYPE_CHECKING:
     from app.document.revision import State
@@ -41,7 +42,8 @@ class RunPose:
         q = session.runs.pose
         assert q is not None
         states = dict(zip(record.run.mech.x_names, record.run.states_at(time).tolist(), strict=False))
-        session.follow(matched(session, record.run, q), shared_parameters(session, record.run), states)
+        words = f"t = {number(time)} s of {record.name}"
+        session.follow(matched(session, record.run, q), shared_parameters(session, record.run), states, words)
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:

@@ -8,7 +8,7 @@ making a state; `commit` makes one state of them, `cancel` drops them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +46,8 @@ class Session:
     """The selection: a `Ref` or None."""
     hovered = Signal(object)
     """What the pointer is on: a `Ref` or None."""
+    pointed_out = Signal(object)
+    """The elements that something speaks of under the pointer, such as a finding: a tuple of `Ref`."""
     grounded = Signal()
     """The row of the ground was clicked, where elements are chosen by name; nothing is selected then."""
     saved_changed = Signal()
@@ -73,6 +75,7 @@ class Session:
         """What the machine did, and the playhead."""
         self.selection: Ref | None = None
         self.hover: Ref | None = None
+        self.spoken_of: tuple[Ref, ...] = ()
         self._rest = np.array(self.mech.rest(), dtype=float)
         self._shown = self._as_committed()
 
@@ -135,7 +138,15 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p), t=self.t)
+        return Context(
+            self.model,
+            self.mech,
+            self.q.copy(),
+            dict(self.p),
+            t=self.t,
+            document=self.document,
+            moment=self._shown.words,
+        )
 
     # ------------------------------------------------------------------------------- previews
 
@@ -154,14 +165,18 @@ class Session:
         self.preview(q=self.mech.move(self.q, values, p=self.p))
 
     def follow(
-        self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
+        self,
+        q: Array | None,
+        parameters: Mapping[str, float] | None = None,
+        x: Mapping[str, float] | None = None,
+        words: str = "",
     ) -> None:
         """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
-        None: the edited pose. A commit keeps what is shown."""
+        None: the edited pose. A commit keeps what is shown. `words` say which moment it is."""
         if q is None and not self.following:
             return
         before = self.following, self.p
-        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
+        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}), words)
         self._shown = self._shown.following(run)
         if self.previewing and before == (self.following, self.p):  # what is previewed hides it
             return
@@ -186,7 +201,9 @@ class Session:
             self.message.emit("error", str(error))
             return
         pose = pose_of(self.mech, preview.q)
-        if model is self.model and pose == self.state.pose:
+        if model is not self.model:  # the rest pose may be another one now: what is seen stays
+            pose = dict(zip(self.mech.q_names, preview.q.tolist(), strict=True))
+        elif pose == self.state.pose:
             self._shown = self._shown.following(None)  # that of a run gives way to it
             self.cancel()
             return
@@ -362,12 +379,21 @@ class Session:
         if ref != self.selection:
             self.selection = ref
             self.selected.emit(ref)
+            if ref not in self.spoken_of:
+                self.point_out(())
 
     def point_at(self, ref: Ref | None) -> None:
         """The pointer is on an element (or on nothing)."""
         if ref != self.hover:
             self.hover = ref
             self.hovered.emit(ref)
+
+    def point_out(self, refs: Iterable[Ref]) -> None:
+        """Something speaks of these elements (or of nothing); what does not exist is left out."""
+        known = tuple(ref for ref in refs if exists(self.model, ref))
+        if known != self.spoken_of:
+            self.spoken_of = known
+            self.pointed_out.emit(known)
 
     # ------------------------------------------------------------------------------- inside
 
@@ -407,6 +433,7 @@ class Session:
         self.changed.emit(old, new)
         if self.selection != gone:
             self.selected.emit(self.selection)
+        self.point_out(self.spoken_of)
         self.saved_changed.emit()
         self.moved.emit()
         return True

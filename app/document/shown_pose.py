@@ -23,6 +23,8 @@ class Moment:
     """Values of independent parameters that differ from the document's."""
     x: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     """States of force elements, by name."""
+    words: str = ""
+    """Which moment of which run it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,11 @@ class Shown:
     def x(self) -> Mapping[str, float]:
         """States of force elements by name, of the run that is seen; empty for a pose at rest."""
         return _NOTHING if self.run is None or self.preview is not None else self.run.x
+
+    @property
+    def words(self) -> str:
+        """Which moment of a run is seen; "" for a pose at rest."""
+        return "" if self.run is None or self.preview is not None else self.run.words
 
     def previewed(self, q: Array | None = None, p: Mapping[str, float] = _NOTHING) -> Shown:
         """With a pose (None: as it is) and some parameter values tried. Parameters begin from the edited pose."""

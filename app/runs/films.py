@@ -3,16 +3,19 @@ is another process's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
 from app.background.jobs import Job, Jobs
 from app.document.run_tree import Record
 from app.playback.film_source import Filmed
+from core.analysis.mobility_marks import Mark, MobilityMarks, arm_tool
 from viz.camera import View
 from viz.film import sequence_footage
 from viz.film.film import Footage
@@ -22,9 +25,24 @@ from viz.look import LookName
 if TYPE_CHECKING:
     from app.viewport.run_scene import RunScene
     from app.viewport.stage import Stage
+    from core.mechanism import Mechanism
 
 ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision")
 """What the viewport shows besides the machine, and a film from it, too."""
+
+
+class _Marking:
+    """The marks of mobility at the poses of a film."""
+
+    def __init__(self, mech: Mechanism) -> None:
+        self._mech, self._frame = mech, arm_tool(mech)
+        self._made: tuple[Mapping[str, float], MobilityMarks] | None = None
+
+    def __call__(self, q: NDArray[np.float64], p: Mapping[str, float]) -> tuple[Mark, ...]:
+        """Those at a pose (nq,) with parameter values."""
+        if self._made is None or self._made[0] != p:
+            self._made = p, MobilityMarks(self._mech, self._frame, p or None)
+        return self._made[1].at(q).marks
 
 
 @dataclass(frozen=True)
@@ -97,6 +115,9 @@ class Films(QObject):
             "turn": film_settings.turn,
             "caption": film_settings.caption,
         }
+        if film_settings.overlays and self._view.settings.flag("mobility"):
+            mech = source.mech if isinstance(source, Filmed) else source.run.mech
+            options["marks"] = _Marking(mech)
         if isinstance(source, Filmed):
             return lambda: sequence_footage.footage(
                 source.poses,

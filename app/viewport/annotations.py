@@ -54,6 +54,8 @@ class Annotations(QWidget):
         self.points: tuple[tuple[float, float, float], ...] = ()
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
+        self.values: tuple[Name, ...] = ()
+        """Values at the tips of arrows, likewise."""
 
     def show_value(self, text: str, x: float, y: float) -> None:
         """A value beside the pointer (device pixels)."""
@@ -73,7 +75,7 @@ class Annotations(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        if not (self.value or self.lines or self.points or self.names):
+        if not (self.value or self.lines or self.points or self.names or self.values):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -104,7 +106,7 @@ class Annotations(QWidget):
         colors = self._theme.colors
         metrics = QFontMetricsF(painter.font())
         taken: list[QRectF] = []
-        for name in sorted(self.names, key=lambda each: each.quiet):
+        for name in sorted((*self.names, *self.values), key=lambda each: each.quiet):
             place = self._pixel(name.point)
             if place is None:
                 continue

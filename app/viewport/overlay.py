@@ -31,6 +31,7 @@ BUTTONS = (
     "view.show_sensors",
     "view.show_com",
     "view.show_inertia",
+    "view.show_mobility",
     "-",
     "view.trace",
     "view.ellipsoid",

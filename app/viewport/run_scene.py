@@ -14,6 +14,7 @@ from psygnal import Signal
 
 from app.background.lifetime import Lifetime
 from app.document.run_pose import shared_parameters
+from app.viewport.annotations import Name
 from core.errors import KinetostatError
 from core.simulation.run.resampling import at_rest, resampled
 from viz.camera import extent
@@ -21,6 +22,7 @@ from viz.film.film import PointPath, drawn
 from viz.film.run_footage import FollowedPoint, names, path_of, poses
 from viz.look import Colour
 from viz.scene import vectors
+from viz.scene.arrows import VectorGlyph
 from viz.scene.vectors import KINDS, Wanted
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ MOST_GHOSTS = 6
 """Other runs shown at once; the newest ones."""
 GHOST, FAINT_GHOST = 0.28, 0.14
 """Opacity."""
+VALUES = "vectors/values"
+"""Setting: whether sizes stand at arrows."""
+MOST_VALUES = 24
+SHORTEST = 0.02
+"""Share of the machine's size; arrows shorter than that have no value beside them."""
 FACTORS = (0.1, 10.0)
 """By how much a person may shorten or lengthen arrows."""
 
@@ -153,26 +160,56 @@ class RunScene:
         overlays, wanted = self._view.scene.overlays, self.wanted
         if not wanted:
             overlays.vectors((), source=SOURCE)
+            self._show_values([], [])
             return
         try:
             run = at_rest(self.session.mech, self.session.q, self.session.p) if record is None else record.run
             self._scale(run, wanted, record)
             moment = run if record is None else resampled(run, [time])
-            glyphs = vectors.glyphs(vectors.fields(moment, wanted), self.scale, 0)
+            found = vectors.fields(moment, wanted)
         except KinetostatError:
-            glyphs = []
+            found = []
+        glyphs = vectors.glyphs(found, self.scale, 0)
         overlays.vectors(glyphs, SOURCE, self.size)
+        self._show_values(found, glyphs)
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether the sizes of vectors stand at their arrows."""
+        return bool(self._view.settings.value(VALUES, True))
+
+    def _show_values(self, found: list[vectors.Field], glyphs: list[VectorGlyph]) -> None:
+        """The size of each vector at the tip of its arrow, of the longest where there are many."""
+        lengths = [float(np.linalg.norm(glyph.vector)) for glyph in glyphs]
+        seen = [k for k in range(len(glyphs)) if SHORTEST * self.size < lengths[k]] if self.shows_values else []
+        seen = sorted(seen, key=lambda k: -lengths[k])[:MOST_VALUES]
+        self._view.annotations.values = tuple(
+            Name(
+                tuple((np.asarray(glyphs[k].origin) + glyphs[k].vector).tolist()),
+                f"{float(np.linalg.norm(found[k].vectors[0])):.3g}\u202f{KINDS[found[k].wanted.kind].unit}",
+            )
+            for k in seen
+        )
+        self._view.annotations.update()
 
     def _scale(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
-        """Lengths by the usual arrows of the whole run; anew when there is another run or other vectors."""
+        """Lengths by the usual arrows of the whole run, anew when there is another run or other vectors; of a pose they
+        stay while it moves, unless an arrow would leave the picture."""
         factors = {kind: self.factor(kind) for kind in KINDS}
-        key = (run.settings, len(run.time), wanted, tuple(factors.values())) if record is not None else ()
-        if key and key == self._scaled_for:
+        kept = (run.settings, len(run.time)) if record is not None else ()
+        key = (kept, wanted, tuple(factors.values()))
+        if key == self._scaled_for and record is not None:
+            return
+        found = vectors.fields(vectors.thinned(run), wanted)
+        if key == self._scaled_for and vectors.legible(found, self.scale, self.size):
             return
         self._scaled_for = key
         self.size = extent(self._view.scene.bounds())
-        largest = vectors.usual(vectors.fields(vectors.thinned(run), wanted))
-        before, self.scale = self.scale, vectors.scales(largest, self.size, factors)
+        largest = vectors.usual(found)
+        before, self.scale = self.scale, vectors.scales(largest, self.size)
+        self.scale = {
+            kind: factors[kind] * vectors.rounded(scale) if scale > 0.0 else 0.0 for kind, scale in self.scale.items()
+        }
         if before != self.scale:
             self.changed.emit()
 

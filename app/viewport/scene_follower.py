@@ -46,6 +46,7 @@ class SceneFollower:
             (session.moved, self._moved),
             (session.selected, self._selected),
             (session.hovered, self._hovered),
+            (session.pointed_out, self._pointed_out),
             (view.settings.changed, self._settings),
             (view.theme.changed, self._look),
         )
@@ -107,6 +108,10 @@ class SceneFollower:
 
     def _hovered(self, ref: Ref | None) -> None:
         self._view.scene.hover(ref)
+        self._view.update()
+
+    def _pointed_out(self, refs: tuple[Ref, ...]) -> None:
+        self._view.scene.point_out(*refs)
         self._view.update()
 
     def _settings(self, key: str) -> None:

@@ -95,7 +95,7 @@ class VectorLegend(QFrame):
         if value <= 0.0:
             return "zero everywhere"
         settings = self._view.settings
-        return f"{settings.shown(length, 'length')} ≙ {shown_number(value)}\u202f{KINDS[kind].unit}"
+        return f"{shown_number(value)}\u202f{KINDS[kind].unit} ≙ {settings.shown(length, 'length')}"
 
     def _fill(self, kinds: tuple[str, ...]) -> None:
         for part in self._parts:

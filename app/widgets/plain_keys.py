@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDockWidget, QMainWindow, QWidget
 
 _HELD = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 NAVIGATION = frozenset(
@@ -73,6 +73,36 @@ class FieldKeys(QObject):
         if undoes and not self.edited():
             event.ignore()
             return True
+        return False
+
+
+def give_keys_back(field: QWidget) -> None:
+    """Whoever is done with a field of the main window works in its scene again, whose keys are commands."""
+    window: QWidget | None = field.window()
+    while isinstance(window, QDockWidget):
+        window = window.parentWidget()
+    if isinstance(window, QMainWindow):
+        window.centralWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+class FieldEnds(QObject):
+    """Enter in a spin box, and Escape where nothing is left to be taken back, give the keys back to the scene."""
+
+    def __init__(self, field: QAbstractSpinBox) -> None:
+        super().__init__(field)
+        self._field = field
+        field.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QKeyEvent):
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+            event.accept()  # it leaves the field, and cancels nothing else
+            return True
+        entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        left = event.key() == Qt.Key.Key_Escape and not self._field.lineEdit().isModified()
+        if event.type() == QEvent.Type.KeyPress and (entered or left):
+            QTimer.singleShot(0, self._field, lambda: give_keys_back(self._field))  # after the field took the key
         return False
 
 

@@ -43,6 +43,7 @@ class Actions:
         action.setToolTip(headed_tip(command.title.rstrip("…"), key, command.help))
         action.setStatusTip(command.help)
         action.setCheckable(command.checked is not None)
+        action.setIconVisibleInMenu(command.checked is None)  # a picture would stand where the check mark does
         action.triggered.connect(lambda checked=False: self.run(command.id))
         self._window.addAction(action)
         return action

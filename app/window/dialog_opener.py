@@ -59,12 +59,6 @@ class Dialogs:
 
         KeyboardMap(self._bench.widget).open()
 
-    def messages(self) -> None:
-        """All messages so far."""
-        from app.dialogs.messages import MessageLog
-
-        MessageLog(self._messages.log, self._bench.widget).open()
-
     def about(self) -> None:
         """Version and system."""
         from app.dialogs.about import About

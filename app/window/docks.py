@@ -15,7 +15,7 @@ from app.widgets.accessible import name_panel
 if TYPE_CHECKING:
     from app.workbench import Workbench
 
-VERSION = 5
+VERSION = 6
 """Raised when the set of panels changes, so that an older arrangement is not taken."""
 MIDDLE = 480
 """Pixels of width below which the picture gets some of the columns beside it …"""

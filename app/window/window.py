@@ -23,6 +23,7 @@ from app.panels.console.panel import ConsolePanel
 from app.panels.derivation.panel import DerivationPanel
 from app.panels.findings.panel import FindingsPanel
 from app.panels.functions.panel import FunctionPanel
+from app.panels.log.panel import LogPanel
 from app.panels.output.panel import OutputPanel
 from app.panels.plots.panel import PlotsPanel
 from app.panels.properties.panel import PropertyEditor
@@ -38,12 +39,15 @@ from app.playback.timeline import Timeline
 from app.preferences.icons import icon
 from app.preferences.settings import Settings, recovery_folder
 from app.preferences.theme import Theme
+from app.runs.answers import Answers
 from app.runs.films import Films
 from app.runs.interactive import Interactive
 from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
 from app.viewport.ellipsoids import LiveEllipsoid
+from app.viewport.mobility_layer import MobilityLayer
+from app.viewport.mobility_legend import MobilityLegend
 from app.viewport.run_scene import RunScene
 from app.viewport.vector_legend import VectorLegend
 from app.viewport.viewport import Viewport
@@ -98,6 +102,8 @@ class Window(QMainWindow):
         self.views = self._life.own(SavedViews(self.viewport))
         self.scenery = Scenery(self.viewport, self.run_scene, self.views)
         self.ellipsoid = self._life.own(LiveEllipsoid(self.viewport))
+        self.mobility = self._life.own(MobilityLayer(self.viewport))
+        self.mobility_legend = self._life.own(MobilityLegend(self.viewport, self.mobility))
         self.docks = Docks(self, bench)
         for panel in self.docks.panels.values():
             self._life.callback(panel.close)
@@ -124,6 +130,7 @@ class Window(QMainWindow):
         self.player = own(Player(session.runs, self))
         self.sequence = Sequence(session)
         self.pictures = PictureSettings(session, self.settings)
+        self.answers = own(Answers(session, self.jobs, self.pictures.context))
         self.results = own(SceneResults(self.viewport, self.player, self.sequence, self.pictures))
         self.run_pose = own(RunPose(session))
         self.run_scene = own(RunScene(self.viewport))
@@ -154,6 +161,7 @@ class Window(QMainWindow):
         self.plots = self.panels.of(PlotsPanel)
         self.derivation = self.panels.of(DerivationPanel)
         self.findings = self.panels.of(FindingsPanel)
+        self.log = self.panels.of(LogPanel)
         self.console = self.panels.of(ConsolePanel)
         self.robotica = self.panels.of(RoboticaPanel)
 
@@ -179,6 +187,7 @@ class Window(QMainWindow):
         column.addWidget(self.notices)
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
+        middle.setFocusProxy(self.viewport)
         return middle
 
     def _fill_menus(self) -> None:
@@ -200,7 +209,9 @@ class Window(QMainWindow):
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
+            (self.messages.shown, self.log.add),
             (self.session.produced, self._produced),
+            (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),

@@ -63,7 +63,12 @@ class Elements(Resolver):
                 found.append(Rotor(name, self.measure_of_joint(name), J))
         return tuple(found)
 
+    @cached_property
+    def tendon_inertias(self) -> tuple[AddedInertia, ...]:
+        """Masses that move with the lengths of tendons."""
+        return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].inertias(force, self))
+
     @property
     def added_inertia(self) -> tuple[AddedInertia, ...]:
         """What has inertia beside the links."""
-        return (*self.line_masses, *self.rotors)
+        return (*self.line_masses, *self.rotors, *self.tendon_inertias)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.model import Force, Joint, Model
 from core.model.fields import Value, nested_elements
-from core.model.forces import JOINT, SENSOR
+from core.model.forces import JOINT, SENSOR, STRANDS
 from core.model.formula.expression import names, parse
 from core.model.signals import component
 from core.multibody.tree_of_model import Machine
@@ -30,7 +30,8 @@ class TurnCounter(NamedTuple):
 
 def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
     """Those of a model, of joints that close loops first."""
-    called = called_by_forces(model)
+    strands = [strand for force in model.forces if force.info.along == STRANDS for strand in force.strands]
+    called = called_by_forces(model) | {strand.joint or strand.sensor for strand in strands}
     found = [
         TurnCounter(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
         for joint in machine.members

@@ -56,6 +56,11 @@ def _read_mjcf(source: Source, options: Options) -> Reading:
     return read_mjcf(source, options)
 
 
+def _line(begin: bytes) -> re.Pattern[bytes]:
+    """A line that begins so, in a file that is no XML, where attributes may stand on lines of their own."""
+    return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + begin, re.M | re.I)
+
+
 _TABLE = (
     Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
     Format("urdf", "URDF robot", (".urdf",), read_urdf, write_urdf, re.compile(rb"<(?:\w+:)?robot[\s>]")),
@@ -67,14 +72,10 @@ _TABLE = (
         (".rob", ".robotica"),
         read_robotica,
         write_robotica,
-        re.compile(rb"^\s*DOF\s*=", re.M | re.I),
+        _line(rb"\s*DOF\s*="),
     ),
-    Format(
-        "csv", "DH table (CSV)", (".csv",), read_csv, write_csv, re.compile(rb"^#\s*convention\s*[:=]", re.M | re.I)
-    ),
-    Format(
-        "toml", "DH table (TOML)", (".toml",), read_toml, write_toml, re.compile(rb"^\s*convention\s*=", re.M | re.I)
-    ),
+    Format("csv", "DH table (CSV)", (".csv",), read_csv, write_csv, _line(rb"#\s*convention\s*[:=]")),
+    Format("toml", "DH table (TOML)", (".toml",), read_toml, write_toml, _line(rb"\s*convention\s*=")),
 )
 
 FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}

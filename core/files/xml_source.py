@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Sequence
@@ -27,8 +28,43 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
 
 
-def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:
-    """The root element and what was noticed. Raises FileError naming the line."""
+def parse_xml(source: Source, forgiving: bool = False) -> tuple[Tag, list[Finding]]:
+    """The root element and what was noticed. Raises FileError naming the line.
+
+    forgiving : what stands behind the end of the root element, such as a stray end tag, is left out and told
+    """
+    source, late = _begun_late(source)
+    root, findings = _parsed(source, forgiving)
+    return _without_default_namespace(root), late + findings
+
+
+def _without_default_namespace(root: Tag) -> Tag:
+    """The tree whose elements of the root's default namespace (`xmlns="…"`) are plain ones, as they were meant."""
+    default = root.nsmap.get(None)
+    for tag in root.iter() if default else ():
+        if isinstance(tag.tag, str) and tag.tag.startswith(f"{{{default}}}"):
+            tag.tag = local_name(tag)
+    return root
+
+
+_LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->)+(?=<\?xml\s)", re.DOTALL)
+"""What must not stand before an XML declaration, but often does."""
+
+
+def _begun_late(source: Source) -> tuple[Source, list[Finding]]:
+    """The source from its XML declaration on, with its lines where they were."""
+    late = _LATE.match(source.data)
+    declared = None if late is None else re.compile(rb"<\?xml.*?\?>", re.DOTALL).match(source.data, late.end())
+    if late is None or declared is None:
+        return source, []
+    line = source.data.count(b"\n", 0, late.end()) + 1
+    text = "The XML declaration does not stand at the very beginning of the file."
+    kept = re.sub(rb"[^\n]", b" ", late.group())
+    data = declared.group().replace(b"\n", b" ") + kept + source.data[declared.end() :]
+    return dataclasses.replace(source, data=data), [Finding("hint", text, file=source.file, line=line)]
+
+
+def _parsed(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
     if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source.text  # noqa: B018  (raises the message about NUL bytes)
     if (found := _ENTITY.search(source.data)) is not None:
@@ -46,6 +82,10 @@ def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:
             root = etree.fromstring(source.data, _parser(source, recover=True))
             text = f"The file uses a name prefix that it does not declare ({error.msg})."
             return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
+        if forgiving and error.code == etree.ErrorTypes.ERR_DOCUMENT_END:
+            root = etree.fromstring(source.data, _parser(source, recover=True))
+            text = "What stands behind the end of the root element, such as a stray end tag, is left out."
+            return _checked(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
         what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
         raise FileError(
             f"The file is not well-formed XML: {what}.",
@@ -103,7 +143,11 @@ class Reader:
 
     def error(self, tag: Tag, what: str, where: str = "", remedy: str = "") -> FileError:
         """A message about an element."""
-        return FileError(what, where=where, remedy=remedy, file=self.file, line=tag.sourceline)
+        return FileError(what, where=where, remedy=remedy, file=self.file_of(tag), line=tag.sourceline)
+
+    def file_of(self, tag: Tag) -> str:
+        """The file in which an element stands."""
+        return self.file
 
     def note(
         self,
@@ -115,7 +159,7 @@ class Reader:
         field: str = "",
     ) -> None:
         """Remember something to look at."""
-        self.findings.append(Finding(severity, text, remedy, *place, field, self.file, tag.sourceline))
+        self.findings.append(Finding(severity, text, remedy, *place, field, self.file_of(tag), tag.sourceline))
 
     def children(self, tag: Tag, name: str) -> list[Tag]:
         """Child elements of a name."""

@@ -7,11 +7,10 @@ menus, palette, command line, console and help.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from typing import Any
 
-from core.errors import ModelError
-from core.functions.context import Context
+from core.errors import ModelError, likely_meant, near_misses
+from core.functions.context import Asked, Context
 from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
@@ -56,9 +55,7 @@ def find(id: str) -> Function:
     wanted = str(id).replace("-", "_")
     function = FUNCTIONS.get(wanted)
     if function is None:
-        close = difflib.get_close_matches(wanted, FUNCTIONS, 3, 0.4)
-        hint = f"Did you mean {', '.join(close)}?" if close else f"There are {', '.join(FUNCTIONS)}."
-        raise ModelError(f"There is no function '{id}'.", remedy=hint)
+        raise ModelError(f"There is no function '{id}'.", remedy=near_misses(wanted, FUNCTIONS))
     return function
 
 
@@ -80,7 +77,8 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)
-    return dataclasses.replace(result, call=script_line(function, options), function=function.id)
+    asked = Asked(options, context.unwatched())
+    return dataclasses.replace(result, call=script_line(function, options), function=function.id, asked=asked)
 
 
 def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +89,7 @@ def validated(function: Function, context: Context, options: dict[str, Any]) -> 
     known = {option.id for option in function.options}
     for unknown in options.keys() - known:
         every = ", ".join(option.id for option in function.options) or "none"
-        close = difflib.get_close_matches(unknown, known, 1, 0.6)
+        close = likely_meant(unknown, sorted(known))
         meant = f"Did you mean {close[0]}? " if close else ""
         raise ModelError(f"{function.title} has no option '{unknown}'.", remedy=f"{meant}Its options: {every}.")
     return {option.id: option.coerce(options.get(option.id, option.default), context) for option in function.options}

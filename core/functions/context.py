@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,8 @@ class Context:
     q : (nq,) coordinates (rad, m); p : values of independent parameters (SI); t : time (s) at which drivers hold.
     ranges : the part of space that pictures show, as in `ViewRanges`; millimetres : the unit of lengths in pictures
     (else metres).
+    document : the number of the open document it belongs to, None: to none; moment : of what the pose is a moment
+    ("t = 1.2 s of run 2"), "": of nothing that runs.
     `progress(fraction, text)` reports, `cancelled()` tells whether to stop, `show(result)` shows what is there already.
     """
 
@@ -54,6 +56,8 @@ class Context:
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
     t: float = 0.0
+    document: int | None = None
+    moment: str = ""
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
@@ -64,6 +68,10 @@ class Context:
         values = model.values(parameters)
         p = {name: values[name] for name in mech.p_names}
         return Context(model, mech, mech.rest(p) if parameters else mech.rest(), p)
+
+    def unwatched(self) -> Context:
+        """The same machine, when nobody watches any more."""
+        return replace(self, progress=_no_progress, cancelled=_never, show=_unseen)
 
     @cached_property
     def values(self) -> Mapping[str, float]:
@@ -100,3 +108,11 @@ class Context:
         if self.cancelled():
             raise Cancelled
         self.progress(done / max(total, 1), text)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a function was asked: its options as they were given, and the machine as it stood."""
+
+    options: Mapping[str, Any]
+    context: Context

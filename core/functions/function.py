@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from core.functions.context import Context
 from core.functions.options import Option
@@ -22,7 +22,8 @@ class Function:
     """A user-facing function, declared once.
 
     `run(context, **options)` gets validated options and returns a result value. `needs` are tests that tell why the
-    function is not available. `live` functions are fast enough to follow a drag.
+    function is not available. `live` functions are fast enough to follow a drag. `reads` says of what its answer is:
+    the machine at its pose, the machine at any pose, or nothing of it.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Function:
     options: tuple[Option, ...] = ()
     needs: tuple[Need, ...] = ()
     live: bool = False
+    reads: Literal["pose", "machine", "nothing"] = "pose"
     robotica: str = ""
     """The Robotica function that does the same, for people who look for it."""
 
@@ -78,6 +80,7 @@ def needs_mass(context: Context) -> str:
     model = context.model.expanded
     bodies = any(body.density is not None or body.mass != 0.0 or body.inertia != Inertia() for body in model.bodies)
     lines = any(mass.mass != 0.0 for force in model.forces for mass in force.masses)
+    lines = lines or any(force.inertia != 0.0 for force in model.forces)
     moved = bodies or lines or any(joint.armature != 0.0 for joint in model.joints)
     return "" if moved else "The model has no mass; give its bodies masses."
 

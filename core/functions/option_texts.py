@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from core.errors import KinetostatError, ModelError
+from core.errors import KinetostatError, ModelError, near_misses
 from core.functions.context import Context
 
 
@@ -69,9 +68,7 @@ def one_of(option: Option, value: Any, names: Sequence[str], word: str) -> str:
     """A name among those there are."""
     if value in names:
         return str(value)
-    close = difflib.get_close_matches(str(value), names, 3, 0.5)
-    remedy = f"Did you mean {', '.join(close)}?" if close else f"Use one of {listed(names)}."
-    raise option.refuse(f"There is no {word} {clip(value)}.", remedy)
+    raise option.refuse(f"There is no {word} {clip(value)}.", near_misses(str(value), names))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Unpack
 
 from core.functions.text import (
     NARROW,
@@ -22,9 +22,11 @@ from core.functions.text import (
     Cell,
     Column,
     TextStyle,
+    Units,
     aligned,
     bare,
     cell_text,
+    csv_cells,
     csv_heading,
     entries_text,
     escaped,
@@ -34,6 +36,9 @@ from core.functions.text import (
     triple,
     units_of,
 )
+
+if TYPE_CHECKING:
+    from core.functions.context import Asked
 
 Rows = tuple[tuple[float, ...], ...]
 Display = Literal["composite", "animate", "single"]
@@ -63,16 +68,19 @@ class Result(ABC):
     call: str = ""
     function: str = ""
     live: bool = dataclasses.field(default=False, metadata=UNWRITTEN)
-    growth: int = dataclasses.field(default=0, metadata=UNWRITTEN)
-    """Results with the same number (not 0) are one that grows: a newer one takes the place of the one before."""
+    card: int = dataclasses.field(default=0, metadata=UNWRITTEN)
+    """Results with the same number (not 0) are one that grows or follows: a newer one takes the place of the one
+    before."""
+    asked: Asked | None = dataclasses.field(default=None, metadata=UNWRITTEN, compare=False, repr=False)
+    """What was asked of which machine, where a function of the catalogue gave it."""
 
     @abstractmethod
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """As text a person can read in a terminal."""
 
-    def to_latex(self) -> str:
-        """As LaTeX."""
-        return escaped(self.to_text())
+    def to_latex(self, **units: Unpack[Units]) -> str:
+        """As LaTeX, numbers in the units asked for."""
+        return escaped(self.to_text(**units))
 
     def to_python(self) -> str:
         """As Python, in SI and full precision."""
@@ -148,7 +156,7 @@ class Matrix(Result):
         head = f"{self.title}  ({self.note})" if self.note else self.title
         return "\n".join([head, *aligned(cells)])
 
-    def to_latex(self) -> str:
+    def to_latex(self, **units: Unpack[Units]) -> str:
         body = " \\\\\n".join(" & ".join(latex_entry(e) for e in row) for row in self.entries)
         name = f"{self.symbol} = " if self.symbol else ""
         return f"{name}\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
@@ -199,7 +207,7 @@ class Formulas(Result):
             notes = [self.proof] if self.proved is False else []
         return body + "\n".join(f"  {note}" for note in notes if note)
 
-    def to_latex(self) -> str:
+    def to_latex(self, **units: Unpack[Units]) -> str:
         from core.symbolic.export import latex
 
         return latex(self.entries, self.label)
@@ -228,6 +236,8 @@ class Table(Result):
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    elements: tuple[tuple[tuple[str, str], ...], ...] = dataclasses.field(default=(), metadata=UNWRITTEN)
+    """(collection, name) of the elements that each row speaks of; () where rows speak of none."""
 
     def column(self, title: str) -> tuple[Cell, ...]:
         """The cells under a title."""
@@ -246,21 +256,22 @@ class Table(Result):
         lines.insert(1, "─" * max(map(len, lines)))
         return "\n".join([self.title, *lines, *([f"({self.note})"] if self.note else [])])
 
-    def to_csv(self) -> str:
-        """One heading line with SI units, full precision."""
+    def to_csv(self, **units: Unpack[Units]) -> str:
+        """One heading line with the units, those asked for or SI; full precision. Where the numbers of a column have
+        several units, each brings its own if units are asked for."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        cells = [[row[i] for row in self.rows] for i in range(len(self.columns))]
-        writer.writerow(map(csv_heading, self.columns, cells))
-        for row in self.rows:
-            writer.writerow(["" if cell is None else bare(cell) for cell in row])
+        columns = [(column, [row[i] for row in self.rows]) for i, column in enumerate(self.columns)]
+        writer.writerow(csv_heading(column, cells, **units) for column, cells in columns)
+        written = [csv_cells(column, cells, **units) for column, cells in columns]
+        writer.writerows(zip(*written, strict=True))
         return out.getvalue()
 
-    def to_latex(self) -> str:
+    def to_latex(self, **units: Unpack[Units]) -> str:
         columns = "l" * len(self.columns)
-        lines = [" & ".join(escaped(heading(c)) for c in self.columns) + " \\\\ \\hline"]
+        lines = [" & ".join(escaped(heading(c, **units)) for c in self.columns) + " \\\\ \\hline"]
         for row in self.rows:
-            cells = (escaped(cell_text(c, column)) for c, column in zip(row, self.columns, strict=True))
+            cells = (escaped(cell_text(c, column, **units)) for c, column in zip(row, self.columns, strict=True))
             lines.append(" & ".join(cells) + " \\\\")
         return f"\\begin{{tabular}}{{{columns}}}\n" + "\n".join(lines) + "\n\\end{tabular}"
 
@@ -385,8 +396,8 @@ class EllipsoidField(Result):
         lines += [self.measures.to_text(**style)] if self.listed else []
         return "\n".join([*lines, *([self.remark] if self.remark else [])])
 
-    def to_latex(self) -> str:
-        return self.measures.to_latex()
+    def to_latex(self, **units: Unpack[Units]) -> str:
+        return self.measures.to_latex(**units)
 
     def to_python(self) -> str:
         return self.measures.to_python()
@@ -522,8 +533,8 @@ class Report(Result):
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         return "\n\n".join(part.to_text(**style) for part in self.parts)
 
-    def to_latex(self) -> str:
-        return "\n\n".join(filter(None, (part.to_latex() for part in self.parts)))
+    def to_latex(self, **units: Unpack[Units]) -> str:
+        return "\n\n".join(filter(None, (part.to_latex(**units) for part in self.parts)))
 
     def to_python(self) -> str:
         return "\n\n".join(filter(None, (part.to_python() for part in self.parts)))

@@ -108,11 +108,34 @@ def amount_of(cell: Cell, column: Column) -> tuple[float | None, str]:
     return float(cell), column.dimension
 
 
-def csv_heading(column: Column, cells: Sequence[Cell]) -> str:
-    """A column's title with its SI unit, that of its amounts where they agree."""
-    dimensions = {cell.dimension for cell in cells if isinstance(cell, Amount)}
-    unit = SI.get(dimensions.pop() if len(dimensions) == 1 else column.dimension, "")
+def csv_heading(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> str:
+    """A column's title with its unit, that of its amounts where they agree: one of those asked for, else that of SI."""
+    dimension = _common(column, cells)
+    unit = display(dimension, **units).symbol if any(units.values()) else SI.get(dimension, "")
     return f"{column.title} [{unit}]" if unit else column.title
+
+
+def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> list[Any]:
+    """The cells below such a title, in full precision."""
+    converted = any(units.values())
+    several = converted and len({cell.dimension for cell in cells if isinstance(cell, Amount)}) > 1
+    written: list[Any] = []
+    for cell in cells:
+        value, dimension = amount_of(cell, column)
+        shown = display(dimension, **units)
+        if value is None or not converted:
+            written.append("" if bare(cell) is None else bare(cell))
+        elif several and shown.symbol:
+            written.append(f"{value / shown.factor!r} {shown.symbol}")
+        else:
+            written.append(cell if isinstance(cell, int) and shown.factor == 1.0 else value / shown.factor)
+    return written
+
+
+def _common(column: Column, cells: Sequence[Cell]) -> str:
+    """The dimension of a column, that of its amounts where they agree."""
+    dimensions = {cell.dimension for cell in cells if isinstance(cell, Amount)}
+    return dimensions.pop() if len(dimensions) == 1 else column.dimension
 
 
 def bare(cell: Cell) -> Any:

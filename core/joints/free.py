@@ -59,6 +59,9 @@ class Free(SteadyKind):
         turned = rotation_vector(quaternion_difference(rest[3:], q[3:]))
         return (*turned, *from_quaternion(q[3:]).act_back(away))
 
+    def carried(self, v: Scalars) -> Scalars:
+        return (0.0, 0.0, 0.0, *Vector3(*v[:3]).cross(Vector3(*v[3:])))
+
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
         from core.joints import quaternions

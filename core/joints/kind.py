@@ -47,6 +47,7 @@ class JointLaw(Protocol):
     def bias(self, q: Scalars, v: Scalars) -> Motion: ...
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]: ...
     def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]: ...
+    def carried(self, v: Scalars) -> Scalars | None: ...
 
 
 class Elementary(NamedTuple):
@@ -188,6 +189,11 @@ class JointKind(ABC):
     def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
         """How far q is from the rest position, one number per speed (rad or m)."""
         return tuple(minus(a, b) for a, b in zip(q, rest, strict=True))
+
+    def carried(self, v: Scalars) -> Scalars | None:
+        """What the accelerations along its speeds' axes have beside v̇ because these axes turn along, as ω × v of a
+        velocity in a body's axes; None: nothing."""
+        return None
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:

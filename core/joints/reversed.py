@@ -46,3 +46,6 @@ class Reversed:
 
     def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
         return self.law.displacement(q, rest)
+
+    def carried(self, v: Scalars) -> Scalars | None:
+        return self.law.carried(v)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from core.mechanics.factor import Factors, factorise, solve
 from core.mechanics.kinematics import coordinates, span, speeds
-from core.mechanics.loads import attractions, base_acceleration, passive_forces
+from core.mechanics.loads import attractions, base_acceleration, joint_resistance
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
 from core.spatial.force import Force
@@ -131,10 +131,9 @@ def aba(
     """
     own_q, own_v, torques = coordinates(tree, q, run), speeds(tree, v, run), [tuple(tau[k.v]) for k in tree.links]
     pulls = attractions(tree, q, run)
-    if resist:
-        for i, resistance in enumerate(passive_forces(tree, q, v, run)):
-            if resistance is not None:
-                torques[i] = tuple(run(minus, t, r) for t, r in zip(torques[i], resistance, strict=True))
+    for i, resistance in enumerate(joint_resistance(tree, q, v, resist, run)):
+        if resistance is not None:
+            torques[i] = tuple(run(minus, t, r) for t, r in zip(torques[i], resistance, strict=True))
     # outward: velocities, and every link alone
     outs: list[Outward] = []
     handles: list[Handle] = []

@@ -74,6 +74,25 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
     ]
 
 
+def carried_rotor(law: Any, armature: Scalar, v: Scalars) -> tuple[Scalar, ...]:
+    """Armature times what the accelerations of a joint have beside v̇ (`JointKind.carried`)."""
+    return tuple(times(armature, x) for x in law.carried(v))
+
+
+def joint_resistance(tree: Tree, q: Scalars, v: Scalars, resist: bool, run: Runner = inline) -> list[Scalars | None]:
+    """What each link's joint resists with beside armature · v̇: its passive force, if `resist`, and what its rotor
+    needs to be carried along; None where there is nothing."""
+    found: list[Scalars | None] = [None] * len(tree.links)
+    found = passive_forces(tree, q, v, run) if resist else found
+    for i, link in enumerate(tree.links):
+        if not is_zero(link.armature) and link.law.carried((0.0,) * link.law.nv) is not None:
+            own = speeds(tree, v, run)[i]
+            rotor = run(carried_rotor, link.law, link.armature, own)
+            before = found[i]
+            found[i] = rotor if before is None else tuple(run(plus, a, b) for a, b in zip(before, rotor, strict=True))
+    return found
+
+
 def base_acceleration(gravity: Gravity) -> Motion:
     """The acceleration of the ground that acts like uniform gravity: −g (RBDA 5.3)."""
     return Motion(ZERO, ZERO if gravity.is_point else -gravity.acceleration)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.mechanics.kinematics import coordinates, span, speeds
-from core.mechanics.loads import attractions, base_acceleration, passive_forces
+from core.mechanics.loads import attractions, base_acceleration, joint_resistance
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Coupling, Scalars, Tree
 from core.spatial.force import Force
@@ -92,7 +92,7 @@ def rnea(
     own_q, own_v, own_a = coordinates(tree, q, run), speeds(tree, v, run), speeds(tree, a, run)
     ground = (ZERO, base_acceleration(tree.gravity) if gravity else ZERO)
     pulls = attractions(tree, q, run) if gravity else [None] * len(tree.links)
-    resisting = passive_forces(tree, q, v, run) if resist else [None] * len(tree.links)
+    resisting = joint_resistance(tree, q, v, resist, run)
     # outward: motion, and the force for it, of every link
     outs: list[Outward] = []
     forces: list[Force] = []

@@ -15,32 +15,45 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class DriverFault:
+    """A driver that takes no freedom: others, drivers by name, move the same, or else the joints hold it.
+
+    contradicts : it demands something else than they do; text : in words, without a full stop
+    """
+
+    driver: str
+    others: tuple[str, ...]
+    contradicts: bool
+    text: str
+
+
+@dataclass(frozen=True)
 class Drive:
-    """What drivers do at a pose: names of the rows that take a freedom; sentences about the others."""
+    """What drivers do at a pose: names of the rows that take a freedom; what is wrong with the others."""
 
     effective: tuple[str, ...]
-    superfluous: tuple[str, ...]
-    inconsistent: tuple[str, ...]
+    faults: tuple[DriverFault, ...]
 
 
 def drive(constraints: PositionConstraints, q: Array) -> Drive:
     """Drivers of a machine (all rows in `constraints`) at a closed pose q, speeds as the drivers want them."""
     rows = constraints.names
     if not any(row.collection == "drivers" for row in rows):
-        return Drive((), (), ())
+        return Drive((), ())
     compiled, units = constraints.compiled, constraints.row_units
     G = constraints.jacobian(q) / units[:, None] * constraints.units
     still, alike = np.zeros(compiled.nv), np.ones(compiled.nv)
     v = nearest_speeds(compiled, q, still, alike, constraints.p, constraints.t)
     demands = [each[constraints.kept] / units for each in demanded(compiled, q, v, constraints.p, constraints.t)]
     taken, repeated = repeated_drivers(G, rows)
-    superfluous: list[str] = []
-    inconsistent: list[str] = []
+    faults = []
     for each in repeated:
         found = disagreement(each, rows, demands)
-        text = _sentence(str(rows[each.row]), [str(rows[i]) for i in each.drivers], None if found is None else found[0])
-        (superfluous if found is None else inconsistent).append(text)
-    return Drive(tuple(str(rows[k]) for k in taken), tuple(superfluous), tuple(inconsistent))
+        others = [rows[i] for i in each.drivers]
+        text = _sentence(str(rows[each.row]), [str(row) for row in others], None if found is None else found[0])
+        names = tuple(dict.fromkeys(row.element for row in others))
+        faults.append(DriverFault(rows[each.row].element, names, found is not None, text))
+    return Drive(tuple(str(rows[k]) for k in taken), tuple(faults))
 
 
 def _sentence(name: str, others: list[str], level: int | None) -> str:

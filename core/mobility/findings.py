@@ -6,7 +6,7 @@ from __future__ import annotations
 from core.constraints import rest_position
 from core.errors import AssemblyError, KinetostatError, listed
 from core.mobility.mobility import Mobility, mobility
-from core.model import Finding
+from core.model import Finding, Severity
 from core.traces.compiled import Compiled
 
 LARGE = 60_000
@@ -29,24 +29,25 @@ def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
 def findings(found: Mobility) -> tuple[Finding, ...]:
     """Hints and warnings of a mobility, by element."""
     result = []
-    for text in (*found.inconsistent, *found.idle_drivers):
-        name = text.removeprefix("Driver ").split(" ")[0].split(".")[0]
-        severity = "warning" if text in found.inconsistent else "hint"
-        result.append(Finding(severity, f"{text}.", "Remove it or let it move another joint.", "drivers", name))  # type: ignore[arg-type]
+    for fault in sorted(found.driver_faults, key=lambda fault: not fault.contradicts):
+        severity: Severity = "warning" if fault.contradicts else "hint"
+        remedy = "Remove it or let it move another joint."
+        drivers = tuple(("drivers", name) for name in fault.others)
+        result.append(Finding(severity, f"{fault.text}.", remedy, "drivers", fault.driver, others=drivers))
     leave = "Or leave it: the motion is right; of many possible forces in the joints the smallest are given."
     remedy = f"{found.advice} {leave}".strip()
-    together: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    together: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[str]] = {}
     for item in found.redundant:
-        together.setdefault((item.collection, item.joint, item.fixed_by), []).append(item.component)
-    for (collection, name, fixed_by), components in together.items():
-        others = listed(fixed_by)
+        together.setdefault((item.collection, item.joint, item.others), []).append(item.component)
+    for (collection, name, fixed), components in together.items():
+        others = listed([other for _, other in fixed])
         if collection == "joints":
             several = len(components) > 1
             what = f"its {listed(components)}" if several else f"its {components[0]}"
             text = f"More is held than needed: {what} {'are' if several else 'is'} already fixed by {others}."
         else:
-            text = f"It holds what {others} hold{'s' if len(fixed_by) == 1 else ''} already."
-        result.append(Finding("hint", text, remedy, collection, name))
+            text = f"It holds what {others} hold{'s' if len(fixed) == 1 else ''} already."
+        result.append(Finding("hint", text, remedy, collection, name, others=fixed))
     if found.infinitesimal:
         name = found.motions[0].joints[0][0] if found.motions else ""
         text = "The machine is shaky: a small motion is possible that ends at once."
@@ -56,13 +57,24 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
     return tuple(result)
 
 
+def concerned(error: AssemblyError) -> tuple[tuple[str, str], ...]:
+    """(collection, name) of the elements that cannot hold together."""
+    found = []
+    for place in error.together or (error.where,):
+        kind, _, name = place.partition(" ")
+        found.append((_COLLECTIONS.get(kind, ""), name.strip("'")))
+    return tuple(found)
+
+
+_COLLECTIONS = {"joint": "joints", "constraint": "constraints", "driver": "drivers"}
+
+
 def _open(error: AssemblyError) -> tuple[Finding, ...]:
     """The message at every element that has a part in it."""
-    return tuple(_at(error, place) for place in error.together or (error.where,))
-
-
-def _at(error: AssemblyError, place: str) -> Finding:
-    kind, _, name = place.partition(" ")
-    collection = {"joint": "joints", "constraint": "constraints", "driver": "drivers"}.get(kind, "")
-    text = error.what if place == error.where else f"It cannot hold as things are. {error.where}: {error.what}"
-    return Finding("warning", text, error.remedy, collection, name.strip("'"))
+    places = concerned(error)
+    result = []
+    for place, ref in zip(error.together or (error.where,), places, strict=True):
+        text = error.what if place == error.where else f"It cannot hold as things are. {error.where}: {error.what}"
+        others = tuple(other for other in places if other != ref)
+        result.append(Finding("warning", text, error.remedy, *ref, others=others))
+    return tuple(result)

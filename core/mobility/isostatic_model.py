@@ -52,7 +52,7 @@ def _resting(compiled: Compiled, model: Model) -> Model:
 def _exchanged(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
     joint = _own(model, "joints", change.joint)
     X_a, X_b = (np.asarray(X) for X in compiled.joint_poses(q)[joint.name])
-    fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "start_speed": ()}
+    fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "spring_rest": (), "start_speed": ()}
     exchange = next(each for each in joint.info.releases if each.kind == change.kind)
     freed = dict(zip(reversed(change.motions), reversed(change.directions), strict=True))
     if exchange.axis:

@@ -20,7 +20,7 @@ from core.joints import JointKind
 from core.mobility import isostatic
 from core.mobility.bifurcation import branch_at, branches_through
 from core.mobility.constraint_rank import PositionConstraints
-from core.mobility.driven_freedoms import drive
+from core.mobility.driven_freedoms import DriverFault, drive
 from core.mobility.free_motions import FreeMotion, free_motions
 from core.mobility.isostatic import Release
 from core.mobility.self_stress import Component, Stresses, dependences, stresses
@@ -37,16 +37,23 @@ class Redundant:
     """A constraint that the others already fulfil.
 
     joint : joint (or other element) it belongs to; component : e.g. "rotation about y of the world"; direction : (3,)
-    in the world at the pose; fixed_by : joints that fix it already; instead : text of other constraints that could be
-    given up in its place, by joint
+    in the world at the pose; others : (collection, name) of those that fix it already; instead : text of other
+    constraints that could be given up in its place, by joint; motion : "translation" or "rotation" that it forbids, ""
+    if it has no direction
     """
 
     joint: str
     collection: str
     component: str
     direction: tuple[float, float, float]
-    fixed_by: tuple[str, ...]
+    others: tuple[tuple[str, str], ...]
     instead: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    motion: str = ""
+
+    @property
+    def fixed_by(self) -> tuple[str, ...]:
+        """Names of those that fix it already."""
+        return tuple(name for _, name in self.others)
 
     @property
     def text(self) -> str:
@@ -83,10 +90,8 @@ class Mobility:
     """Rows of drivers that take a freedom each."""
     undriven: int = 0
     """Freedoms that no driver takes."""
-    inconsistent: tuple[str, ...] = ()
-    """Drivers that contradict joints or other drivers, each with the reason in words."""
-    idle_drivers: tuple[str, ...] = ()
-    """Drivers that say what holds already, each with the reason in words."""
+    driver_faults: tuple[DriverFault, ...] = ()
+    """Drivers that contradict joints or other drivers, or say what holds already."""
     infinitesimal: int = 0
     """Freedoms that exist at generic poses but end at once (a shaky frame)."""
     branch_freedoms: tuple[int, ...] = ()
@@ -96,6 +101,16 @@ class Mobility:
     def dof(self) -> int:
         """Degrees of freedom."""
         return self.degrees_of_freedom
+
+    @property
+    def inconsistent(self) -> tuple[str, ...]:
+        """Drivers that contradict joints or other drivers, each with the reason in words."""
+        return tuple(fault.text for fault in self.driver_faults if fault.contradicts)
+
+    @property
+    def idle_drivers(self) -> tuple[str, ...]:
+        """Drivers that say what holds already, each with the reason in words."""
+        return tuple(fault.text for fault in self.driver_faults if not fault.contradicts)
 
     @property
     def idle(self) -> tuple[FreeMotion, ...]:
@@ -167,8 +182,7 @@ def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float) -> Mobil
         infinitesimal=found.infinitesimal,
         driven=driven.effective,
         undriven=dof - len(driven.effective),
-        inconsistent=driven.inconsistent,
-        idle_drivers=driven.superfluous,
+        driver_faults=driven.faults,
     )
 
 
@@ -249,15 +263,16 @@ def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str,
         return name not in kinds or kinds[name].nv > 0
 
     part = through.components[index]
-    names = dict.fromkeys(through.components[i].name for i in others if through.components[i].name != part.name)
-    moving = [name for name in names if moves(name)] or list(names)
+    found = ((through.components[i].collection, through.components[i].name) for i in others)
+    refs = dict.fromkeys(ref for ref in found if ref[1] != part.name)
+    moving = [ref for ref in refs if moves(ref[1])] or list(refs)
     instead: dict[str, list[str]] = {}
     for i in others:
         component: Component = through.components[i]
         if moves(component.name):
             instead.setdefault(component.name, []).append(component.text)
     alternatives = tuple((name, tuple(texts)) for name, texts in instead.items())
-    return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives)
+    return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives, part.motion)
 
 
 def _sentence(text: str) -> str:

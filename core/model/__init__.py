@@ -6,7 +6,7 @@ from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, Wor
 from core.model.chains import DHChain, DHRow
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, ConstraintKind, Driver
 from core.model.declared_numbers import Quantity, Setting
-from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
+from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass, Strand
 from core.model.joints import Joint, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
@@ -80,6 +80,7 @@ __all__ = [
     "Severity",
     "Shape",
     "Sphere",
+    "Strand",
     "SubAssembly",
     "World",
 ]

@@ -8,13 +8,12 @@ them a value or a formula. Gravity is that of the whole machine.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from core.errors import ExpressionError, ModelError
+from core.errors import ExpressionError, ModelError, near_misses
 from core.model.bodies import WORLD, Frame
 from core.model.declared_numbers import Setting, each_once, with_setting
 from core.model.edits.prefixing import prefixed
@@ -74,11 +73,10 @@ class SubAssembly(Element):
         if self.content is not None:
             known = [parameter.name for parameter in self.content.expanded.parameters]
             for unknown in (setting.parameter for setting in self.settings if setting.parameter not in known):
-                close = difflib.get_close_matches(unknown, known, 3, 0.5)
-                listed = ", ".join(known[:8]) + (" …" if len(known) > 8 else "")
-                hint = f"Did you mean {', '.join(close)}?" if close else f"Its parameters: {listed or 'none'}."
                 raise ModelError(
-                    f"'{self.file}' has no parameter '{unknown}'.", where=f"{where}, settings", remedy=hint
+                    f"'{self.file}' has no parameter '{unknown}'.",
+                    where=f"{where}, settings",
+                    remedy=near_misses(unknown, known),
                 )
 
     def setting_dimension(self, name: str) -> str:

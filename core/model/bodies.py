@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
+from core.errors import ModelError
+from core.model.fields import (
+    Element,
+    Value,
+    Vector,
+    choice,
+    coerce_value,
+    name,
+    part,
+    parts,
+    reference,
+    scalar,
+    text,
+    vector,
+)
+from core.model.plain_lists import matrix_of, scalars
 from core.model.shapes import IDENTITY, Pose, Shape
 
 WORLD = "world"
@@ -21,6 +36,12 @@ class Gravity(Element):
     acceleration: Vector = vector("acceleration", (0.0, 0.0, -9.81), "Uniform acceleration, world axes")
     mu: Value = scalar("gravitational_parameter", 3.986e14, "Gravitational parameter of a point field")
     center: Vector = vector("length", help="Centre of a point field")
+    forms: ClassVar[str] = "its acceleration [x, y, z]"
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> Gravity | None:
+        """A uniform acceleration."""
+        return cls(acceleration=items) if len(items) == 3 and scalars(items) else None
 
 
 PLAIN_LINE = "line"
@@ -59,6 +80,21 @@ class Inertia(Element):
     ixy: Value = scalar("inertia", 0.0, "−∫xy dm")
     ixz: Value = scalar("inertia", 0.0, "−∫xz dm")
     iyz: Value = scalar("inertia", 0.0, "−∫yz dm")
+    forms: ClassVar[str] = (
+        "three moments [ixx, iyy, izz], or a symmetric matrix 3×3 (six numbers do not say their order: name them)"
+    )
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> Inertia | None:
+        """Three moments, or a symmetric matrix."""
+        if len(items) == 3 and scalars(items):
+            return cls(ixx=items[0], iyy=items[1], izz=items[2])
+        if (rows := matrix_of(items, 3)) is None:
+            return None
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (map(coerce_value, row) for row in rows)
+        if (xy, xz, yz) != (yx, zx, zy):
+            raise ModelError("The matrix of an inertia is symmetric; this is not.", remedy="Correct its products.")
+        return cls(ixx=xx, iyy=yy, izz=zz, ixy=xy, ixz=xz, iyz=yz)
 
 
 NO_INERTIA = Inertia()

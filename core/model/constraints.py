@@ -25,6 +25,7 @@ from core.model.fields import (
     text,
     vector,
 )
+from core.model.plain_lists import named_axis
 from core.model.sensors import Sensor
 
 
@@ -93,7 +94,7 @@ class Constraint(Element):
     a: str = reference("frame", "Body or frame at one end of a rod; empty: world", optional=True)
     b: str = reference("frame", "Body or frame at the other end of a rod", optional=True)
     length: Value = scalar("length", 1.0, "Length of a rod")
-    axis: Vector = vector("none", (0.0, 0.0, 1.0), "First axis of the universal joint of a rod, in a")
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "First axis of a rod's universal joint, in a", spelled=named_axis)
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 

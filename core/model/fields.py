@@ -10,13 +10,15 @@ import dataclasses
 import math
 import numbers
 import re
+from abc import ABCMeta
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from core.errors import ExpressionError, ModelError
+from core.errors import ExpressionError, ModelError, likely_meant, near_misses
 from core.kinds import PACKAGE_REMEDY, load_installed
 from core.model.formula.expression import parse
+from core.model.plain_lists import is_list, plain
 
 Value = float | str
 """A number in SI units, or the text of an expression in the model's parameters."""
@@ -56,15 +58,17 @@ class ScalarKind(Kind):
 @dataclass(frozen=True)
 class VectorKind(Kind):
     """`sizes` tells how many numbers (one of the sizes); any number of them if it is empty, a single one then needs no
-    brackets."""
+    brackets. `spelled` makes the numbers of other ways to write them."""
 
     dimension: str = "none"
     sizes: tuple[int, ...] = (3,)
     labels: tuple[str, ...] = ("x", "y", "z")
     by: Rule | None = None
+    spelled: Callable[[Any], Any] | None = None
 
     def coerce(self, value: Any) -> tuple[Value, ...]:
-        single = not self.sizes and (isinstance(value, str) or not hasattr(value, "__iter__"))
+        value = self.spelled(value) if self.spelled is not None else value
+        single = not self.sizes and not is_list(value)
         items = (value,) if single else _sequence(value)
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
@@ -122,7 +126,9 @@ class ChoiceKind(Kind):
 
     def coerce(self, value: Any) -> str:
         if value not in self.among:
-            raise ModelError(f"'{value}' is not one of {', '.join(self.options)}.", remedy="Choose one of these.")
+            close = likely_meant(value, self.options) if isinstance(value, str) else []
+            remedy = f"Did you mean {', '.join(close)}?" if close else "Choose one of these."
+            raise ModelError(f"'{value}' is not one of {', '.join(self.options)}.", remedy=remedy)
         return str(value)
 
 
@@ -166,6 +172,7 @@ class FlagKind(Kind):
     """True or false."""
 
     def coerce(self, value: Any) -> bool:
+        value = plain(value)
         if not isinstance(value, bool):
             raise ModelError(f"true or false is needed, not {_shown(value)}.", remedy="Write true or false.")
         return value
@@ -196,9 +203,7 @@ class PartKind(Kind):
     def coerce(self, value: Any) -> Any:
         if value is None and self.optional:
             return None
-        if not isinstance(value, self.element):
-            raise ModelError(f"{_kind_name(self.element)} is needed, not {_shown(value)}.", remedy="Give one.")
-        return value
+        return _made(self.element, value)
 
 
 @dataclass(frozen=True)
@@ -208,14 +213,19 @@ class PartsKind(Kind):
     element: Any = None
 
     def coerce(self, value: Any) -> tuple[Any, ...]:
-        if isinstance(value, str | Element) or not hasattr(value, "__iter__"):
+        if not is_list(value):
             wanted = _kind_name(self.element).lower()
             raise ModelError(f"A list is needed, not {_shown(value)}.", remedy=f"Put {wanted} into brackets.")
         items = tuple(value)
-        for item in items:
-            if not isinstance(item, self.element):
-                raise ModelError(f"{_kind_name(self.element)} is needed, not {_shown(item)}.", remedy="Give one.")
-        return items
+        if (single := self.single(items)) is not None:
+            return (single,)
+        return tuple(_made(self.element, item) for item in items)
+
+    def single(self, items: tuple[Any, ...]) -> Any:
+        """The one element that a list of plain numbers says, as [lower, upper] of a limit; None if it says none."""
+        numbers = items and not any(is_list(item) or isinstance(item, Element | dict) for item in items)
+        of_list = getattr(self.element, "of_list", None)
+        return of_list(items) if numbers and of_list is not None else None
 
 
 # --------------------------------------------------------------------------------- declaring fields
@@ -242,9 +252,10 @@ def vector(
     sizes: tuple[int, ...] = (3,),
     labels: tuple[str, ...] = ("x", "y", "z"),
     by: Rule | None = None,
+    spelled: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Several numbers or expressions; `sizes=()` allows any count."""
-    return _declare(VectorKind(dimension, sizes, labels, by), help, tuple(default))
+    """Several numbers or expressions; `sizes=()` allows any count, `spelled` other ways to write them."""
+    return _declare(VectorKind(dimension, sizes, labels, by, spelled), help, tuple(default))
 
 
 def formula(
@@ -338,9 +349,50 @@ def fields_of(element: type) -> tuple[Field, ...]:
     return found
 
 
+class ElementType(ABCMeta):
+    """Makes elements; a field that is unknown or missing is a message, as in a file."""
+
+    def __call__(cls, *given: Any, **fields: Any) -> Any:
+        try:
+            return super().__call__(*given, **fields)
+        except TypeError:
+            if (error := _misfit(cls, given, fields)) is not None:
+                raise error from None
+            raise
+
+
+def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
+    """What is wrong with the arguments from which an element was to be made; None if nothing is."""
+    where = _title(element, fields.get("name", ""))
+    known = {field.name: field for field in dataclasses.fields(element)}
+    if given:
+        example = f"{element.__name__}({next(iter(known))}={_shown(given[0])}, …)"
+        return ModelError("The fields of an element are given by name.", where=where, remedy=f"As in {example}.")
+    for name in fields:
+        if name not in known:
+            return ModelError(f"'{name[:60]}' is not a field.", where=where, remedy=near_misses(name, known))
+    for field in fields_of(element):
+        if field.required and field.name not in fields:
+            meaning = f"{field.help[:1].lower()}{field.help[1:]}"
+            return ModelError(f"'{field.name}' is missing.", where=where, remedy=f"Add {field.name}: {meaning}.")
+    return None
+
+
+def _title(element: type, name: object) -> str:
+    return f"{element.__name__.lower()} {name!r}".replace(" ''", "")
+
+
 @dataclass(frozen=True)
-class Element:
+class Element(metaclass=ElementType):
     """Base of everything in a document: a frozen value whose fields are validated when it is made."""
+
+    forms: ClassVar[str] = ""
+    """What lists may stand for it, for messages."""
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> Any:
+        """The element that a plain list says, as far as its size tells what is meant; None if it does not."""
+        return None
 
     def __post_init__(self) -> None:
         for field in fields_of(type(self)):
@@ -348,8 +400,8 @@ class Element:
             try:
                 coerced = field.kind.coerce(value)
             except (ModelError, ExpressionError) as error:
-                title = f"{type(self).__name__.lower()} {getattr(self, 'name', '')!r}".replace(" ''", "")
-                raise ModelError(error.what, where=f"{title}, {field.name}", remedy=error.remedy) from None
+                where = f"{_title(type(self), getattr(self, 'name', ''))}, {field.name}"
+                raise ModelError(error.what, where=where, remedy=error.remedy) from None
             if coerced is not value:
                 object.__setattr__(self, field.name, coerced)
         self.validate()
@@ -376,8 +428,7 @@ def coerce_value(value: Any) -> Value:
 
 def coerce_float(value: Any) -> float:
     """A finite float."""
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
-        value = value.item()
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ModelError(f"A number or a formula is needed, not {_shown(value)}.", remedy="Give a number.")
     number = float(value)
@@ -389,7 +440,7 @@ def coerce_float(value: Any) -> float:
 def check_name(value: Any) -> str:
     """A usable name: letters, digits, _ and -, not digits alone, optionally several parts joined by . / : or |."""
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
-        return value
+        return str(value)
     raise ModelError(
         f"{_shown(value)} cannot be a name.",
         remedy="Use letters, digits, _ and -, and not digits alone.",
@@ -397,7 +448,7 @@ def check_name(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else repr(value)
     return text if len(text) < 60 else text[:57] + "…"
 
 
@@ -408,9 +459,22 @@ def _kind_name(element: Any) -> str:
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
+    if not is_list(value):
         raise ModelError(f"A list of numbers is needed, not {_shown(value)}.", remedy="Write it as [a, b, c].")
-    return tuple(value)
+    return tuple(plain(value))
+
+
+def _made(kind: Any, value: Any) -> Any:
+    """An element of a class, or of one of several, from itself or from a plain list that says it."""
+    if isinstance(value, kind):
+        return value
+    if isinstance(kind, type) and issubclass(kind, Element) and is_list(value):
+        made = kind.of_list(tuple(plain(value)))
+        if made is not None:
+            return made
+    forms = getattr(kind, "forms", "")
+    remedy = f"Give one, or {forms}." if forms else "Give one."
+    raise ModelError(f"{_kind_name(kind)} is needed, not {_shown(value)}.", remedy=remedy)
 
 
 def nested_elements(element: Element) -> Iterator[Element]:

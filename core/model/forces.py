@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError
 from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
-from core.model.dimensions import along, damping_of, force_of, of_joint, of_sensor, stiffness_of
+from core.model.dimensions import along, common, damping_of, force_of, inertia_of, of_joint, of_sensor, stiffness_of
 from core.model.fields import (
     Element,
     Value,
@@ -23,8 +23,8 @@ from core.model.fields import (
     vector,
 )
 
-LINE, SENSOR, JOINT = "line", "sensor", "joint"
-"""What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint."""
+LINE, SENSOR, JOINT, STRANDS = "line", "sensor", "joint", "strands"
+"""What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint, a sum of these."""
 
 
 class ForceKind(NamedTuple):
@@ -35,7 +35,7 @@ class ForceKind(NamedTuple):
     uses: tuple[str, ...]
     """Which fields matter."""
     along: str = ""
-    """LINE, SENSOR or JOINT; empty: it has a direction of its own, at b."""
+    """LINE, SENSOR, JOINT or STRANDS; empty: it has a direction of its own, at b."""
     nonzero: tuple[str, ...] = ()
     """Numbers without which it carries no force."""
     numbers: tuple[Quantity, ...] = ()
@@ -44,7 +44,7 @@ class ForceKind(NamedTuple):
     @property
     def needs(self) -> str:
         """The field that says where it acts."""
-        return self.along if self.along in (SENSOR, JOINT) else "b"
+        return self.along if self.along in (SENSOR, JOINT, STRANDS) else "b"
 
 
 _LAW = ("stiffness", "rest", "damping", "law")
@@ -60,6 +60,7 @@ _KINDS = (
     ),
     ForceKind("sensor", "Force along a sensor", ("sensor", *_LAW), SENSOR),
     ForceKind("joint", "Force in a joint", ("joint", "coordinate", *_LAW), JOINT),
+    ForceKind("tendon", "Tendon over joints and sensors", (STRANDS, *_LAW, "inertia"), STRANDS),
 )
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
@@ -69,6 +70,9 @@ UNKNOWN_FORCE = ForceKind(
     "", "Unknown kind", ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_LAW, "settings")
 )
 """Stands in for a kind that nobody here knows."""
+
+
+_ASKED = {"b": "body or frame", STRANDS: "joints or sensors"}
 
 
 def _place(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
@@ -85,6 +89,26 @@ class LineMass(Element):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Strand(Element):
+    """What a joint or a sensor adds to the length of a tendon: factor · value."""
+
+    joint: str = reference("joint", "Joint with one coordinate", optional=True)
+    sensor: str = reference("sensor", "Sensor of one length or angle, instead of a joint", optional=True)
+    factor: Value = scalar("none", 1.0, "By what its value is multiplied")
+
+    def along(self, model: Any, index: int | None) -> str:
+        """What its value measures."""
+        return of_joint(model, self.joint) if self.joint else of_sensor(model, self.sensor)
+
+    def validate(self) -> None:
+        """Either of the two."""
+        if bool(self.joint) == bool(self.sensor):
+            raise ModelError(
+                "A strand of a tendon is either a joint or a sensor.", where="strands", remedy="Name one of them."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Force(Element):
     """A force element.
 
@@ -92,7 +116,8 @@ class Force(Element):
     of `resolve` (empty: world; may be a or b). line: along the line from a's to b's origin, positive pulls the ends
     together: F = stiffness · (length − rest) + damping · rate + law. series: a spring and a damper one behind the other
     on that line (no mass between). sensor, joint: the same law along a scalar geometric sensor or a coordinate, acting
-    against its growth: Q = −F.
+    against its growth: Q = −F. tendon: the same law along L = Σ factor · value of its strands; its `inertia` m moves
+    with L: ½ m L̇².
     Formulas may use `t`, parameters, joints (`elbow`, `elbow.v`), sensors (`reach`, `reach.rate`) and, in `law`, the
     element's own `length` and `rate`.
     """
@@ -112,6 +137,8 @@ class Force(Element):
     damping: Value = scalar(help="Damper rate (N·s/m, N·m·s/rad)", by=damping_of(along))
     law: Value | None = formula(help="Further force as a formula, e.g. 1e5*max(0.1 - length, 0)", by=force_of(along))
     masses: tuple[LineMass, ...] = parts(LineMass, "Point masses on the line")
+    strands: tuple[Strand, ...] = parts(Strand, "Joints and sensors whose values sum up to its length")
+    inertia: Value = scalar(help="Mass that moves with the length of a tendon (kg, kg·m²)", by=inertia_of(along))
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
 
@@ -124,6 +151,8 @@ class Force(Element):
         """What the length, value or coordinate measures along which it acts."""
         if self.info.along == SENSOR:
             return of_sensor(model, self.sensor)
+        if self.info.along == STRANDS:
+            return common(strand.along(model, None) for strand in self.strands)
         return of_joint(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
 
     def setting_dimension(self, name: str) -> str:
@@ -140,7 +169,7 @@ class Force(Element):
             raise ModelError(
                 "It is not said where the force acts.",
                 where=f"force '{self.name}', {needed}",
-                remedy=f"Name the {needed if needed != 'b' else 'body or frame'}.",
+                remedy=f"Name the {_ASKED.get(needed, needed)}.",
             )
         if self.info.along == LINE and (self.a or "world") == self.b:
             raise ModelError(

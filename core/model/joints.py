@@ -7,7 +7,7 @@ Positive q moves *b* relative to *a* by the right-hand rule.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from core.errors import ModelError
 from core.joints import JOINT_KINDS, JointKind, Revolute, UnknownJoint
@@ -26,6 +26,7 @@ from core.model.fields import (
     text,
     vector,
 )
+from core.model.plain_lists import named_axis, scalars
 from core.model.shapes import IDENTITY, Pose
 
 
@@ -37,6 +38,12 @@ class Limit(Element):
     upper: Value | None = scalar(default=None, help="Largest coordinate (rad or m)", by=along)
     velocity: Value | None = scalar(default=None, help="Largest speed (rad/s or m/s)", by=rate_of(along))
     effort: Value | None = scalar(default=None, help="Largest torque or force (N·m or N)", by=force_of(along))
+    forms: ClassVar[str] = "its bounds [lower, upper]"
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> Limit | None:
+        """A lower and an upper bound."""
+        return cls(lower=items[0], upper=items[1]) if len(items) == 2 and scalars(items) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +69,10 @@ class Joint(Element):
     child: str = reference("frame", "Body or frame on the child side")
     a: Pose = part(Pose, "Joint frame a in the parent", IDENTITY)
     b: Pose = part(Pose, "Joint frame b in the child", IDENTITY)
-    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Axis in frame a (normal of a planar joint)")
-    second_axis: Vector = vector("none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0")
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Axis in frame a (normal of a planar joint)", spelled=named_axis)
+    second_axis: Vector = vector(
+        "none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0", spelled=named_axis
+    )
     pitch: Value = scalar("pitch", 0.01, "Advance of a screw per revolution")
     cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut when it lies in a loop", "auto")
     given_in: str = choice(
@@ -78,12 +87,24 @@ class Joint(Element):
     start_speed: tuple[Value, ...] = vector(
         default=(), help="Speed at the beginning of a simulation, one number per speed", sizes=(), labels=(), by=_speed
     )
+    spring_rest: tuple[Value, ...] = vector(
+        default=(),
+        help="Position without spring force, one number per coordinate; empty: the rest position",
+        sizes=(),
+        labels=(),
+        by=along,
+    )
     damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
     friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
-    stiffness: Value = scalar(help="Spring rate about the rest position (N·m/rad or N/m)", by=stiffness_of(along))
+    stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
     armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
     mimic: Mimic | None = part(Mimic, "Follows another joint")
     description: str = text("Notes")
+
+    @property
+    def relaxed(self) -> tuple[Value, ...]:
+        """Where its spring exerts nothing, one number per coordinate."""
+        return self.spring_rest or self.rest or self.info.neutral
 
     @property
     def info(self) -> type[JointKind]:
@@ -120,12 +141,13 @@ class Joint(Element):
                 where=f"{where}, limits",
                 remedy="Give at most one bound per coordinate.",
             )
-        if self.rest and len(self.rest) != self.info.nq:
-            raise ModelError(
-                f"A {self.kind} joint has {self.info.nq} coordinates.",
-                where=f"{where}, rest",
-                remedy="Give one number per coordinate.",
-            )
+        for field in ("rest", "spring_rest"):
+            if getattr(self, field) and len(getattr(self, field)) != self.info.nq:
+                raise ModelError(
+                    f"A {self.kind} joint has {self.info.nq} coordinates.",
+                    where=f"{where}, {field}",
+                    remedy="Give one number per coordinate.",
+                )
         if self.start_speed and len(self.start_speed) != self.info.nv:
             raise ModelError(
                 f"A {self.kind} joint has {self.info.nv} speeds.",

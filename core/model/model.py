@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, likely_meant, near_misses
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain
@@ -153,7 +152,7 @@ class Model(Element):
     def find(self, collection: str, name: str) -> Any:
         """The element of this name; raises ModelError with near misses."""
         if collection not in COLLECTIONS:
-            raise ModelError(f"A model has no {collection!r}.", remedy=f"It has {', '.join(COLLECTIONS)}.")
+            raise ModelError(f"A model has no {collection!r}.", remedy=near_misses(str(collection), COLLECTIONS))
         for element in getattr(self, collection):
             if element.name == name:
                 return element
@@ -161,9 +160,8 @@ class Model(Element):
             raise ModelError(
                 f"'{name}' belongs to the sub-assembly '{owner.name}'.", remedy=f"Change it in its file, {owner.file}."
             )
-        close = difflib.get_close_matches(str(name), [e.name for e in getattr(self, collection)], 3, 0.5)
-        hint = f"Did you mean {', '.join(close)}?" if close else "Look at the model tree for its names."
-        raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=hint)
+        remedy = near_misses(str(name), [element.name for element in getattr(self, collection)])
+        raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=remedy)
 
     def body(self, name: str) -> Body:
         """The body of this name, also one that a chain brings."""
@@ -266,15 +264,29 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
                     raise ModelError(
                         f"There is no {_target_word(field.kind.target)} '{value}'.",
                         where=f"{title}, {field.name}",
-                        remedy="Name an existing one or add it first.",
+                        remedy=_remedy(
+                            value, [*known[field.kind.target], WORLD], "Name an existing one or add it first."
+                        ),
                     )
         for found in formulas_in(inner):
             for used in names.missing(found.kind, found.text):
                 raise ModelError(
                     f"Nothing is called '{used}' (in '{found.text}').",
                     where=f"{title}, {found.field.name}",
-                    remedy="Define a parameter of this name or correct the formula.",
+                    remedy=_remedy(
+                        used, names.of(found.kind), "Define a parameter of this name or correct the formula."
+                    ),
                 )
+
+
+NAME_OR_ADD = "Name an existing one or add it first."
+DEFINE = "Define a parameter of this name or correct the formula."
+
+
+def _remedy(name: str, known: Collection[str], otherwise: str) -> str:
+    """The remedy for a name in a field or formula that nothing has."""
+    inside = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
+    return near_misses(name, sorted(inside or known)) if inside or likely_meant(name, known) else otherwise
 
 
 def _target_word(target: str) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
-from core.errors import ExpressionError, KinetostatError, ModelError
-from core.model.fields import Element, Value, choice, flag, name, scalar, text
+from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.model.fields import Element, Value, choice, coerce_float, flag, name, scalar, text
 from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
+from core.model.plain_lists import plain
 from core.model.units.units import SI
 from core.spatial.scalar import Scalar
 
@@ -78,7 +80,7 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
                     raise ModelError(
                         f"Nothing is called '{used}'.",
                         where=f"parameter '{current}', value",
-                        remedy="Define a parameter of this name or correct the formula.",
+                        remedy=near_misses(used, table),
                     )
                 if used in stack:
                     cycle = " → ".join([*stack[stack.index(used) :], used])
@@ -102,15 +104,27 @@ def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | N
     """
     given = given or {}
     ordered = in_order(parameters)
-    for unknown in given.keys() - {parameter.name for parameter in ordered}:
-        raise ModelError(f"There is no parameter '{unknown}'.", remedy="Use the name of a parameter of the model.")
+    known = [parameter.name for parameter in ordered]
+    for unknown in given.keys() - set(known):
+        raise ModelError(f"There is no parameter '{unknown}'.", remedy=near_misses(str(unknown), known))
     values: dict[str, Scalar] = {}
     for parameter in ordered:
         if parameter.name in given:
-            values[parameter.name] = given[parameter.name]
+            values[parameter.name] = _given(parameter.name, given[parameter.name])
         else:
             values[parameter.name] = value_of(parameter.value, values, where=f"parameter '{parameter.name}', value")
     return values
+
+
+def _given(name: str, value: Scalar) -> Scalar:
+    """A value that a caller gives: a number of Python's or NumPy's as a float, a symbol as it is."""
+    value = plain(value)
+    if value is None or isinstance(value, str | Real):
+        try:
+            return coerce_float(value)
+        except ModelError as error:
+            raise error.at(where=f"parameter '{name}'") from None
+    return value
 
 
 def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:

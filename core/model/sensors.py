@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import ModelError
 from core.model.dimensions import along
 from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
+from core.model.plain_lists import named_axis
 from core.spatial import relative_measures as m
 from core.spatial.motion import Motion
 from core.spatial.relative_measures import Measure
@@ -174,8 +175,8 @@ class Sensor(Element):
     kind: str = kind_in(SENSOR_KINDS, "What is measured", "distance")
     a: str = reference("frame", "Frame from which is measured; empty: world", optional=True)
     b: str = reference("frame", "Frame to which is measured", optional=True)
-    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a")
-    axis_b: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane in b")
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a", spelled=named_axis)
+    axis_b: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane in b", spelled=named_axis)
     resolve: str = reference("frame", "Frame in whose axes the vector is given; empty: world", optional=True)
     joint: str = reference("joint", "Joint whose force is measured", optional=True)
     force: str = reference("force", "Force element whose power is measured", optional=True)

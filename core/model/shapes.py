@@ -9,7 +9,21 @@ from math import hypot
 from typing import Any, ClassVar, Protocol
 
 from core.kinds import Kinds
-from core.model.fields import Element, Value, Vector, choice, color, name, part, reference, scalar, text, vector
+from core.model.fields import (
+    Element,
+    Value,
+    Vector,
+    choice,
+    coerce_value,
+    color,
+    name,
+    part,
+    reference,
+    scalar,
+    text,
+    vector,
+)
+from core.model.plain_lists import angles_of_matrix, matrix_of, scalars
 from core.spatial import mass_properties as solids
 from core.spatial.inertia import ZERO as NO_MASS
 from core.spatial.inertia import Inertia
@@ -32,7 +46,24 @@ class Pose(Element):
         sizes=(3, 4),
         labels=("x", "y", "z", "w"),
         by=_rotation,
+        spelled=angles_of_matrix,
     )
+    forms: ClassVar[str] = (
+        "its position [x, y, z], position and angles [x, y, z, α, β, γ], a rotation matrix 3×3, or a matrix 4×4"
+    )
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> Pose | None:
+        """A position, a position with angles, a rotation matrix, or a matrix of a pose."""
+        if scalars(items):
+            if len(items) not in (3, 6):
+                return None
+            return cls(position=items[:3], rotation=items[3:] or (0.0, 0.0, 0.0))
+        if matrix_of(items, 3) is not None:
+            return cls(rotation=items)
+        if (rows := matrix_of(items, 4)) is None or tuple(map(coerce_value, rows[3])) != (0.0, 0.0, 0.0, 1.0):
+            return None
+        return cls(position=tuple(row[3] for row in rows[:3]), rotation=angles_of_matrix([row[:3] for row in rows[:3]]))
 
 
 IDENTITY = Pose()

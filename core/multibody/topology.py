@@ -171,6 +171,7 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     bound |= {joint.name for joint in model.joints if joint.armature != 0.0 or joint.stiffness != 0.0}
     bound |= {name for each in model.constraints for name in each.joints}
     bound |= {force.joint for force in model.forces if force.info.along == JOINT and force.stiffness != 0.0}
+    bound |= {strand.joint for force in model.forces for strand in force.strands}
     chosen = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (

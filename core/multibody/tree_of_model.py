@@ -181,7 +181,6 @@ class _Builder:
         branch, law, placement = self.branches[index]
         joint, where, scalar = branch.joint, f"joint '{branch.joint.name}'", self.numbers.scalar
         leader, coupling = self.leader(joint)
-        rest = joint.rest or joint.info.neutral
         return Link(
             name=joint.name,
             parent=self.places[branch.inner].link,
@@ -196,7 +195,7 @@ class _Builder:
             damping=scalar(joint.damping, f"{where}, damping"),
             friction=scalar(joint.friction, f"{where}, friction"),
             stiffness=scalar(joint.stiffness, f"{where}, stiffness"),
-            rest=tuple(scalar(value, f"{where}, rest") for value in rest),
+            rest=tuple(scalar(value, f"{where}, spring_rest") for value in joint.relaxed),
         )
 
     def leader(self, joint: Joint) -> tuple[str, Coupling | None]:

@@ -74,7 +74,9 @@ def simulate_response(workspace: Workspace, times: Tree, conditions: Tree | None
     begin, end, steps = _times(workspace, times)
     context, robot, state = workspace.context(), workspace.robot, workspace.state
     q0, v0 = _conditions(workspace, conditions, robot, begin)
-    run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps)
+    first, last, *_ = map(meaning.said, meaning.items(times))
+    more = f"Allow more steps: {{{first}, {last}, {10 * steps}}}."
+    run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps, more)
     state.run = run
     motion = Motion(title="Response", run=run, text=summary(run, robot))
     if not ended:

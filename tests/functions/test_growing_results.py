@@ -11,6 +11,7 @@ from app.document.session import Session
 from app.panels.functions.panel import FunctionPanel
 from app.panels.output.panel import OutputPanel
 from app.preferences.settings import Settings
+from app.runs.answers import Answers
 from core.files import load
 from core.functions import Context, call, growing
 from core.functions.context import Cancelled
@@ -82,7 +83,8 @@ def test_a_derivation_stops_between_entries_when_asked(after):
 def window(qtbot, tmp_path):
     session, jobs = Session(load(EXAMPLES / "puma560.kst")), Jobs()
     settings = Settings(tmp_path / "settings.ini")
-    panels = FunctionPanel(session, jobs, settings), OutputPanel(session, settings)
+    answers = Answers(session, jobs)
+    panels = FunctionPanel(session, jobs, answers, settings), OutputPanel(session, answers, settings)
     for panel in panels:
         qtbot.addWidget(panel)
         panel.show()

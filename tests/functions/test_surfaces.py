@@ -12,6 +12,7 @@ from app.document.session import Session
 from app.panels.console.panel import ConsolePanel
 from app.panels.functions.panel import FunctionPanel
 from app.preferences.settings import Settings
+from app.runs.answers import Answers
 from core.files import load
 from core.functions import FUNCTIONS
 from core.functions.results import to_json
@@ -118,7 +119,7 @@ def settings(tmp_path):
 
 def from_panel(qtbot: QtBot, session, settings, function, options):
     jobs = Jobs()
-    panel = FunctionPanel(session, jobs, settings)
+    panel = FunctionPanel(session, jobs, Answers(session, jobs), settings)
     qtbot.addWidget(panel)
     produced, told = [], []
     session.produced.connect(produced.append)

@@ -195,7 +195,11 @@ def test_a_parameter_of_a_sub_assembly_is_changed_by_a_setting():
             "Define",
         ),
         (lambda: edits.add(ROBOT, Body(name="left.thigh")), "left.thigh", "own name"),
-        (lambda: edits.add(ROBOT, Joint(name="j", parent="left.thing", child="trunk")), "joint 'j', parent", "Name"),
+        (
+            lambda: edits.add(ROBOT, Joint(name="j", parent="left.thing", child="trunk")),
+            "joint 'j', parent",
+            "left.thigh",
+        ),
     ],
 )
 def test_contradictions_are_messages(make, where, hint):

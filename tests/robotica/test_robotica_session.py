@@ -254,3 +254,18 @@ def test_files_are_found_beside_the_robot(tmp_path, monkeypatch):
     assert said(session, 'GetInputTau["push.tau"]').startswith("tau[[1]] = 2")
     (tmp_path / "push.tau").write_text("tau[[1]] = 3")
     assert said(session, 'GetInputTau["push.tau"]').startswith("tau[[1]] = 3")
+
+
+@pytest.mark.parametrize(
+    ("times", "remedy"),
+    [("{0, 5, 20}", "{0, 5, 200}"), ("{0, 2 2, 3}", "{0, 2 2, 30}"), ("{0, 3, 1}", "{0, 3, 10}")],
+)
+def test_the_limit_of_steps_is_told_in_the_words_that_were_typed(session, times, remedy):
+    """Also where nothing was computed yet: no `max_steps`, which one cannot type there."""
+    session.run("a1 = 2; a2 = 1")
+    try:
+        words = said(session, f"Response[{times}, {{q1[0] == 0.3}}]")
+    except KinetostatError as error:
+        words = str(error)
+    assert f"Allow more steps: {remedy}." in words
+    assert "max_steps" not in words

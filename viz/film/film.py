@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.mobility_marks import Mark
 from core.errors import KinetostatError
 from core.model import Model
 from viz import boxes, camera
@@ -57,6 +58,7 @@ class Footage:
     view : a key of `camera.PRESETS`, fitted to the whole motion, or a `camera.View`; turn: rad from frame to frame
     vectors : arrows of each frame, or none at all; captions: a text for each frame, or none at all
     changing : parameter values of each frame where they differ from frame to frame; ellipsoids: those of each frame
+    marks : of mobility, those of each frame, or none at all
     """
 
     model: Model
@@ -73,6 +75,7 @@ class Footage:
     captions: Sequence[str] = ()
     changing: Sequence[Mapping[str, float]] = ()
     ellipsoids: Sequence[Sequence[EllipsoidGlyph]] = ()
+    marks: Sequence[Sequence[Mark]] = ()
 
 
 def rate(fps: float | Fraction) -> Fraction:
@@ -209,6 +212,8 @@ class Stage:
             scene.overlays.vectors(footage.vectors[k], size=self._size)
         if footage.ellipsoids:
             scene.overlays.ellipsoids(footage.ellipsoids[k])
+        if footage.marks:
+            scene.mobility_marks.show(footage.marks[k])
         if footage.ghosts:
             scene.overlays.ghosts(
                 footage.names,

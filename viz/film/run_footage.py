@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.analysis.mobility_marks import Mark
 from core.errors import ModelError
 from core.simulation.run.resampling import resampled
 from viz.camera import View
@@ -45,6 +46,7 @@ def footage(
     scales: dict[str, float] | None = None,
     others: Sequence[Run] = (),
     caption: bool = True,
+    marks: Callable[[Array, Mapping[str, float]], Sequence[Mark]] | None = None,
     **display: Any,
 ) -> Footage:
     """What a film of a run shows.
@@ -52,6 +54,7 @@ def footage(
     start, end : s of the run; default all of it. speed: seconds of the run per second of film
     view : a camera preset, or a `View`; turn: rad per second of film about the vertical
     arrows : which vectors are shown; scales: metres per SI unit of each kind, by default from the longest ones
+    marks : gives those of mobility at a pose (nq,) with parameter values
     others : runs of the same model that go along as ghosts; caption: the time stands in the corner
     """
     first, last = float(run.time[0]), float(run.time[-1])
@@ -77,6 +80,7 @@ def footage(
         [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
         tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
         [f"t = {time:.2f} s" for time in times] if caption else (),
+        marks=[marks(q, parameters) for q in shown.q] if marks is not None else (),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from core.analysis.mobility_marks import Mark
 from core.functions.results import EllipsoidField, PoseSequence
 from core.mechanism import Mechanism
 from viz.camera import View
@@ -41,13 +43,14 @@ def footage(
     view: str | View = "iso",
     turn: float = 0.0,
     caption: bool = True,
+    marks: Callable[[np.ndarray, Mapping[str, float]], Sequence[Mark]] | None = None,
     **display: Any,
 ) -> Footage:
     """What a film of a sequence shows.
 
     mech : the machine of the sequence (of `poses.model` where it brings one); interval : s a pose is shown
     field : ellipsoids along the sequence; start, end : s of the sequence, default all of it
-    speed, view, turn : as for films of runs; caption: which pose is shown, of how many, stands in the corner
+    speed, view, turn, marks : as for films of runs; caption: which pose is shown, of how many, stands in the corner
     """
     count = len(poses.q)
     last = interval * count  # the last pose is shown as long as the others
@@ -55,6 +58,7 @@ def footage(
     shown = [shown_pose(float(time), interval, count) for time in times]
     values = [dict(p) for p in poses.p]
     arrays = [np.asarray(mech.poses(np.array(q), p=p or None)) for q, p in zip(poses.q, values, strict=True)]
+    known = [marks(np.array(q), p) for q, p in zip(poses.q, values, strict=True)] if marks is not None else []
     return Footage(
         mech.model,
         values[0],
@@ -67,6 +71,7 @@ def footage(
         captions=[words(poses, k) for k in shown] if caption else (),
         changing=[values[k] for k in shown] if any(values) else (),
         ellipsoids=[[glyph(field, k)] for k in shown] if field is not None and field.graphics else (),
+        marks=[known[k] for k in shown] if known else (),
     )
 
 

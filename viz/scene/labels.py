@@ -20,6 +20,8 @@ LINE, LETTER = 17.0, 7.4
 """Pixels a line of writing is high and a letter wide, for keeping labels apart."""
 ROWS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5)
 """Lines up from its place at which a label looks for room; one that finds none is left out."""
+Taken = list[tuple[float, float, float]]
+"""Lines of writing on the screen: left end x, height y, width, pixels."""
 FIRST = ("sensors", "joints", "bodies", "chains", "junctions", "frames")
 """Whose labels find room first."""
 
@@ -63,18 +65,18 @@ class Labels:
             colour = look.colour({"joints": "accent", "sensors": "sensor"}.get(collection, "text"))
             write(actor.GetTextProperty(), look, colour, round(SIZES.get(collection, 12) * self.scale))
 
-    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
-        """Keep labels apart: one whose place is taken moves up or down by lines."""
+    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, written: Taken | None = None) -> None:
+        """Keep labels apart, and from other writing: one whose place is taken moves up or down by lines."""
         if pixel_ratio != self.scale:
             self.scale = pixel_ratio
             self.paint(self.look)
-        taken: list[tuple[float, float, float]] = []
+        taken = list(written or ())
         right, up = (self.scale * d for d in OFFSET)
         line = LINE * self.scale
         for _item, actor in sorted(self._actors.values(), key=_turn):
             x, y = project(view, size, actor.GetPosition())
             width = LETTER * self.scale * len(actor.GetInput() or "")
-            row = next((row for row in ROWS if not _covered(taken, x, y - row * line, width, line)), None)
+            row = next((row for row in ROWS if not covered(taken, x, y - row * line, width, line)), None)
             actor.SetVisibility(row is not None)
             if row is not None:
                 taken.append((x, y - row * line, width))
@@ -98,7 +100,8 @@ def _turn(entry: tuple[Item, vtkBillboardTextActor3D]) -> int:
     return FIRST.index(collection) if collection in FIRST else len(FIRST)
 
 
-def _covered(taken: list[tuple[float, float, float]], x: float, y: float, width: float, line: float) -> bool:
+def covered(taken: Taken, x: float, y: float, width: float, line: float) -> bool:
+    """Whether a line of writing would lie over others."""
     return any(abs(y - v) < line and x < u + w and u < x + width for u, v, w in taken)
 
 

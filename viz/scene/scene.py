@@ -34,6 +34,7 @@ from viz.scene.handles import Handles
 from viz.scene.highlight import Outline
 from viz.scene.hits import Hit, figure_hit, handle_hit
 from viz.scene.labels import Labels
+from viz.scene.mark_figures import MarkFigures
 from viz.scene.overlays import Overlays
 from viz.scene.quality import Quality
 from viz.scene.range_box import RangeBox, room
@@ -67,6 +68,7 @@ class Scene:
         self.display = Display()
         self._selected: Ref | None = None
         self._hovered: Ref | None = None
+        self._pointed: tuple[Ref, ...] = ()
         self._poses: Poses = {}
         self._homes: Poses = {}
         self.words: Words = in_si
@@ -80,9 +82,10 @@ class Scene:
         self.overlays = Overlays(self.renderer, self.front, self.palette)
         self.cube = Cube(self.corner, self.palette)
         self.handles = Handles(self.front, self.palette)
+        self.mobility_marks = MarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self.range_box = RangeBox(self.renderer, self.front, self.palette)
-        self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
+        self._outlines = {name: Outline(self.renderer) for name in ("hover", "accent", "dragged")}
         self._refine()
 
     def _renderers(self) -> tuple[vtkRenderer, vtkRenderer, vtkRenderer]:
@@ -186,7 +189,8 @@ class Scene:
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             light_up(renderer, look.light)
-        for part in (self.figures, self.labels, self.handles, self.overlays, self.cube, self.range_box):
+        parts = (self.figures, self.labels, self.handles, self.overlays, self.cube, self.range_box, self.mobility_marks)
+        for part in parts:
             part.paint(look)
 
     # ------------------------------------------------------------------------------- selection
@@ -208,11 +212,30 @@ class Scene:
             self._hovered = ref
             self._highlight()
 
+    def point_out(self, *refs: Ref) -> None:
+        """Outline elements that something speaks of, and no others."""
+        if refs != self._pointed:
+            self._pointed = refs
+            self._highlight()
+
+    @property
+    def pointed_out(self) -> tuple[Ref, ...]:
+        """The elements that something speaks of."""
+        return self._pointed
+
     def _highlight(self) -> None:
         chosen = self._figures_of(self._selected)
+        spoken_of = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
         touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
         self._outlines["accent"].show(chosen, self.palette.colour("accent"), self.pixel_ratio)
+        self._outlines["dragged"].show(spoken_of, self.palette.colour("dragged"), self.pixel_ratio)
         self._outlines["hover"].show(touched, self.palette.colour("hover"), self.pixel_ratio)
+
+    def _carried(self, ref: Ref) -> list[Figure]:
+        """The figures of the body that a joint carries, where the joint itself is not drawn."""
+        joint = self.handles.skeleton.joint(ref[1]) if ref[0] == "joints" and self.handles.skeleton else None
+        home = self.handles.skeleton.side(joint, "b")[0] if joint is not None and self.handles.skeleton else ""
+        return self._figures_of(("bodies", home)) if home else []
 
     def _figures_of(self, ref: Ref | None) -> list[Figure]:
         if ref is None or self.model is None:
@@ -318,9 +341,11 @@ class Scene:
         camera.apply(self.view, self.renderer.GetActiveCamera())
         for outline in self._outlines.values():
             outline.fit(self.size)
-        for part in (self.handles, self.labels, self.range_box):
-            part.fit(self.view, self.size, self.pixel_ratio)
-        self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
+        where = self.view, self.size, self.pixel_ratio
+        for part in (self.handles, self.range_box):
+            part.fit(*where)
+        self.labels.fit(*where, self.mobility_marks.fit(*where))
+        self.cube.fit(*where, self.display.cube)
         self.renderer.ResetCameraClippingRange()
 
 

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 LENGTH = 0.3
 """Length of the usual longest arrow of a kind as a share of the machine's size, at scale 1."""
+LONGEST = 3.0
+"""Machine sizes; a scale by which an arrow would be longer is given up."""
 QUANTILE = 0.75
 LOOKS = 200
 """Samples of a run from which the usual length of arrows is found."""
@@ -180,12 +182,26 @@ def thinned(run: Run) -> Run:
     return resampled(run, run.time[np.unique(np.linspace(0, count - 1, LOOKS).astype(int))])
 
 
-def scales(largest: Mapping[str, float], size: float, factors: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Metres of arrow per SI unit of each kind, for a machine of `size` m; factors: the person's own, by kind."""
-    return {
-        kind: LENGTH * size * (factors or {}).get(kind, 1.0) / value if value > 0.0 else 0.0
-        for kind, value in largest.items()
-    }
+def scales(largest: Mapping[str, float], size: float) -> dict[str, float]:
+    """Metres of arrow per SI unit of each kind, for a machine of `size` m."""
+    return {kind: LENGTH * size / value if value > 0.0 else 0.0 for kind, value in largest.items()}
+
+
+def rounded(value: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not above a positive number."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(max((f for f in (1.0, 2.0, 5.0) if f * power <= value * (1.0 + 1e-9)), default=1.0) * power)
+
+
+def legible(found: Sequence[Field], scale: Mapping[str, float], size: float) -> bool:
+    """Whether no arrow would be longer than the machine, and none that has a length is without a scale."""
+    lengths = {each.wanted.kind: 0.0 for each in found}
+    for each in found:
+        peak = np.linalg.norm(each.vectors, axis=1).max(initial=0.0)
+        lengths[each.wanted.kind] = max(lengths[each.wanted.kind], float(peak))
+    return all(
+        longest == 0.0 or 0.0 < scale.get(kind, 0.0) * longest <= LONGEST * size for kind, longest in lengths.items()
+    )
 
 
 def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
@@ -205,7 +221,5 @@ def reference(scale: float, size: float) -> tuple[float, float]:
     """(value, length in m) of the round arrow of a legend: 1, 2 or 5 times a power of ten, some eighth of `size`."""
     if scale <= 0.0:
         return 0.0, 0.0
-    value = size / 8.0 / scale
-    power = 10.0 ** np.floor(np.log10(value))
-    round_ = max((factor for factor in (1.0, 2.0, 5.0) if factor * power <= value * (1.0 + 1e-9)), default=1.0) * power
-    return float(round_), float(round_ * scale)
+    value = rounded(size / 8.0 / scale)
+    return value, value * scale

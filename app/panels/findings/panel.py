@@ -30,6 +30,7 @@ from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.icons import icon
 from app.widgets.label import Label
 from app.widgets.note import severity_color
+from app.widgets.pointing_rows import PointingRows
 from app.widgets.quantities.quantity_text import Units
 from core.model import WORDS, Finding, Model
 
@@ -133,6 +134,7 @@ class FindingsPanel(QWidget):
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         header.sectionResized.connect(lambda *_: table.scheduleDelayedItemsLayout())
+        PointingRows(table, self.session, self._elements)
         table.itemClicked.connect(self._clicked)
         table.itemDoubleClicked.connect(self._double_clicked)
         table.itemActivated.connect(self._double_clicked)
@@ -190,6 +192,13 @@ class FindingsPanel(QWidget):
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             QTimer.singleShot(0, self, self.refresh)
 
+    def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
+        """The elements that a row speaks of."""
+        finding = index.siblingAtColumn(0).data(FINDING)
+        if not isinstance(finding, Finding) or not finding.name:
+            return ()
+        return (Ref(finding.collection, finding.name), *(Ref(*other) for other in finding.others))
+
     def _clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
         if isinstance(finding, Finding):
@@ -241,7 +250,7 @@ PANEL = Panel(
     BOTTOM,
     make,
     order=9,
-    help="What is wrong or doubtful in the model, while you edit. A click selects the element; where there is a "
-    "remedy that can be carried out, a button does so.",
+    help="What is wrong or doubtful in the model, while you edit. Elements of the row under the pointer light up in "
+    "the scene, a click selects the first; where there is a remedy that can be carried out, a button does so.",
     tab_with="output",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox
 
 from app.plain_text import as_tip
@@ -29,6 +29,10 @@ class FunctionForm(PanelForm):
     def __init__(self, function: Function, context: Callable[[], Context], settings: Settings) -> None:
         super().__init__(function, settings, "Stop")
         self.editors: dict[str, OptionEditor] = {}
+        self.card = 0
+        """The card whose answer follows, or followed last."""
+        self._told = ""
+        """Why there was no answer when that was told last."""
         self.live_box = QCheckBox("Live")
         self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
         self.live_box.setVisible(function.live)
@@ -121,6 +125,14 @@ class FunctionForm(PanelForm):
             self.live_switched.emit(True)
 
     # ----------------------------------------------------------------------------- showing
+
+    def show_live(self, on: bool, problem: str) -> None:
+        """Whether its answer follows; why there is none at the moment."""
+        with QSignalBlocker(self.live_box):
+            self.live_box.setChecked(on)
+        if problem or self.note.words == self._told:
+            self.show_problem(problem)
+        self._told = problem
 
     def show_reason(self, reason: str) -> None:
         """Why the function is not available; '' if it is."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -16,18 +14,18 @@ from app.background.lifetime import Lifetime
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session, State
 from app.panels.functions.form import FunctionForm
-from app.panels.functions.run_function import Growth, timed, without_files, work_of
+from app.panels.functions.run_function import Growth, work_of
 from app.panels.panel import LEFT, Panel
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
+from app.runs.answers import Answers, new_card
 from app.widgets.options.panel_form import PanelForm
 from app.widgets.plain_keys import FieldKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function
 from core.functions.catalogue import GROUPS, validated
-from core.functions.results import Result
 from core.robotica.commands import COMMANDS
 
 if TYPE_CHECKING:
@@ -43,10 +41,6 @@ GROUP_ICONS = {
     "Pictures": "export",
     GROUP: "console",
 }
-LIVE_PAUSE = 15
-"""Milliseconds between two runs of a live function, at least."""
-LIVE_LIMIT = 0.04
-"""A live function slower than this (s), or not yet timed, runs beside the window and follows as fast as it can."""
 
 
 class FunctionPanel(QWidget):
@@ -60,17 +54,19 @@ class FunctionPanel(QWidget):
     """What Robotica runs shall stop."""
 
     def __init__(
-        self, session: Session, jobs: Jobs, settings: Settings | None = None, pictures: PictureSettings | None = None
+        self,
+        session: Session,
+        jobs: Jobs,
+        answers: Answers,
+        settings: Settings | None = None,
+        pictures: PictureSettings | None = None,
     ) -> None:
         super().__init__()
-        self._session, self._jobs = session, jobs
+        self._session, self._jobs, self._answers = session, jobs, answers
         self._settings = settings or Settings()
         self._pictures = pictures or PictureSettings(session, self._settings)
         self._guard = Guard(session.message.emit)
         self._job: Job | None = None
-        self._following: Job | None = None
-        self._behind = False
-        self._seconds: dict[str, float] = {}
         self.functions: dict[str, Function] = {**FUNCTIONS, **sheets(COMMANDS)}
         self._forms: dict[str, PanelForm] = {}
         self._rows: dict[str, QTreeWidgetItem] = {}
@@ -79,12 +75,10 @@ class FunctionPanel(QWidget):
         self._build()
         self._room = QTimer(self, singleShot=True, interval=0)
         self._room.timeout.connect(self._make_room)
-        self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
-        self._live.timeout.connect(self._follow)
         self._life = Lifetime()
         self._life.listen(
             (session.changed, self._changed),
-            (session.moved, self._moved),
+            (answers.changed, self._show_followed),
             (self._settings.changed, self._setting_changed),
         )
         self._mark_available()
@@ -92,7 +86,6 @@ class FunctionPanel(QWidget):
     def close(self) -> None:
         """Listen no more."""
         self._life.close()
-        self._live.stop()
         self._room.stop()
 
     # ----------------------------------------------------------------------------- building
@@ -181,7 +174,7 @@ class FunctionPanel(QWidget):
         if function.group == GROUP:
             return RoboticaSheet(function, COMMANDS[function.robotica], self._settings, self._folder)
         form = FunctionForm(function, self.context, self._settings)
-        form.live_switched.connect(lambda on: self._live.start() if on else None)
+        form.live_switched.connect(lambda on: self._follow(form, on))
         return form
 
     def _folder(self) -> str:
@@ -254,7 +247,7 @@ class FunctionPanel(QWidget):
         self._job = job
         form.show_busy(True)
         job.progressed.connect(self._progressed)
-        growth = Growth(self._session, function, options)
+        growth = Growth(self._session, function, context, options)
         job.grown.connect(lambda made: growth.grow(made))
         job.succeeded.connect(lambda result: growth.end(result))
         job.stopped.connect(lambda: growth.stop())
@@ -295,52 +288,29 @@ class FunctionPanel(QWidget):
 
     # ----------------------------------------------------------------------------- following
 
-    def _moved(self) -> None:
-        if self.form is not None and self.form.live and not self._live.isActive():
-            self._live.start()
-
-    def _follow(self) -> None:
-        """Run the chosen function again for the pose now shown: at once if it is quick, else beside the window."""
-        form, function = self.form, self.chosen
-        if not isinstance(form, FunctionForm) or function is None or not form.live:
-            return
-        if function.unavailable(self.context()):
-            return
-        if self._following is not None:
-            self._behind = True
+    def _follow(self, form: FunctionForm, on: bool) -> None:
+        """Keep the answer to what stands in a form true on its card, or leave it as it is."""
+        if not on:
+            self._answers.leave(form.card)
             return
         try:
-            options = without_files(function, form.options())
-            validated(function, self.context(), options)
-            if self._seconds.get(function.id, math.inf) < LIVE_LIMIT:
-                self._followed(timed(function.id, self.context(), options))
-                return
+            options = form.options()
+            validated(form.function, self.context(), options)
         except KinetostatError as error:
             form.show_problem(f"{error.what} {error.remedy}".strip())
             return
-        context = self.context()
-        job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function.id, context, options))
-        self._following = job
-        job.succeeded.connect(self._followed)
-        job.failed.connect(lambda error: form.show_problem(str(error)))
-        job.ended.connect(self._caught_up)
+        form.show_problem("")
+        form.card = form.card or new_card()
+        self._answers.follow(form.function, options, form.card)
 
-    def _followed(self, timed: tuple[Result, float]) -> None:
-        result, seconds = timed
-        self._seconds[result.function] = seconds
-        if self.form is not None and self.form.live and self.form.function.id == result.function:
-            self.form.show_problem("")
-            self._session.produced.emit(dataclasses.replace(result, live=True))
-
-    def _caught_up(self) -> None:
-        self._following = None
-        if self._behind:
-            self._behind = False
-            self._live.start()
+    def _show_followed(self) -> None:
+        """An answer follows no longer, or cannot be given at the moment."""
+        for form in self._forms.values():
+            if isinstance(form, FunctionForm) and form.live:
+                form.show_live(self._answers.follows(form.card), self._answers.problem(form.card))
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            self._seconds.clear()
             self._mark_available()
             if self.form is not None:
                 self.form.refresh()
@@ -362,7 +332,7 @@ class FunctionPanel(QWidget):
 
 def make(bench: Workbench) -> FunctionPanel:
     """The panel of a window."""
-    panel = FunctionPanel(bench.session, bench.jobs, bench.settings, bench.pictures)
+    panel = FunctionPanel(bench.session, bench.jobs, bench.answers, bench.settings, bench.pictures)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     panel.line_wanted.connect(lambda line: bench.panels.enter_line(line))
     return panel

@@ -1,54 +1,40 @@
-"""How a catalogue function is run: as a job that may show what it has so far, or timed, to follow the pose."""
+"""How a catalogue function is run: as a job that may show what it has so far."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import time
 from collections.abc import Callable
 from typing import Any
 
 from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
+from app.runs.answers import new_card
 from core.functions import Context, Function, call
 from core.functions.catalogue import script_line
-from core.functions.context import Cancelled
-from core.functions.options import OutputFile
+from core.functions.context import Asked, Cancelled
 from core.functions.results import Result
-
-
-def timed(id: str, context: Context, options: dict[str, Any]) -> tuple[Result, float]:
-    """A result and the seconds it took."""
-    begin = time.perf_counter()
-    result = call(id, context, **options)
-    return result, time.perf_counter() - begin
-
-
-def without_files(function: Function, options: dict[str, Any]) -> dict[str, Any]:
-    """Options for a run that follows the pose: it writes no files."""
-    files = {option.id for option in function.options if isinstance(option, OutputFile)}
-    return {key: value for key, value in options.items() if key not in files}
 
 
 class Growth:
     """A result that is shown while it grows, on one card."""
 
-    _count = itertools.count(1)
-
-    def __init__(self, session: Session, function: Function, options: dict[str, Any]) -> None:
-        self._session, self._number = session, next(self._count)
+    def __init__(self, session: Session, function: Function, context: Context, options: dict[str, Any]) -> None:
+        self._session, self._card = session, new_card()
         self._call, self._function = script_line(function, options), function.id
+        self._asked = Asked(options, context)
         self._made: Result | None = None
 
     def grow(self, made: Result) -> None:
         """Show what is there."""
-        self._made = dataclasses.replace(made, call=self._call, function=self._function, growth=self._number)
+        self._made = dataclasses.replace(
+            made, call=self._call, function=self._function, asked=self._asked, card=self._card
+        )
         self._session.produced.emit(self._made)
 
     def end(self, result: Result) -> None:
         """Show the whole."""
         grown = self._made is not None
-        self._session.produced.emit(dataclasses.replace(result, growth=self._number) if grown else result)
+        self._session.produced.emit(dataclasses.replace(result, card=self._card) if grown else result)
 
     def stop(self) -> None:
         """What is there stays, and says that it is not all."""

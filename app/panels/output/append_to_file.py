@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtWidgets import (
     QComboBox,
@@ -71,7 +72,8 @@ class AppendDialog(QDialog):
     def _browse(self) -> None:
         suffix = SUFFIXES.get(self.language.currentData(), "txt")
         kept = QFileDialog.Option.DontConfirmOverwrite
-        path, _ = QFileDialog.getSaveFileName(self, "Append to", self.file.text() or f"formulas.{suffix}", options=kept)
+        start = self.file.text() or str((self._session.folder or Path.home()) / f"formulas.{suffix}")
+        path, _ = QFileDialog.getSaveFileName(self, "Append to", start, options=kept)
         if path:
             self.file.setText(path)
 

@@ -1,4 +1,5 @@
-"""One result on a card: title, the call that made it, its parts, and what can be done with it."""
+"""One result on a card: title, the call that made it, of which machine and pose, whether it still holds, its parts, and
+what can be done with it."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
+    QPushButton,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -18,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.slices import slices
+from app.document import provenance
 from app.document.session import Session
 from app.panels.output import frame_table_part, parts  # noqa: F401  (they register the widgets of kinds of results)
 from app.panels.output.append_to_file import append_formulas
@@ -27,23 +30,37 @@ from app.panels.output.tables import TableView
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
+from app.runs.answers import Answers
 from app.widgets.accessible import name_panel
+from app.widgets.elided import ElidedLabel
 from app.widgets.label import Label
+from app.widgets.note import Note
+from core.functions import FUNCTIONS, Context
 from core.functions.results import Formulas, Result
+from core.functions.text import Units
 
+EVERY = 1000
+PATIENCE = 0.4
+"""Seconds for which an answer is awaited before its card says that it is old."""
+GONE = "Its machine is no longer open."
 AT_ONCE = 0.02
 """Seconds for which widgets of a new card are made at once."""
 
 
 class ResultCard(QFrame):
-    """Shows a result; one that follows the pose is replaced in place by `show_result`."""
+    """Shows a result; one that grows or follows is replaced in place by `show_result`."""
 
     removed = Signal()
 
-    def __init__(self, result: Result, session: Session, settings: Settings) -> None:
+    def __init__(self, result: Result, session: Session, answers: Answers, settings: Settings) -> None:
         super().__init__()
         self.result = result
-        self._session, self._settings = session, settings
+        self._session, self._answers, self._settings = session, answers, settings
+        self._came = session.document, provenance.machine_words(session.model)
+        """The document that was open when the result came, and its machine."""
+        self._renewing = False
+        self._since = 0.0
+        """When it was first seen to be behind the machine that it follows, s; 0.0 if it is not."""
         self._place = Place(session, settings, lambda: self.result)
         self.setObjectName("overlay")
         self._parts: list[QWidget] = []
@@ -53,6 +70,7 @@ class ResultCard(QFrame):
         self._layout.setContentsMargins(12, 8, 10, 10)
         self._layout.setSpacing(6)
         self._layout.addLayout(self._head())
+        self._layout.addLayout(self._origin())
         self._fill()
 
     def _head(self) -> QHBoxLayout:
@@ -74,18 +92,41 @@ class ResultCard(QFrame):
         close.setIcon(icon("close"))
         close.setToolTip("Remove this result")
         close.clicked.connect(self.removed)
+        self.live = QToolButton()
+        self.live.setText("Live")
+        self.live.setCheckable(True)
+        self.live.setToolTip("Follow pose, parameters and edits, also while dragging")
+        self.live.clicked.connect(self._switch)
         row = QHBoxLayout()
         row.setSpacing(10)
         row.addWidget(self._title)
         row.addWidget(self._call, 1)
+        row.addWidget(self.live)
         row.addWidget(copy)
         row.addWidget(close)
         return row
 
+    def _origin(self) -> QVBoxLayout:
+        """Of which machine and pose it is, and what has become another since."""
+        self.origin = ElidedLabel()
+        self.origin.setProperty("muted", True)
+        self.note = Note()
+        self.update_button = QPushButton("Update")
+        self.update_button.setToolTip("Ask the same of the machine as it is now")
+        self.update_button.clicked.connect(self._renew)
+        row = QHBoxLayout()
+        row.addWidget(self.note, 1)
+        row.addWidget(self.update_button)
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(self.origin)
+        column.addLayout(row)
+        return column
+
     def _copy_menu(self, owner: QWidget) -> QMenu:
         menu = QMenu(owner)
         menu.addAction("Text", lambda: _copy(self.text()))
-        menu.addAction("LaTeX", lambda: _copy(self.result.to_latex()))
+        menu.addAction("LaTeX", lambda: _copy(self.latex()))
         menu.addAction("Python", lambda: _copy(self.result.to_python()))
         if self.formulas():
             for language in ("mathematica", "c", "sympy"):
@@ -104,6 +145,7 @@ class ResultCard(QFrame):
     def show_result(self, result: Result) -> None:
         """Show a newer value of the same kind."""
         old, self.result = self.result, result
+        self._since = 0.0
         before, after = old.shown(), result.shown()
         same = 0
         while same < min(len(self._parts), len(after)) and type(before[same]) is type(after[same]):
@@ -145,13 +187,25 @@ class ResultCard(QFrame):
 
     def refresh(self) -> None:
         """The units changed."""
+        self._write_head()
         for widget in self._parts:
+            if isinstance(widget, parts.TextPart):
+                widget.show_part(widget.part)
             for table in widget.findChildren(TableView):
                 table.refresh()
 
+    @property
+    def _units(self) -> Units:
+        return {"degrees": self._settings.degrees, "millimetres": self._settings.millimetres}
+
     def text(self) -> str:
-        """The result as text in the person's units."""
-        return self.result.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
+        """The result as text in the person's units, with what it is of and whether it still holds."""
+        head = " · ".join(filter(None, (self.origin.text(), self.note.words)))
+        return f"{head}\n{self.result.to_text(**self._units)}"
+
+    def latex(self) -> str:
+        """The result as LaTeX in the person's units."""
+        return self.result.to_latex(**self._units)
 
     def formulas(self) -> list[Formulas]:
         """The formulas on the card."""
@@ -171,12 +225,83 @@ class ResultCard(QFrame):
     def csv(self) -> str:
         """Its tables as CSV; '' if it has none."""
         found = (part.to_table() for part in self.result.shown())
-        return "\n".join(table.to_csv() for table in found if table is not None)
+        return "\n".join(table.to_csv(**self._units) for table in found if table is not None)
 
     def _write_head(self) -> None:
         self._title.setText(self.result.title or "Result")
-        self._call.setText(self.result.call + ("   · live" if self.result.live else ""))
+        self._call.setText(self.result.call)
         self._call.setToolTip(as_tip(self.result.call))
+        self.origin.setText(self._origin_words(provenance.MOST))
+        self.origin.setToolTip(as_tip(self._origin_words(EVERY)))
+        self.compare(self._session.context())
+
+    # ----------------------------------------------------------------------------- whether it holds
+
+    @property
+    def _reads(self) -> str:
+        function = FUNCTIONS.get(self.result.function)
+        return function.reads if function is not None else "nothing"
+
+    def _origin_words(self, most: int) -> str:
+        """Machine and pose in the person's units."""
+        asked = self.result.asked
+        if asked is None:
+            return self._came[1]
+        pose = provenance.pose_words(asked, self._reads, self._settings, most)
+        return ", ".join(filter(None, (provenance.machine_words(asked.context.model), pose)))
+
+    @property
+    def gone(self) -> bool:
+        """Whether its machine is no longer open."""
+        asked = self.result.asked
+        if asked is None:
+            return self._came[0] != self._session.document
+        return provenance.gone(asked, self._session)
+
+    def compare(self, now: Context) -> bool:
+        """Say what has become another since, and offer what can be done about it; True while an answer is awaited."""
+        asked, function = self.result.asked, FUNCTIONS.get(self.result.function)
+        gone, follows = self.gone, self._answers.follows(self.result.card)
+        problem = self._answers.problem(self.result.card)
+        changed = "" if asked is None or gone else provenance.changes(asked, self._reads, now, self._settings)
+        awaited = bool(changed) and follows and not problem
+        self._since = (self._since or time.monotonic()) if awaited else 0.0
+        if gone:
+            self.note.say(GONE, "hint")
+        elif problem:
+            self.note.say(f"Old: {changed or 'it was asked otherwise'}. It cannot follow: {problem}", "warning")
+        elif awaited:
+            late = time.monotonic() - self._since > PATIENCE
+            self.note.say(f"Old: {changed}. Computing …" if late else "", "hint")
+        else:
+            self.note.say(f"Old: {changed}." if changed else "", "hint")
+        self.update_button.setVisible(bool(changed) and not follows and provenance.repeatable(function))
+        self.update_button.setEnabled(not self._renewing)
+        self.live.setVisible(function is not None and function.live and asked is not None and not gone)
+        self.live.setChecked(follows)
+        return awaited
+
+    def _switch(self, on: bool) -> None:
+        """Follow from now on, or no longer."""
+        asked = self.result.asked
+        if not on or asked is None:
+            self._answers.leave(self.result.card)
+            return
+        options = provenance.asked_again(self.result.function, asked, self._session.model)
+        self._answers.follow(FUNCTIONS[self.result.function], options, self.result.card)
+
+    def _renew(self) -> None:
+        job = self._answers.renew(self.result)
+        if job is not None:
+            self._renewing = True
+            self.update_button.setEnabled(False)
+            job.ended.connect(self._renewed)
+
+    def _renewed(self) -> None:
+        self._renewing = False
+        self.compare(self._session.context())
+
+    # ----------------------------------------------------------------------------- inside
 
     def _fill(self) -> None:
         self._write_head()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
@@ -9,12 +11,14 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
-from app.document.session import Session
+from app.background.slices import slices
+from app.document.session import Session, State
 from app.formulas.matrix import formulas
 from app.panels.output.card import ResultCard
 from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
+from app.runs.answers import Answers, new_card
 from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from core.functions.results import Result
@@ -26,6 +30,8 @@ MOST_CARDS = 60
 """Older results are dropped beyond this many."""
 SETTLE = 300
 """Milliseconds in which a new card finds its height (formulas arrive later)."""
+COMPARE = 120
+"""Milliseconds after a movement until cards say what is another now."""
 EMPTY = "Results of functions appear here. Choose a function at the left and run it, or type a call in the console."
 
 
@@ -35,20 +41,30 @@ class OutputPanel(QWidget):
     added = Signal()
     """A result came that has a card of its own."""
 
-    def __init__(self, session: Session, settings: Settings | None = None) -> None:
+    def __init__(self, session: Session, answers: Answers, settings: Settings | None = None) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._answers = session, answers
         self._settings = settings or Settings()
         self.cards: list[ResultCard] = []
         self._newest: ResultCard | None = None
+        self._unsure: list[ResultCard] = []
+        """Cards of which it is not known whether they still hold."""
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
         self._settled.timeout.connect(self._forget_newest)
         self._place: tuple[int, int] | None = None
         """Where the newest card lay, and how far one can scroll, when the timer ran last."""
+        self._late = QTimer(self, singleShot=True, interval=COMPARE)
+        self._late.timeout.connect(self._compare)
         self._build()
         self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
         self._life = Lifetime()
-        self._life.listen((session.produced, self.add), (self._settings.changed, self._setting_changed))
+        self._life.listen(
+            (session.produced, self.add),
+            (session.moved, self._moved),
+            (session.changed, self._changed),
+            (answers.changed, self._compare),
+            (self._settings.changed, self._setting_changed),
+        )
 
     def _build(self) -> None:
         self._clear = QToolButton()
@@ -92,6 +108,8 @@ class OutputPanel(QWidget):
     def close(self) -> None:
         """Listen no more; let the thread that sets formulas end."""
         self._life.close()
+        self._late.stop()
+        slices().drop(self)
         for card in self.cards:
             card.close()
         formulas().wait()
@@ -99,13 +117,13 @@ class OutputPanel(QWidget):
     # ----------------------------------------------------------------------------- verbs
 
     def add(self, result: Result) -> None:
-        """Show a result: in its own card if it follows the pose and has one, else in a new card below."""
+        """Show a result: in its own card if it has one, else in a new card below."""
         for card in reversed(self.cards):
-            lives = result.live and card.result.live and card.result.function == result.function
-            if lives or (result.growth and card.result.growth == result.growth):
+            if result.card and card.result.card == result.card:
                 card.show_result(result)
                 return
-        card = ResultCard(result, self._session, self._settings)
+        result = result if result.card else dataclasses.replace(result, card=new_card())
+        card = ResultCard(result, self._session, self._answers, self._settings)
         card.removed.connect(lambda: self._remove(card))
         self.cards.append(card)
         self._column.insertWidget(self._column.count() - 1, card)
@@ -156,6 +174,7 @@ class OutputPanel(QWidget):
 
     def _remove(self, card: ResultCard) -> None:
         self.cards.remove(card)
+        self._answers.leave(card.result.card)
         self._newest = None if self._newest is card else self._newest
         card.close()
         card.hide()
@@ -168,6 +187,32 @@ class OutputPanel(QWidget):
         self._clear.setEnabled(bool(self.cards))
         self._copy.setEnabled(bool(self.cards))
 
+    # ----------------------------------------------------------------------------- what is true now
+
+    def _moved(self) -> None:
+        if self.cards and not self._late.isActive():
+            self._late.start()
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._compare()
+
+    def _compare(self) -> None:
+        """Let every card say whether it still holds, the newest first."""
+        self._unsure = list(self.cards)
+        slices().add(self, self._compare_some)
+
+    def _compare_some(self, seconds: float) -> bool:
+        """Ask cards for so long; True once all have been asked."""
+        until, now = time.perf_counter() + seconds, self._session.context()
+        while self._unsure:
+            card = self._unsure.pop()
+            if card in self.cards and card.compare(now) and not self._late.isActive():
+                self._late.start()
+            if time.perf_counter() > until:
+                break
+        return not self._unsure
+
     def _setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             for card in self.cards:
@@ -176,7 +221,7 @@ class OutputPanel(QWidget):
 
 def make(bench: Workbench) -> OutputPanel:
     """The panel of a window."""
-    return OutputPanel(bench.session, bench.settings)
+    return OutputPanel(bench.session, bench.answers, bench.settings)
 
 
 PANEL = Panel(
@@ -185,6 +230,7 @@ PANEL = Panel(
     BOTTOM,
     make,
     order=6,
-    help="Results of functions, newest last, as numbers or as mathematics. Each can be copied as text, LaTeX, code "
-    "or a table; a click on a term marks what it belongs to.",
+    help="Results of functions, newest last, as numbers or as mathematics. Each names its machine and pose: "
+    "with Live it follows pose, parameters and edits, without it says what has become another since, and Update asks "
+    "again. Each can be copied as text, LaTeX, code or table; a click on a term marks what it belongs to.",
 )

@@ -3,18 +3,20 @@ their own.)"""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.document.provenance import gone
+from app.document.session import Ref
 from app.formulas.matrix import MatrixView
 from app.panels.output.cards import Place, card_of
 from app.panels.output.tables import TableView
 from app.widgets.label import Label
 from app.widgets.note import Note
+from app.widgets.pointing_rows import PointingRows
 from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table
 
 PREVIEW_WIDTH = 360
@@ -33,11 +35,14 @@ class TextPart(Label):
     """A result as text."""
 
     def __init__(self, part: Result, place: Place) -> None:
-        super().__init__(part.to_text())
+        super().__init__()
+        self._settings = place.settings
+        self.show_part(part)
 
     def show_part(self, part: Result) -> None:
-        """Show another text."""
-        self.setText(part.to_text())
+        """Show another text, in the person's units."""
+        self.part = part
+        self.setText(part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres))
 
 
 @card_of(Message)
@@ -104,10 +109,19 @@ class TablePart(_Captioned):
     def __init__(self, table: Table, place: Place) -> None:
         self.view = TableView(table, place.settings)
         super().__init__(self.view, place.whole().title)
+        self._table = table
+        PointingRows(self.view, place.session, self._elements)
         self.show_part(table)
+
+    def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
+        """What a row speaks of."""
+        row = self.view.source_row(index)
+        elements = self._table.elements
+        return tuple(Ref(*each) for each in elements[row]) if 0 <= row < len(elements) else ()
 
     def show_part(self, part: Table) -> None:
         """Show another table."""
+        self._table = part
         self.say(part.title, part.note)
         self.view.show_table(part)
 
@@ -148,7 +162,7 @@ class PosesPart(QWidget):
         """Commit the chosen pose, with the parameter values that belong to it."""
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
-        if len(q) != session.mech.nq:
+        if self._strange() or len(q) != session.mech.nq:
             session.message.emit("warning", STRANGE)
             return
         known = set(session.mech.p_names)
@@ -159,12 +173,19 @@ class PosesPart(QWidget):
     def _show_again(self) -> None:
         mech, poses = self._session.mech, self._poses
         known = set(mech.p_names)
-        if poses.model is None and not all(
+        if self._strange() or not all(
             len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
         ):
             self._session.message.emit("warning", STRANGE)
             return
-        self._session.produced.emit(dataclasses.replace(self._result(), live=True))
+        self._session.produced.emit(self._result())
+
+    def _strange(self) -> bool:
+        """Whether the open machine cannot take the poses."""
+        asked = self._result().asked
+        if asked is None:
+            return False
+        return gone(asked, self._session) or asked.context.mech.q_names != self._session.mech.q_names
 
 
 @card_of(Picture)

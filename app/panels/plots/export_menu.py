@@ -23,10 +23,12 @@ def fill_exports(
     menu.addAction(icon("export"), "Export…", lambda: ask(charts()))
 
 
-def ask_export(parent: QWidget, settings: Settings, title: str, write: Callable[[str], object]) -> None:
-    """Ask for a file and write the plots."""
+def ask_export(
+    parent: QWidget, folder: Path | None, settings: Settings, title: str, write: Callable[[str], object]
+) -> None:
+    """Ask for a file, first in the folder of the document, and write the plots."""
     proposed = formats.FORMATS[0].suffix
-    start = str(Path(settings.value("folders/plots", str(Path.home()))) / f"plot{proposed}")
+    start = str((folder or Path(settings.value("folders/plots", str(Path.home())))) / f"plot{proposed}")
     path, chosen = QFileDialog.getSaveFileName(parent, title, start, formats.filters())
     if path:
         if formats.format_of(path) is None:

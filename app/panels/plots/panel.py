@@ -410,7 +410,7 @@ class PlotsPanel(QWidget):
     def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
         """Ask for a file and write plots (default: all)."""
         title = "Export plots" if charts is None or len(charts) > 1 else "Export plot"
-        ask_export(self, self.settings, title, lambda path: self.export(path, charts))
+        ask_export(self, self.session.folder, self.settings, title, lambda path: self.export(path, charts))
 
     def _fill_exports(self, menu: QMenu, index: int | None = None) -> None:
         """Entries that write or copy one plot; default: all."""

@@ -259,9 +259,8 @@ class RoboticaPanel(QWidget):
 
     def folder(self) -> str:
         """Where relative file names begin: beside the open file, else the last one."""
-        path = self._session.path
         recent = self._settings.recent
-        return str(path.parent if path is not None else recent[0].parent if recent else Path.cwd())
+        return str(self._session.folder or (recent[0].parent if recent else Path.cwd()))
 
     def _start(self, text: str) -> None:
         if self.job is not None:

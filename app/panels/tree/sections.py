@@ -11,7 +11,7 @@ from app.panels.tree.machine_nodes import Machine, Node, walk
 from app.preferences.element_icons import icon_of
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, value_in
 from core.model import WORLD, Constraint, Driver, Force, Model, Parameter, Sensor
-from core.model.forces import JOINT, SENSOR
+from core.model.forces import JOINT, SENSOR, STRANDS
 
 
 def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
@@ -86,6 +86,8 @@ def _force(force: Force) -> str:
         return f"along {force.sensor}"
     if force.info.along == JOINT:
         return f"in {force.joint}"
+    if force.info.along == STRANDS:
+        return f"over {', '.join(strand.joint or strand.sensor for strand in force.strands)}"
     return f"{force.a or WORLD} – {force.b}"
 
 

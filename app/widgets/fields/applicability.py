@@ -39,10 +39,10 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
         return field in info.uses
     if field in ("damping", "friction", "armature"):
         return info.nv > 0
-    if field in ("limits", "stiffness"):
+    if field == "limits":
         return info.nq > 0 and info.nq == info.nv
-    if field == "rest":
-        return info.nq > 0
+    if field in ("rest", "stiffness", "spring_rest"):
+        return info.nq > 0 and (field != "spring_rest" or joint.stiffness != 0.0 or bool(joint.spring_rest))
     if field == "mimic":
         return info.nq == 1
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from PySide6.QtCore import QEvent, QStringListModel, Qt
@@ -14,7 +13,7 @@ from app.widgets.fields.field_editor import Commit, Context
 from app.widgets.fields.number_editors import NumberEditor, VectorEditor
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import quantity, read, value_in
-from core.errors import ExpressionError, KinetostatError
+from core.errors import ExpressionError, KinetostatError, likely_meant
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
 from core.model.formula.expression import FUNCTIONS, names, parse
 from core.model.model import Names
@@ -59,7 +58,7 @@ class FormulaEdit(QuantityEdit):
         except ExpressionError:
             return read(text, self.measure, self.settings, self.values, fold=self.fold)
         for name in sorted(used - self.known):
-            close = difflib.get_close_matches(name, sorted(self.known), 3, 0.5)
+            close = likely_meant(name, sorted(self.known))
             meant = f"Did you mean {', '.join(close)}?" if close else ""
             if self.known <= {*self.values, *TIME}:
                 raise ExpressionError(

@@ -23,6 +23,7 @@ TITLES = {
     "mu": "μ",
     "center": "Centre",
     "rest": "Rest position",
+    "spring_rest": "Spring relaxed at",
     "mimic": "Follows joint",
     "description": "Notes",
     "color": "Colour",
@@ -38,7 +39,7 @@ TITLES = {
     "variable": "Symbol",
     "figures": "Shapes of joints and links",
 }
-_OWN_TITLES = {
+_OWN_TITLES: dict[type, dict[str, str]] = {
     Force: {
         "a": "From",
         "b": "To",
@@ -47,6 +48,7 @@ _OWN_TITLES = {
         "law": "Further force",
         "damping": "Damping",
         "masses": "Point masses",
+        "inertia": "Moved mass",
     },
     Sensor: {
         "a": "From",

@@ -14,6 +14,7 @@ from app.widgets.fields.choice_editors import Combo
 from app.widgets.options.number_options import NumbersEditor, SymbolsEditor, ValuesEditor
 from app.widgets.options.option_editor import OptionEditor
 from app.widgets.options.range_options import RangesEditor
+from app.widgets.plain_keys import FieldEnds
 from app.widgets.quantities.quantity_text import Units
 from app.widgets.tool_button import tool_button
 from core.functions.context import Context
@@ -32,6 +33,8 @@ from core.functions.options import (
     Values,
     Vector,
 )
+from core.model import Model
+from resources import is_example
 
 
 class FlagEditor(OptionEditor):
@@ -77,6 +80,7 @@ class IntegerEditor(OptionEditor):
 
     def build(self) -> None:
         self._box = QSpinBox()
+        FieldEnds(self._box)
         self._box.setRange(self.option.minimum, self.option.maximum)
         self._box.valueChanged.connect(self.changed)
         self.row.addWidget(self._box)
@@ -163,6 +167,11 @@ class _PathEditor(OptionEditor):
         return "Files ({})".format(" ".join(f"*{suffix}" for suffix in self.option.suffixes))
 
 
+def in_folder_of(model: Model, path: str) -> str:
+    """A path as dialogs begin with it: relative ones beside the file of the machine."""
+    return str(Path(model.origin).parent / path) if model.origin and not is_example(Path(model.origin)) else path
+
+
 class FileEditor(_PathEditor):
     """A path and a button to choose it."""
 
@@ -175,7 +184,8 @@ class FileEditor(_PathEditor):
         self._line.setText(str(value or ""))
 
     def _choose(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, self.option.title, self.value(), self.patterns)
+        start = in_folder_of(self.context().model, self.value())
+        path, _ = QFileDialog.getSaveFileName(self, self.option.title, start, self.patterns)
         if path:
             self._line.setText(path)
             self.changed.emit()
@@ -209,7 +219,7 @@ class InputFileEditor(_PathEditor):
 
     def _choose(self) -> None:
         near = next(iter(self.option.near(self.context())), "")
-        start = self.value() or (str(Path(near).parent) if near else "")
+        start = self.value() or (str(Path(near).parent) if near else in_folder_of(self.context().model, ""))
         path, _ = QFileDialog.getOpenFileName(self, self.option.title, start, f"{self.patterns};;All files (*)")
         if path:
             self._take(path)

@@ -13,6 +13,7 @@ from app.preferences.icons import icon
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.label import Label
 from app.widgets.options.option_editor import OptionEditor
+from app.widgets.plain_keys import FieldEnds
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
 from app.widgets.tool_button import tool_button
@@ -98,6 +99,7 @@ class _RangeRow(QWidget):
             edit.setToolTip(as_tip(what))
             edit.show_value(value)
         self._divisions = QSpinBox()
+        FieldEnds(self._divisions)
         self._divisions.setRange(1, MAX_DIVISIONS)
         self._divisions.setValue(int(divisions))
         self._divisions.setSuffix(" div.")

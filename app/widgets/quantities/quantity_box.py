@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QValidator
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QWidget
 
 from app.widgets.passing_wheel import PassingWheel
-from app.widgets.plain_keys import FieldKeys
+from app.widgets.plain_keys import FieldEnds, FieldKeys
 from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, quantity, read, step_of, value_in
 from core.errors import KinetostatError
 
@@ -45,6 +45,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         self._shown = 0.0
         self._made = True
         FieldKeys(self, self.lineEdit().isModified)
+        FieldEnds(self)
         self.lineEdit().setText(self.textFromValue(0.0))
         self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
         self._pause.timeout.connect(self.committed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.elements.force_state import End, ForceState, Loads, added
@@ -36,17 +37,7 @@ class MeasureForce(AlongOne):
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
         """See `ForceElement`."""
-        law = law_of(force, machine)
-        sensor = machine.model.find("sensors", force.sensor)
-        if not sensor.info.geometric or len(sensor.info.components) != 1:
-            raise ModelError(
-                f"The sensor '{sensor.name}' is no single measure of position.",
-                where=f"force '{force.name}', sensor",
-                remedy="Name a distance, an angle or a distance from a plane.",
-            )
-        found = machine.sensors[sensor.name]
-        counted = machine.counted(sensor.name)
-        return cls(force.name, found.shares, found.offset, law, 0, counted, sensor.info.turns)
+        return along_sensor(force.name, force.sensor, law_of(force, machine), machine, f"force '{force.name}', sensor")
 
     def _sums(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
         """Relative measures with their wrenches, value, rate."""
@@ -64,14 +55,28 @@ class MeasureForce(AlongOne):
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
-        for share, wrench in self._exerted(s):
+        self._load(s, loads, self._exerted(s))
+
+    def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
+        """Add a force against the growth of the sum."""
+        self._load(s, loads, self._against(s, self._sums(s)[0], force))
+
+    def _load(self, s: ForceState, loads: Loads, exerted: Sequence[tuple[Share, Force]]) -> None:
+        for share, wrench in exerted:
             loads.between(share.measure.a, share.measure.b, s.kinematics.frame(share.measure.b).position, wrench)
 
     def _exerted(self, s: ForceState) -> list[tuple[Share, Force]]:
         """The wrench on b of each measure, at b's origin."""
         pairs, value, speed = self._sums(s)
-        force, _ = self.force_and_potential(s, value, speed)
+        return self._against(s, pairs, self.force_and_potential(s, value, speed)[0])
+
+    def _against(self, s: ForceState, pairs: Sequence[tuple[Share, Force]], force: Scalar) -> list[tuple[Share, Force]]:
         return [(share, s.run(against_growth, wrench, share.sign, force)) for share, wrench in pairs]
+
+    def forces_at_ends(self, s: ForceState, force: Scalar) -> list[Vector3]:
+        """Opposite forces on the two frames of each measure, of a force against the growth of the sum."""
+        exerted = self._against(s, self._sums(s)[0], force)
+        return [end for _, wrench in exerted for end in (-wrench.force, wrench.force)]
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(value, rate) of the sum, less its offset."""
@@ -84,6 +89,19 @@ class MeasureForce(AlongOne):
     def at_ends(self, s: ForceState) -> list[Vector3]:
         """Opposite forces on the two frames of each measure."""
         return [force for _, wrench in self._exerted(s) for force in (-wrench.force, wrench.force)]
+
+
+def along_sensor(element: str, sensor: str, law: Law, machine: Resolver, where: str) -> MeasureForce:
+    """A law along a sensor of one length or angle. Raises ModelError."""
+    info = machine.model.find("sensors", sensor).info
+    if not info.geometric or len(info.components) != 1:
+        raise ModelError(
+            f"The sensor '{sensor}' is no single measure of position.",
+            where=where,
+            remedy="Name a distance, an angle or a distance from a plane.",
+        )
+    found = machine.sensors[sensor]
+    return MeasureForce(element, found.shares, found.offset, law, 0, machine.counted(sensor), info.turns)
 
 
 KIND = MeasureForce

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+from core.elements.added_inertia import AddedInertia
 from core.elements.force_state import End, ForceState, Loads, Scalars
 from core.elements.line_masses import LineMass
 from core.elements.resolver import Resolver
@@ -62,6 +63,11 @@ class ForceElement(ABC):
     @classmethod
     def masses(cls, force: Force, machine: Resolver) -> tuple[LineMass, ...]:
         """Point masses on its line. Raises ModelError."""
+        return ()
+
+    @classmethod
+    def inertias(cls, force: Force, machine: Resolver) -> Sequence[AddedInertia]:
+        """Masses that move with its length. Raises ModelError."""
         return ()
 
     @abstractmethod

@@ -53,7 +53,10 @@ class JointForce(AlongOne):
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
-        force, _ = self.force_and_potential(s, *self.quantity(s))
+        self.pull(s, loads, self.force_and_potential(s, *self.quantity(s))[0])
+
+    def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
+        """Add a force against the growth of the coordinate."""
         link = s.kinematics.tree.links[self.link]
         loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
 
@@ -145,7 +148,7 @@ def passive(machine: Resolver) -> list[ForceElement]:
         )
         if all(is_zero(x) for x in (stiffness, damping, friction)):
             continue
-        rest = tuple(machine.numbers.scalar(x, f"{where}, rest") for x in joint.rest or joint.info.neutral)
+        rest = tuple(machine.numbers.scalar(x, f"{where}, spring_rest") for x in joint.relaxed)
         for k in range(joint.info.nv):
             if joint.info.nq == joint.info.nv:
                 law = Law(stiffness, rest[k], damping, 0.0, friction)

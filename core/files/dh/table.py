@@ -7,12 +7,11 @@ added to it, also in the form "q1 + pi/2"; a column `offset` is added to it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import ExpressionError, FileError, KinetostatError, ModelError
+from core.errors import ExpressionError, FileError, KinetostatError, ModelError, near_misses
 from core.files.dh.rows import RowText, assumed_parameters, joint_kind, joint_variables, row_fields
 from core.files.source import Reading, Source
 from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Limit, Model, Parameter, Pose, World
@@ -90,8 +89,7 @@ def column(word: str) -> str | None:
 
 def near_columns(word: str) -> str:
     """A remedy for an unknown column."""
-    close = difflib.get_close_matches(word.lower(), COLUMNS, 2, 0.6)
-    return f"Did you mean {' or '.join(close)}?" if close else f"Columns: {', '.join(COLUMNS)}."
+    return near_misses(word.lower(), COLUMNS)
 
 
 def convention_of(word: str, source: Source, where_to_write: str, line: int | None = 1) -> str:

@@ -1,4 +1,4 @@
-"""What an MJCF file says once for many elements: compiler settings, default classes, included files.
+"""What an MJCF file says once for many elements: compiler settings, flags, default classes.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -6,70 +6,23 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html
 from __future__ import annotations
 
 import copy
-import os
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from core.errors import FileError
-from core.files.source import Source, source_of_file
-from core.files.xml_source import Reader, Tag, local_name, parse_xml
+from core.files.mjcf.includes import ORIGIN
+from core.files.xml_source import Reader, Tag, local_name
 
 Matrix = NDArray[np.float64]
-MAX_INCLUDES = 50
-MOST_INCLUDED, INCLUDE = 50_000_000, 10_000
-"""Bytes of all included files together, each as often as it is included; what a file counts besides."""
 _MASSES = ("boundmass", "boundinertia", "settotalmass")
 ORIENTATIONS = ("quat", "euler", "axisangle", "xyaxes", "zaxis")
-_SECTIONS = ("compiler", "option", "default", "asset", "worldbody", "equality", "tendon")
-
-
-def with_includes(root: Tag, source: Source, seen: tuple[str, ...] = (), left: list[int] | None = None) -> Tag:
-    """The tree with every `<include file="…"/>` replaced by what stands in that file. Raises FileError.
-
-    seen : files that led here; left : bytes that may still be included
-    """
-    seen = seen or (os.path.realpath(source.file),)
-    left = [MOST_INCLUDED] if left is None else left
-    for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
-        name = tag.get("file", "")
-        place = Path(os.path.dirname(os.path.abspath(source.file)), name) if source.file else Path(name)
-        key = os.path.realpath(place)
-        if not name or not place.is_file():
-            raise FileError(
-                f"There is no file '{name}'.",
-                where="include",
-                file=source.file,
-                line=tag.sourceline,
-                remedy="Put it beside this file or correct its name.",
-            )
-        if key in seen or len(seen) > MAX_INCLUDES:
-            raise FileError(
-                f"'{name}' is included within itself.",
-                where="include",
-                file=source.file,
-                line=tag.sourceline,
-                remedy="Remove one of the includes.",
-            )
-        inner = source_of_file(place)
-        left[0] -= INCLUDE + len(inner.data)
-        if left[0] < 0:
-            raise FileError(
-                "The files that it includes are too many, or too large, together.",
-                where="include",
-                file=source.file,
-                line=tag.sourceline,
-                remedy="Include fewer of them.",
-            )
-        found = with_includes(parse_xml(inner)[0], inner, (*seen, key), left)
-        parent = tag.getparent()
-        at = parent.index(tag)
-        parent.remove(tag)
-        for offset, child in enumerate(list(found)):
-            parent.insert(at + offset, child)
-    return root
+_SECTIONS = ("asset", "worldbody", "equality", "tendon", "actuator")
+ACTUATORS = (
+    *("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"),
+    *("dcmotor", "pid", "so3", "plugin"),
+)
+"""Elements of <actuator>; what the defaults of one say holds for all."""
 
 
 class Settings:
@@ -103,7 +56,12 @@ class Settings:
             raise reader.error(root, "Two whole numbers are needed.", "compiler, inertiagrouprange", "Use e.g. 0 5.")
         self.weighing_groups = range(int(groups[0]), int(groups[1]) + 1)
         """Groups of the geoms that count where inertia follows from geoms."""
-        self.mesh_folder = values.get("meshdir", values.get("assetdir", ""))
+        self.mesh_folder = values.get("meshdir", values.get("assetdir", "")).rstrip("/")
+        self.strips_paths = values.get("strippath", "false") == "true"
+        self.fits_bounds = values.get("fitaabb", "false") == "true"
+        self.aligns_free = values.get("alignfree", "false") == "true"
+        flags = [flag for option in reader.children(root, "option") for flag in reader.children(option, "flag")]
+        self.disabled = {word for flag in flags for word, value in flag.attrib.items() if value == "disable"}
         if values.get("coordinate", "local") != "local":
             raise reader.error(
                 root,
@@ -111,6 +69,20 @@ class Settings:
                 "compiler, coordinate",
                 "Convert the file with an older MuJoCo.",
             )
+
+    def off(self, what: str) -> bool:
+        """Whether a flag switches something off. Without springs and dampers there are no passive forces at all;
+        without constraints there are no equalities, limits, dry friction, contacts."""
+        if what == "passive":
+            return "passive" in self.disabled or {"spring", "damper"} <= self.disabled
+        if what in ("equality", "limit", "frictionloss", "contact") and "constraint" in self.disabled:
+            return True
+        return what in self.disabled or (what in ("spring", "damper") and "passive" in self.disabled)
+
+    def mesh_file(self, given: str) -> str:
+        """Where a mesh file is, from the main file."""
+        name = given.replace("\\", "/").rpartition("/")[2] if self.strips_paths else given
+        return f"{self.mesh_folder}/{name}" if self.mesh_folder and not name.startswith("/") else name
 
     def angle(self, value: float) -> float:
         """An angle of the file in rad."""
@@ -141,11 +113,26 @@ class Settings:
         return np.eye(3)
 
     def pose(self, tag: Tag, where: str) -> Matrix:
-        """(4, 4) of an element's position and rotation."""
+        """(4, 4) of an element's position and rotation, or between the two ends that it names."""
+        if tag.get("fromto") is not None:
+            return between(self.ends(tag, where))[0]
         matrix = np.eye(4)
         matrix[:3, :3] = self.rotation(tag, where)
         matrix[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where)
         return matrix
+
+    def ends(self, tag: Tag, where: str) -> Matrix:
+        """(2, 3) the ends that an element names."""
+        return np.reshape(self.reader.numbers(tag, "fromto", 6, None, where), (2, 3))
+
+
+def between(ends: Matrix) -> tuple[Matrix, float]:
+    """(4, 4) in the middle of two points, and half their distance; z runs from the second to the first, as MuJoCo has
+    it, whatever its reference says."""
+    matrix = np.eye(4)
+    matrix[:3, 3] = (ends[0] + ends[1]) / 2.0
+    matrix[:3, :3] = from_z(ends[0] - ends[1])
+    return matrix, float(np.linalg.norm(ends[1] - ends[0])) / 2.0
 
 
 def _unit(vector: Matrix) -> Matrix:
@@ -175,8 +162,9 @@ class Defaults:
         own = copy.deepcopy(inherited)
         for child in tag:
             kind = local_name(child)
-            if kind != "default":
-                own.setdefault(kind, {}).update(child.attrib)
+            if kind and kind != "default":
+                given = {key: value for key, value in child.attrib.items() if key != ORIGIN}
+                own.setdefault("actuator" if kind in ACTUATORS else kind, {}).update(given)
         self.classes[name] = own
         for child in tag:
             if local_name(child) == "default":
@@ -184,19 +172,20 @@ class Defaults:
 
     def apply(self, root: Tag) -> None:
         """Write the defaults into the elements, so that they can be read as if they stood there."""
-        for section in [child for child in root if local_name(child) in _SECTIONS and local_name(child) != "default"]:
-            self._walk(section, "main")
+        for section in [child for child in root if local_name(child) in _SECTIONS]:
+            self._walk(section, "main", local_name(section))
 
-    def _walk(self, tag: Tag, current: str) -> None:
+    def _walk(self, tag: Tag, current: str, section: str) -> None:
         current = tag.get("childclass", current)
         for child in tag:
             kind = local_name(child)
             if not kind:
                 continue
-            kind = "tendon" if kind in ("spatial", "fixed") else kind
+            kind = kind if section in ("asset", "worldbody") else section
             given = self.classes.get(child.get("class", current), self.classes["main"]).get(kind, {})
             turned = any(child.get(key) is not None for key in ORIENTATIONS)
             for key, value in given.items():
                 if child.get(key) is None and not (turned and key in ORIENTATIONS):
                     child.set(key, value)
-            self._walk(child, current)
+            if kind != "tendon":
+                self._walk(child, current, section)

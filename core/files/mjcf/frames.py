@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from core.files.mjcf.defaults import ORIENTATIONS, Settings
+from core.files.mjcf.defaults import ORIENTATIONS, Settings, between
+from core.files.mjcf.includes import keep_origin
 from core.files.xml_source import Reader, Tag, local_name
 
 Matrix = NDArray[np.float64]
@@ -69,9 +70,13 @@ def _move(child: Tag, X: Matrix, reader: Reader, settings: Settings) -> None:
         if kind == "joint":
             _set(child, "pos", X[:3, :3] @ reader.numbers(child, "pos", 3, (0.0, 0.0, 0.0), kind) + X[:3, 3])
             _set(child, "axis", X[:3, :3] @ reader.numbers(child, "axis", 3, (0.0, 0.0, 1.0), kind))
-    elif kind == "geom" and child.get("fromto") is not None:
-        ends = np.reshape(reader.numbers(child, "fromto", 6, None, kind), (2, 3))
-        _set(child, "fromto", (ends @ X[:3, :3].T + X[:3, 3]).ravel())
+    elif kind in ("geom", "site") and child.get("fromto") is not None:
+        matrix, half = between(settings.ends(child, kind))
+        width = child.get("size", "").split()[:1]
+        long = child.get("type") in ("capsule", "cylinder")
+        child.set("size", " ".join([*width, *([] if long else width), repr(half)]))
+        child.attrib.pop("fromto")
+        _place(child, X @ matrix)
     elif kind in _PLACED:
         _place(child, X @ settings.pose(child, kind))
 
@@ -89,6 +94,7 @@ def _set(tag: Tag, attribute: str, values: Iterable[float]) -> None:
 
 
 def _replace(tag: Tag, others: list[Tag]) -> None:
+    keep_origin(tag, others)
     parent = tag.getparent()
     at = parent.index(tag)
     parent.remove(tag)

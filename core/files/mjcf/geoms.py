@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.errors import KinetostatError
-from core.files.meshes.body_inertia import inertia_of, sum_of
-from core.files.meshes.lookup import resolve_mesh
-from core.files.mjcf.defaults import Settings, from_z
+from core.files.meshes.body_inertia import sum_of
+from core.files.meshes.lookup import MESH_SUFFIXES
+from core.files.mjcf.defaults import Settings, between
+from core.files.mjcf.meshes import SHELL, Meshes, fitted
+from core.files.mjcf.solids import COUNTS, filled, shell
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Material, Mesh, Pose, Shape, Sphere
 from core.model.fields import Value
-from core.model.formula.evaluation import Numbers
 from core.spatial import inertia as inertias
 from core.spatial.inertia import Symmetric3, about_center, split
 from core.spatial.vector import Vector3
 
 Matrix = NDArray[np.float64]
 DENSITY = 1000.0
-"""kg/m³ of a geom that says nothing else."""
+"""kg/m³ of a geom that says nothing else, kg/m² of one that is a shell."""
 _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _GREY = "0.5 0.5 0.5 1"
-_SPATIAL = ("plane", "hfield", "sdf")
+_WEIGHTLESS, _UNREAD = ("plane",), ("hfield", "sdf")
+
+
+class Geom(NamedTuple):
+    """A geom as read: its pose in the body and half sizes, or its mesh; shape : None if there is none like it here"""
+
+    tag: Tag
+    kind: str
+    matrix: Matrix
+    sizes: tuple[float, ...] = ()
+    mesh: str = ""
+    shape: Shape | None = None
 
 
 def pose_of(matrix: Matrix) -> Pose:
@@ -45,35 +56,58 @@ class Geoms:
     """Reads geoms; knows the file's meshes and materials."""
 
     def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
-        self.reader, self.settings, self.options = reader, settings, options
+        self.reader, self.settings = reader, settings
+        self.meshes = Meshes(reader, settings, options, root)
         self.names = Names()
         self.materials: dict[str, Material] = {}
-        self.meshes: dict[str, Tag] = {}
         for asset in reader.children(root, "asset"):
             for tag in reader.children(asset, "material"):
                 name = tag.get("name", "")
                 color = reader.numbers(tag, "rgba", 4, (1.0, 1.0, 1.0, 1.0), f"material '{name}'")
                 self.materials.setdefault(name, Material(name=self.names.add(name), color=color))
-            for tag in reader.children(asset, "mesh"):
-                file = tag.get("file", "")
-                stem = file.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or file
-                self.meshes.setdefault(tag.get("name", stem), tag)
 
-    def shape(self, tag: Tag, body: str) -> Shape | None:
-        """The shape of a geom; None with a finding if there is none like it here."""
+    def read(self, tag: Tag, body: str) -> Geom | None:
+        """A geom of a body; None with a finding if nothing of it can be read."""
         where, place = f"body '{body}', geom '{tag.get('name', '')}'".replace(" ''", ""), ("bodies", body)
         kind = tag.get("type", "sphere")
-        common: dict[str, Any] = {"role": self._role(tag), **self._look(tag, where)}
-        if kind in _SPATIAL:
+        if kind in _WEIGHTLESS:
             self.reader.note(tag, "hint", f"A geom of type {kind} is left out.", "", place, "shapes")
             return None
-        if kind == "mesh":
-            return self._mesh(tag, common, where, place)
-        if kind not in ("sphere", "capsule", "cylinder", "box", "ellipsoid"):
+        if kind in _UNREAD:
+            text = f"A geom of type {kind} is left out, and what it would weigh."
+            self.reader.note(tag, "warning", text, "Give the body its inertia.", place, "shapes")
+            return None
+        if kind != "mesh" and kind not in COUNTS:
             self.reader.note(tag, "warning", f"'{kind}' is not a type of geom; it is left out.", "", place, "shapes")
             return None
-        matrix, sizes = self._placed(tag, kind, where)
-        common["pose"] = pose_of(matrix)
+        look: dict[str, Any] = {"role": self._role(tag), **self._look(tag, where)}
+        mesh = tag.get("mesh", "")
+        if (mesh or kind == "mesh") and mesh not in self.meshes.tags:
+            text = f"There is no mesh '{mesh}'; the geom is left out, and what it would weigh."
+            self.reader.note(tag, "warning", text, "Add it to <asset>.", place, "shapes")
+            return None
+        if kind == "mesh":
+            return self._mesh(tag, mesh, look, where, place)
+        try:
+            matrix, sizes = self._fitted(tag, kind, mesh, where) if mesh else self._placed(tag, kind, where)
+        except KinetostatError as error:
+            if not mesh:
+                raise
+            text = f"A {kind} that takes the place of a mesh is left out: {error.what}"
+            self.reader.note(tag, "warning", text, error.remedy, place, "shapes")
+            return None
+        return Geom(tag, kind, matrix, sizes, "", self._primitive(tag, kind, matrix, sizes, look, place))
+
+    def _primitive(
+        self,
+        tag: Tag,
+        kind: str,
+        matrix: Matrix,
+        sizes: tuple[float, ...],
+        look: dict[str, Any],
+        place: tuple[str, str],
+    ) -> Shape:
+        common = {"pose": pose_of(matrix), **look}
         if kind == "sphere":
             return Sphere(radius=sizes[0], **common)
         if kind in ("capsule", "cylinder"):
@@ -86,55 +120,54 @@ class Geoms:
 
     def _placed(self, tag: Tag, kind: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
         """Pose and half sizes; `fromto` gives the place and length of long ones."""
-        matrix = self.settings.pose(tag, where)
-        count = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}[kind]
+        count = COUNTS[kind]
         given = tag.get("size", "").split()
         if tag.get("fromto") is None:
             if len(given) > count:
                 tag.set("size", " ".join(given[:count]))
-            return matrix, self.reader.numbers(tag, "size", count, None, where)
-        ends = np.array(self.reader.numbers(tag, "fromto", 6, None, where))
-        matrix = np.eye(4)
-        matrix[:3, 3] = (ends[:3] + ends[3:]) / 2.0
-        matrix[:3, :3] = from_z(ends[:3] - ends[3:])
+            return self.settings.pose(tag, where), self.reader.numbers(tag, "size", count, None, where)
+        matrix, half = between(self.settings.ends(tag, where))
         tag.set("size", " ".join(given[:1]))
         (width,) = self.reader.numbers(tag, "size", 1, None, where)
-        half = float(np.linalg.norm(ends[3:] - ends[:3])) / 2.0
-        return matrix, (width, half) if count == 2 else (width, width, half)
+        return matrix, {1: (width,), 2: (width, half)}.get(count, (width, width, half))
 
-    def _mesh(self, tag: Tag, common: dict[str, Any], where: str, place: tuple[str, str]) -> Shape | None:
-        asset = self.meshes.get(tag.get("mesh", ""))
-        if asset is None or not asset.get("file"):
-            self.reader.note(
-                tag,
-                "warning",
-                f"There is no mesh file '{tag.get('mesh', '')}'; it is left out.",
-                "Add it to <asset>.",
-                place,
-                "shapes",
-            )
+    def _fitted(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
+        """Pose and half sizes of a primitive in the place of a mesh; what it says of its size does not count."""
+        content, surface = self.meshes.content(mesh), self.meshes.surface(mesh)
+        pose, sizes = fitted(kind, content, surface, self.settings.fits_bounds)
+        factor = self.reader.number(tag, "fitscale", 1.0, where)
+        return self.settings.pose(tag, where) @ pose, tuple(factor * size for size in sizes[: COUNTS[kind]])
+
+    def _mesh(self, tag: Tag, mesh: str, look: dict[str, Any], where: str, place: tuple[str, str]) -> Geom:
+        matrix, file = self.settings.pose(tag, where), self.meshes.file(mesh)
+        if not file.lower().endswith(tuple(MESH_SUFFIXES)):
+            return Geom(tag, "mesh", matrix, (), mesh, self._stand_in(tag, mesh, matrix, look, place))
+        if self.meshes.found(mesh) is None:
+            text = f"The mesh '{file}' is not found; a placeholder is shown."
+            self.reader.note(tag, "warning", text, "Put the file there.", place, "shapes")
+        scale, (position, R) = self.meshes.scale(mesh), self.meshes.reference(mesh)
+        if len(set(scale)) > 1 and not np.array_equal(R, np.eye(3)):
+            self.reader.note(tag, "hint", "The mesh is turned and then stretched; it is drawn only turned.", "", place)
+        own = np.eye(4)
+        own[:3, :3], own[:3, 3] = R.T, -np.array(scale) * (R.T @ position)
+        return Geom(tag, "mesh", matrix, (), mesh, Mesh(file=file, scale=scale, pose=pose_of(matrix @ own), **look))
+
+    def _stand_in(
+        self, tag: Tag, mesh: str, matrix: Matrix, look: dict[str, Any], place: tuple[str, str]
+    ) -> Shape | None:
+        """The bounding box of a mesh that is in no file that is shown."""
+        try:
+            points = self.meshes.surface(mesh).points
+        except KinetostatError as error:
+            text = f"The mesh '{mesh}' cannot be read: {error.what}"
+            self.reader.note(tag, "warning", text, error.remedy, place, "shapes")
             return None
-        folder = self.settings.mesh_folder.rstrip("/")
-        file = f"{folder}/{asset.get('file')}" if folder else str(asset.get("file"))
-        if resolve_mesh(file, self.reader.file, self.options.packages) is None:
-            self.reader.note(
-                tag,
-                "warning",
-                f"The mesh '{file}' is not found; a placeholder is shown.",
-                "Put the file there.",
-                place,
-                "shapes",
-            )
-        scale = self.reader.vector(asset, "scale", (1.0, 1.0, 1.0), where)
-        matrix = self.settings.pose(tag, where) @ np.linalg.inv(self._reference(asset, where))
-        return Mesh(file=file, scale=scale, pose=pose_of(matrix), **common)
-
-    def _reference(self, asset: Tag, where: str) -> Matrix:
-        matrix = np.eye(4)
-        matrix[:3, 3] = self.reader.numbers(asset, "refpos", 3, (0.0, 0.0, 0.0), where)
-        w, x, y, z = self.reader.numbers(asset, "refquat", 4, (1.0, 0.0, 0.0, 0.0), where)
-        matrix[:3, :3] = Rotation.from_quat((x, y, z, w)).as_matrix()
-        return matrix
+        low, high = points.min(axis=0), points.max(axis=0)
+        middle = np.eye(4)
+        middle[:3, 3] = (low + high) / 2.0
+        self.reader.note(tag, "hint", f"The mesh '{mesh}' is drawn as its bounding box.", "", place, "shapes")
+        x, y, z = (float(size) for size in high - low)
+        return Box(size=(x, y, z), pose=pose_of(matrix @ middle), **look)
 
     def _role(self, tag: Tag) -> str:
         if tag.get("contype") == "0" and tag.get("conaffinity") == "0":
@@ -149,18 +182,18 @@ class Geoms:
 
     # ------------------------------------------------------------------------------- mass
 
-    def mass(self, body: Tag, name: str, geoms: Sequence[tuple[Tag, Shape]]) -> dict[str, Any]:
+    def mass(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
         """Mass, centre and inertia of a body as fields, as the compiler's bounds make them."""
         return self._bounded(self._weighed(body, name, geoms))
 
-    def _weighed(self, body: Tag, name: str, geoms: Sequence[tuple[Tag, Shape]]) -> dict[str, Any]:
+    def _weighed(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
         inertial = self.reader.child(body, "inertial", f"body '{name}'")
         if inertial is not None and self.settings.inertia_from_geom != "true":
             return self._given(inertial, f"body '{name}', inertial")
         if inertial is None and self.settings.inertia_from_geom == "false":
             return {}
         try:
-            parts = [self._weight(tag, shape, name) for tag, shape in geoms if self._counts(tag, name)]
+            parts = [self._weight(geom, name) for geom in geoms if self._counts(geom.tag, name)]
         except KinetostatError as error:
             self.reader.note(body, "warning", f"Its mass is left out: {error.what}", error.remedy, ("bodies", name))
             return {}
@@ -172,15 +205,6 @@ class Geoms:
 
     def _counts(self, tag: Tag, name: str) -> bool:
         """Whether a geom adds to the mass of its body."""
-        if tag.get("shellinertia") == "true" or tag.get("typeinertia") == "shell":
-            self.reader.note(
-                tag,
-                "warning",
-                "The mass of a geom is spread over its inside, not over its surface.",
-                "Give the body its inertia.",
-                ("bodies", name),
-                "inertia",
-            )
         return int(self.reader.number(tag, "group", 0.0, f"body '{name}', geom")) in self.settings.weighing_groups
 
     def _bounded(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +219,7 @@ class Geoms:
         if settings.balanced and moments[0] + moments[1] < moments[2]:
             moments[:] = np.mean(moments)
         I = (axes * moments) @ axes.T
-        tensor = _tensor(Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))))
+        tensor = _tensor(_symmetric(I))
         return {**fields, "mass": max(float(fields.get("mass", 0.0)), settings.least_mass), "inertia": tensor}
 
     def scaled(self, bodies: Sequence[Body]) -> list[Body]:
@@ -219,41 +243,36 @@ class Geoms:
         else:
             own = np.diag(self.reader.numbers(tag, "diaginertia", 3, (0.0, 0.0, 0.0), where))
         I = matrix[:3, :3] @ own @ matrix[:3, :3].T
-        tensor = Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
-        return {"mass": mass, "center_of_mass": tuple(float(x) for x in matrix[:3, 3]), "inertia": _tensor(tensor)}
+        return {
+            "mass": mass,
+            "center_of_mass": tuple(float(x) for x in matrix[:3, 3]),
+            "inertia": _tensor(_symmetric(I)),
+        }
 
-    def _weight(self, tag: Tag, shape: Shape, name: str) -> inertias.Inertia:
+    def _weight(self, geom: Geom, name: str) -> inertias.Inertia:
         """Mass properties of a geom in its body's frame."""
-        where = f"body '{name}', geom"
+        where, tag = f"body '{name}', geom", geom.tag
         density = self.reader.number(tag, "density", DENSITY, where)
         given = self.reader.number(tag, "mass", 0.0, where) if tag.get("mass") is not None else None
         if given == 0.0 or (density == 0.0 and given is None):
             return inertias.ZERO
-        numbers = Numbers({}, self.reader.file)
-        if tag.get("type") == "ellipsoid" and isinstance(shape, Box):
-            whole = _ellipsoid(shape, numbers)
+        center, R = geom.matrix[:3, 3], geom.matrix[:3, :3]
+        if geom.kind == "mesh":
+            amount, inside, moments = self.meshes.content(geom.mesh)
+            center, per_mass = center + R @ inside, moments / amount
         else:
-            whole = inertia_of(Body(name="geom", density=1.0, shapes=(_plain(shape),)), numbers)
-        mass, center, tensor = split(whole)
-        if not (math.isfinite(mass) and (mass > 0.0 or given is None)):
-            what = f"A {tag.get('type', 'sphere')} of this size has no volume that could have a mass."
+            thin = tag.get("shellinertia") == "true" or tag.get("typeinertia") == SHELL
+            amount, diagonal = (shell if thin else filled)(geom.kind, geom.sizes)
+            per_mass = np.diag(diagonal)
+        if not (np.isfinite(amount) and (amount > 0.0 or given is None)):
+            what = f"A {geom.kind} of this size has no volume that could have a mass."
             raise self.reader.error(tag, what, f"{where}, size", "Give sizes larger than 0.")
-        factor = density if given is None else given / mass
-        return about_center(mass * factor, center, Symmetric3(*(entry * factor for entry in tensor)))
+        mass = density * amount if given is None else given
+        return about_center(mass, Vector3(*(float(x) for x in center)), _symmetric(mass * (R @ per_mass @ R.T)))
 
 
-def _plain(shape: Shape) -> Any:
-    """The shape as one that has mass."""
-    return dataclasses.replace(shape, role="both", material="")
-
-
-def _ellipsoid(shape: Box, numbers: Numbers) -> inertias.Inertia:
-    """m = 4/3 π abc, I_x = m (b² + c²)/5, per density."""
-    a, b, c = (float(value) / 2.0 for value in shape.size)
-    m = 4.0 / 3.0 * np.pi * a * b * c
-    zero = Vector3(0.0, 0.0, 0.0)
-    moments = Symmetric3(m * (b * b + c * c) / 5, m * (a * a + c * c) / 5, m * (a * a + b * b) / 5, 0.0, 0.0, 0.0)
-    return about_center(m, zero, moments).moved(numbers.pose(shape.pose))
+def _symmetric(I: Matrix) -> Symmetric3:
+    return Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
 
 
 def _tensor(entries: Symmetric3) -> Inertia:

@@ -1,8 +1,8 @@
 """Reader of MuJoCo's MJCF: bodies, joints, inertia, geoms as shapes, sites as frames, default classes, included files,
-equalities as loops, tendons between two sites as springs (https://mujoco.readthedocs.io/en/stable/XMLreference.html).
+equalities as loops, tendons and other passive forces (https://mujoco.readthedocs.io/en/stable/XMLreference.html).
 
 A body with several joints becomes a chain of massless parts; a joint's reference value shifts its zero, so that our
-coordinates are MuJoCo's. Actuators, other tendons, contacts and sensors are told and left out.
+coordinates are MuJoCo's. What is left out is told, with what it means for the motion.
 """
 
 from __future__ import annotations
@@ -15,26 +15,31 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
-from core.files.mjcf.defaults import Defaults, Settings, with_includes
+from core.files.mjcf.actuators import Rotor, Rotors
+from core.files.mjcf.defaults import Defaults, Settings
+from core.files.mjcf.equalities import Equalities
 from core.files.mjcf.frames import unfold
-from core.files.mjcf.geoms import Geoms, pose_of
-from core.files.mjcf.tendons import springs
+from core.files.mjcf.geoms import Geom, Geoms, pose_of
+from core.files.mjcf.includes import Includes, MjcfReader
+from core.files.mjcf.left_out import LeftOut
+from core.files.mjcf.passive import NOTHING, Passive, Springs, added, coefficients
+from core.files.mjcf.spring_dampers import Freedom, inertia_felt
+from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
-from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml
-from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Mimic, Model, World
-from core.model.shapes import Shape
+from core.files.xml_source import Names, Tag, local_name, parse_xml
+from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Model, World
 from core.spatial.rotation import normalised
 
 Matrix = NDArray[np.float64]
 
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 _MADE_ELSEWHERE = ("attach", "composite", "flexcomp")
-_LEFT_OUT = ("actuator", "tendon", "contact", "sensor", "keyframe", "deformable", "custom", "extension")
+_SOFTNESS = ("solreflimit", "solimplimit", "solref", "solimp", "margin")
 
 
 def read_mjcf(source: Source, options: Options) -> Reading:
     """The model of an MJCF text. Raises FileError naming file, line, component."""
-    root, findings = parse_xml(source)
+    root, findings = parse_xml(source, forgiving=True)
     if local_name(root) != "mujoco":
         raise FileError(
             f"The root element is <{local_name(root)[:40]}>, not <mujoco>.",
@@ -42,8 +47,9 @@ def read_mjcf(source: Source, options: Options) -> Reading:
             line=root.sourceline,
             remedy="Choose an MJCF file.",
         )
-    build = _Build(with_includes(root, source), source, options)
-    build.reader.findings += findings
+    includes = Includes(source)
+    build = _Build(includes.resolved(root, source), source, options)
+    build.reader.findings += findings + includes.findings
     try:
         return build.reading()
     except ModelError as error:
@@ -54,12 +60,14 @@ class _Build:
     """One pass over the file."""
 
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
-        self.root, self.source, self.options = root, source, options
-        self.reader = Reader(source.file)
+        self.root, self.source = root, source
+        self.reader = MjcfReader(source.file)
         Defaults(self.reader, root).apply(root)
         self.settings = Settings(self.reader, root)
         unfold(root, self.reader, self.settings)
         self.geoms = Geoms(self.reader, self.settings, options, root)
+        self.rotors = Rotors(self.reader, root)
+        self.left_out = LeftOut(self.reader)
         self.frame_names, self.joint_names = Names([WORLD]), Names()
         worlds = self.reader.children(root, "worldbody")
         bodies = [tag for world in worlds for tag in world.iter() if local_name(tag) == "body"]
@@ -67,72 +75,122 @@ class _Build:
             tag: self.frame_names.add(tag.get("name") or f"body{number}") for number, tag in enumerate(bodies, 1)
         }
         """Bodies come first: a site of the same name, which MJCF allows, is the one that is renamed."""
+        self.passive = Passive(self.frame_names)
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.joints: list[Joint] = []
+        self.springs: dict[str, Springs] = {}
+        """Of each joint."""
         self.poses: dict[str, Matrix] = {WORLD: np.eye(4)}
-        """world ← body at the reference values of all joints."""
+        self.relaxed_poses: dict[str, Matrix] = {WORLD: np.eye(4)}
+        """world ← body, at the reference values of all joints, and where their springs are relaxed."""
+        self.parents: dict[str, str] = {}
         self.sites: dict[str, str] = {}
+        self.joint_of: dict[str, str] = {}
+        """Site and joint of the file → our frame and joint."""
         self.references: dict[str, float] = {}
-        """Reference value of each joint with one coordinate."""
+        self.relaxed: dict[str, float] = {}
+        """Values of each joint with one coordinate: where the machine starts, where springs are relaxed."""
+        self.freedoms: list[Freedom] = []
+        self.timed: dict[str, tuple[float, float]] = {}
+        """Time constant and damping ratio of the springs of joints that give them so."""
+        self.mimic = options.mimic
 
     def reading(self) -> Reading:
         for world in self.reader.children(self.root, "worldbody"):
             self._ground(world)
-        for equality in self.reader.children(self.root, "equality"):
-            for tag in equality:
-                self._equality(tag)
-        forces = [
-            force
-            for tag in self.reader.children(self.root, "tendon")
-            for force in springs(tag, self.reader, self.sites, self._site_place)
-        ]
-        for section in self.root:
-            kind, left = local_name(section), len(section)
-            left -= len(forces) if kind == "tendon" else 0
-            if kind in _LEFT_OUT and left > 0:
-                self.reader.note(section, "hint", f"<{kind}> is not read ({left} entries).")
+        bodies = self.geoms.scaled(self.bodies)
+        self._spring_dampers(bodies)
+        for joint in self.joints:
+            if joint.name in self.springs and self.springs[joint.name].bent:
+                self.passive.in_joint(joint, self.springs[joint.name])
+        gravity = self._gravity()
+        self._lift(bodies, gravity)
+        equalities = Equalities(self.reader, self._names(), self.poses, self.frames, self.references)
+        drivers = []
+        if not self.settings.off("equality"):
+            for section in self.reader.children(self.root, "equality"):
+                equalities.read(section, self.joints, self.joint_names, self.mimic)
+            drivers = equalities.drivers
+        self._tendons()
+        self._tell()
         model = Model(
             name=self.root.get("model", "") or self.source.stem or "model",
-            world=World(gravity=self._gravity()),
+            world=World(gravity=gravity),
             materials=tuple(self.geoms.materials.values()),
-            bodies=tuple(self.geoms.scaled(self.bodies)),
-            frames=tuple(self.frames),
+            bodies=tuple(bodies),
+            frames=(*self.frames, *self.passive.frames),
             joints=tuple(self.joints),
-            forces=tuple(forces),
+            sensors=tuple(self.passive.sensors),
+            forces=tuple(self.passive.forces),
+            drivers=tuple(drivers),
             origin=self.source.file,
         )
         return Reading(model, tuple(self.reader.findings))
 
-    def _site_place(self, name: str) -> Matrix:
-        """(3,) of a site's frame in the world, at the reference values of all joints."""
-        frame = next(frame for frame in self.frames if frame.name == name)
-        X = self.poses[frame.parent]
-        return X[:3, :3] @ np.array(frame.pose.position, dtype=float) + X[:3, 3]
+    def _names(self) -> dict[str, dict[str, str]]:
+        """What names of the file are here, by kind; "lost": whether bodies may be missing that other elements make."""
+        bodies = {tag.get("name"): name for tag, name in self.body_names.items() if tag.get("name")}
+        lost = {
+            kind: kind for kind in (*_MADE_ELSEWHERE, "flex") if any(local_name(t) == kind for t in self.root.iter())
+        }
+        return {"body": bodies, "site": self.sites, "joint": self.joint_of, "lost": lost}
 
     def _gravity(self) -> Gravity:
         vector = (0.0, 0.0, -9.81)
         for option in self.reader.children(self.root, "option"):
             vector = self.reader.vector(option, "gravity", vector, "option")
-            if any(flag.get("gravity") == "disable" for flag in self.reader.children(option, "flag")):
-                return Gravity(kind="none")
-            if any(self.reader.number(option, key, 0.0, "option") for key in ("density", "viscosity")):
-                self.reader.note(
-                    option,
-                    "warning",
-                    "The drag of a fluid (density, viscosity) is not read.",
-                    "Add forces with formulas of speeds.",
-                )
-        return Gravity(acceleration=vector) if any(vector) else Gravity(kind="none")
+            fluid = any(self.reader.number(option, key, 0.0, "option") for key in ("density", "viscosity"))
+            if fluid and not self.settings.off("passive"):
+                text = "The drag of a fluid (density, viscosity) is not read."
+                self.reader.note(option, "warning", text, "Add forces with formulas of speeds.", field="fluid")
+        return (
+            Gravity(acceleration=vector) if any(vector) and not self.settings.off("gravity") else Gravity(kind="none")
+        )
+
+    def _lift(self, bodies: list[Body], gravity: Gravity) -> None:
+        """Compensated gravity."""
+        if gravity.kind == "none" or self.settings.off("passive"):
+            return
+        table = {body.name: body for body in bodies}
+        for tag, name in self.body_names.items():
+            part = self.reader.number(tag, "gravcomp", 0.0, f"body '{name}', gravcomp")
+            if part and float(table[name].mass):
+                self.passive.compensated(table[name], part, [float(x) for x in gravity.acceleration])
+
+    def _tendons(self) -> None:
+        places = Places(self.sites, self.joint_of, self._relaxed_place, self.relaxed)
+        tendons = Tendons(self.reader, self.settings, places, self.passive, self.rotors.tendons)
+        for section in self.reader.children(self.root, "tendon"):
+            tendons.read(section)
+            self.left_out.add("tendon limits", section, tendons.bound)
+            self.left_out.add("tendons", section, tendons.idle)
+            tendons.bound = tendons.idle = 0
+
+    def _relaxed_place(self, name: str) -> Matrix:
+        """(3,) of a site's frame in the world while springs are relaxed."""
+        frame = next(frame for frame in self.frames if frame.name == name)
+        X = self.relaxed_poses[frame.parent]
+        return np.asarray(X[:3, :3] @ np.array(frame.pose.position, dtype=float) + X[:3, 3])
+
+    def _tell(self) -> None:
+        """What is left out."""
+        if not self.settings.off("actuation"):
+            for section in self.reader.children(self.root, "actuator"):
+                self.left_out.add("actuators", section, sum(1 for tag in section if local_name(tag)))
+        if self.settings.off("contact") or self.left_out.counts["contacts"] < 2:
+            self.left_out.counts.pop("contacts", None)
+        self.left_out.sections(self.root)
+        self.left_out.tell()
 
     # ------------------------------------------------------------------------------- bodies
 
     def _ground(self, world: Tag) -> None:
         """What stands in the world: bodies, sites, and geoms as a body fixed to the ground."""
-        shapes = self._shapes(world, "ground")
+        shapes = tuple(geom.shape for geom in self._geoms(world, "ground") if geom.shape is not None)
         if shapes:
             name = self.frame_names.add("ground")
-            self.bodies.append(Body(name=name, shapes=tuple(shape for _, shape in shapes)))
+            self.bodies.append(Body(name=name, shapes=shapes))
             self.joints.append(Joint(name=self.joint_names.add(name), kind="fixed", parent=WORLD, child=name))
         self._members(world, WORLD)
 
@@ -143,34 +201,42 @@ class _Build:
             if kind == "body":
                 self._body(child, name)
             elif kind == "site" and child.get("name"):
-                given = child.get("name", "")
-                self.sites[given] = self.frame_names.add(given)
-                pose = self.settings.pose(child, f"site '{given}'")
-                self.frames.append(Frame(name=self.sites[given], parent=name, pose=pose_of(pose)))
+                self._site(child, name)
             elif kind in _MADE_ELSEWHERE:
-                self.reader.note(
-                    child,
-                    "warning",
-                    f"<{kind}> is not read; what it makes is left out.",
-                    "Save the compiled model with MuJoCo and open that.",
-                )
+                text = f"<{kind}> is not read; what it makes is left out."
+                self.reader.note(child, "warning", text, "Save the compiled model with MuJoCo and open that.")
+
+    def _site(self, tag: Tag, parent: str) -> None:
+        given = tag.get("name", "")
+        taken = given in self.frame_names.taken
+        name = self.frame_names.add(f"{given}_site" if taken else given)
+        self.sites[given] = name
+        if name != given:
+            why = "a body or frame has its name" if taken else "it cannot be called so"
+            self.reader.note(tag, "hint", f"The site '{given}' is called '{name}' here: {why}.", "", ("frames", name))
+        pose = self.settings.pose(tag, f"site '{given}'")
+        self.frames.append(Frame(name=name, parent=parent, pose=pose_of(pose)))
 
     def _body(self, tag: Tag, parent: str) -> None:
         name = self.body_names[tag]
+        self.parents[name] = parent
         placement = self.settings.pose(tag, f"body '{name}'")
         self.poses[name] = self.poses[parent] @ placement
-        shapes = self._shapes(tag, name)
-        fields = self.geoms.mass(tag, name, shapes)
+        self.relaxed_poses[name] = self.relaxed_poses[parent] @ placement
+        geoms = self._geoms(tag, name)
+        fields = self.geoms.mass(tag, name, geoms)
         carriers = self._joints(tag, name, parent, placement)
         self.bodies += [Body(name=carrier) for carrier in carriers]
-        self.bodies.append(Body(name=name, shapes=tuple(shape for _, shape in shapes), **fields))
+        shapes = tuple(geom.shape for geom in geoms if geom.shape is not None)
+        self.bodies.append(Body(name=name, shapes=shapes, **fields))
         self._members(tag, name)
 
-    def _shapes(self, tag: Tag, name: str) -> list[tuple[Tag, Shape]]:
-        found: list[tuple[Tag, Any]] = [
-            (geom, self.geoms.shape(geom, name)) for geom in self.reader.children(tag, "geom")
-        ]
-        return [(geom, shape) for geom, shape in found if shape is not None]
+    def _geoms(self, tag: Tag, name: str) -> list[Geom]:
+        found = [self.geoms.read(geom, name) for geom in self.reader.children(tag, "geom")]
+        for geom in self.reader.children(tag, "geom"):
+            touches = geom.get("contype", "1") != "0" or geom.get("conaffinity", "1") != "0"
+            self.left_out.add("contacts", geom, int(touches))
+        return [geom for geom in found if geom is not None]
 
     # ------------------------------------------------------------------------------- joints
 
@@ -196,142 +262,120 @@ class _Build:
             raise self.reader.error(
                 tag, f"'{word}' is not a joint type.", f"body '{body}', joint", f"Use one of {', '.join(KINDS)}."
             )
-        name = self.joint_names.add(tag.get("name") or body)
-        where = f"joint '{name}'"
+        given = tag.get("name") or body
+        name = self.joint_names.add(given)
+        self.joint_of[given] = name
         fields: dict[str, Any] = {"name": name, "kind": KINDS[word], "parent": parent, "child": child}
-        fields["armature"] = self.reader.number(tag, "armature", 0.0, where) if word != "free" else 0.0
-        fields["damping"] = self._first(tag, "damping", where) if word != "free" else 0.0
-        fields["friction"] = self.reader.number(tag, "frictionloss", 0.0, where) if word != "free" else 0.0
         if word == "free":
             position, quaternion = placement[:3, 3], Rotation.from_matrix(placement[:3, :3]).as_quat()
             fields["rest"] = tuple(float(x) for x in (*position, *quaternion))
+            self._aligned(tag, name)
         else:
             shift = np.eye(4)
-            shift[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where)
+            shift[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), f"joint '{name}'")
             fields["b"] = pose_of(shift)
-            fields["a"] = pose_of(placement @ shift @ self._one_coordinate(tag, word, name, fields))
+            back = self._ball(tag) if word == "ball" else self._one_coordinate(tag, word, name, fields, body)
+            fields["a"] = pose_of(placement @ shift @ back)
+        self._resistance(tag, given, fields)
+        self._freedoms(tag, word, fields, body)
         self.joints.append(Joint(**fields))
 
-    def _first(self, tag: Tag, attribute: str, where: str) -> float:
-        """The first number of an attribute (newer files may give polynomials)."""
-        words = tag.get(attribute, "0").split()
-        if len(words) > 1:
-            self.reader.note(
-                tag, "warning", f"Only the first coefficient of {attribute} is used.", "", ("joints", where)
-            )
-            tag.set(attribute, words[0])
-        return self.reader.number(tag, attribute, 0.0, where)
+    def _aligned(self, tag: Tag, name: str) -> None:
+        body = tag.getparent()
+        alone = not self.reader.children(body, "body") and sum("joint" in local_name(each) for each in body) == 1
+        wanted = tag.get("align", "auto")
+        if alone and (wanted == "true" or (wanted == "auto" and self.settings.aligns_free)):
+            text = "Its coordinates are those of the body's frame, not of its principal axes (align)."
+            self.reader.note(tag, "warning", text, "", ("joints", name), "align")
 
-    def _one_coordinate(self, tag: Tag, word: str, name: str, fields: dict[str, Any]) -> Matrix:
-        """Axis, limits, spring of a hinge or slide; returns the motion by −ref, which its frame a needs."""
-        where, back = f"joint '{name}'", np.eye(4)
+    def _ball(self, tag: Tag) -> Matrix:
+        limited = tag.get("limited", "auto")
+        if tag.get("range") is not None and limited != "false" and not self.settings.off("limit"):
+            self.left_out.add("cones", tag)
+        return np.eye(4)
+
+    def _resistance(self, tag: Tag, given: str, fields: dict[str, Any]) -> None:
+        """Rotor, damper, dry friction, spring of a joint; <freejoint> has none."""
+        off, where = self.settings.off, f"joint '{fields['name']}'"
+        rotor = self.rotors.joints.get(given, Rotor())
+        stiffness, damping, armature, friction = NOTHING, NOTHING, 0.0, 0.0
+        if local_name(tag) == "joint":
+            stiffness, damping = (coefficients(self.reader, tag, key, where) for key in ("stiffness", "damping"))
+            armature, friction = (self.reader.number(tag, key, 0.0, where) for key in ("armature", "frictionloss"))
+            if tag.get("springdamper") is not None:
+                time, ratio = self.reader.numbers(tag, "springdamper", 2, None, where)
+                if time > 0.0 and ratio > 0.0:
+                    self.timed[fields["name"]] = time, ratio
+        stiffness = NOTHING if off("spring") else stiffness
+        damping = NOTHING if off("damper") else added(damping, rotor.damping)
+        fields["armature"] = armature + rotor.armature
+        fields["friction"] = 0.0 if off("frictionloss") else friction
+        fields["stiffness"], fields["damping"] = stiffness[0], damping[0]
+        relaxed = fields.get("rest", ())
+        if fields["name"] in self.relaxed:
+            relaxed = (self.relaxed[fields["name"]],)
+            sprung = stiffness[0] != 0.0 or fields["name"] in self.timed
+            if sprung and relaxed != fields.get("rest", (0.0,)):
+                fields["spring_rest"] = relaxed
+        self.springs[fields["name"]] = Springs(stiffness, damping, relaxed)
+
+    def _one_coordinate(self, tag: Tag, word: str, name: str, fields: dict[str, Any], body: str) -> Matrix:
+        """Axis, limits, start of a hinge or slide; returns the motion by −ref, which its frame a needs."""
+        where = f"joint '{name}'"
         angle = self.settings.angle if word == "hinge" else float
-        fields["stiffness"] = self._first(tag, "stiffness", where)
-        if word == "ball":
-            if tag.get("range") is not None:
-                self.reader.note(tag, "hint", "The cone of a ball joint is left out.", "", ("joints", name), "limits")
-            return back
         axis = self.reader.vector(tag, "axis", (0.0, 0.0, 1.0), where)
         if not any(axis):
             raise self.reader.error(tag, "An axis of length zero has no direction.", f"{where}, axis", "Use 0 0 1.")
         fields["axis"] = axis
-        reference = angle(self.reader.number(tag, "ref", 0.0, where))
-        spring = angle(self.reader.number(tag, "springref", 0.0, where))
-        self.references[name] = reference
-        rest = spring if fields["stiffness"] else reference
-        if rest:
-            fields["rest"] = (rest,)
+        reference, relaxed = (angle(self.reader.number(tag, key, 0.0, where)) for key in ("ref", "springref"))
+        self.references[name], self.relaxed[name] = reference, relaxed
+        if reference:
+            fields["rest"] = (reference,)
         limited = tag.get("limited", "auto")
-        if tag.get("range") is not None and (limited == "true" or (limited == "auto" and self.settings.auto_limits)):
+        limited = limited == "true" or (limited == "auto" and self.settings.auto_limits)
+        if tag.get("range") is not None and limited and not self.settings.off("limit"):
             low, high = (angle(value) for value in self.reader.numbers(tag, "range", 2, None, where))
             fields["limits"] = (Limit(lower=low, upper=high),)
+            self.left_out.add("soft stops", tag, int(any(tag.get(key) is not None for key in _SOFTNESS)))
         unit = np.array(normalised(axis))
-        if word == "hinge":
-            back[:3, :3] = Rotation.from_rotvec(-reference * unit).as_matrix() if reference else np.eye(3)
-        else:
-            back[:3, 3] = -reference * unit
-        return back
+        position = np.array(self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where))
+        away = _motion(word, unit, relaxed - reference)
+        away[:3, 3] += position - away[:3, :3] @ position
+        self.relaxed_poses[body] = self.relaxed_poses[body] @ away
+        return _motion(word, unit, -reference)
 
-    # ------------------------------------------------------------------------------- loops
+    def _freedoms(self, tag: Tag, word: str, fields: dict[str, Any], body: str) -> None:
+        """The speeds of a joint in the world, at the reference values."""
+        X, name, armature = self.poses[body], fields["name"], fields["armature"]
+        axes = [X[:3, :3] @ normalised(fields["axis"])] if "axis" in fields else list(X[:3, :3].T)
+        position = np.zeros(3)
+        if word != "free":
+            position = np.array(self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), f"joint '{name}'"))
+        at = X[:3, :3] @ position + X[:3, 3]
+        if word != "slide":
+            self.freedoms += [Freedom(name, body, np.asarray(axis), at, armature) for axis in axes]
+        if word in ("slide", "free"):
+            self.freedoms += [Freedom(name, body, np.asarray(axis), None, armature) for axis in axes]
 
-    def _equality(self, tag: Tag) -> None:
-        kind = local_name(tag)
-        if kind not in ("connect", "weld", "joint") or tag.get("active") == "false":
-            active = tag.get("active") != "false"
-            why = "is not read" if active else "is not active"
-            self.reader.note(tag, "warning" if active else "hint", f"The equality <{kind}> {why}; it is left out.")
+    def _spring_dampers(self, bodies: list[Body]) -> None:
+        """Springs and dampers from time constants and damping ratios."""
+        if not self.timed:
             return
-        if kind == "joint":
-            self._coupling(tag)
-            return
-        first, second, at = self._ends(tag, kind)
-        a = self.poses[first[0]] @ first[1] @ at
-        b = np.linalg.inv(self.poses[second[0]]) @ a if tag.get("site1") is None else second[1]
-        if kind == "weld" and tag.get("relpose") is not None:
-            seven = self.reader.numbers(tag, "relpose", 7, None, "weld")
-            if any(seven[3:]):
-                a = np.eye(4)
-                a[:3, 3] = seven[:3]
-                a[:3, :3] = Rotation.from_quat((*seven[4:], seven[3])).as_matrix()
-                a, b = self.poses[first[0]] @ a, np.eye(4)
-        name = self.joint_names.add(tag.get("name") or f"{first[0]}_{second[0]}")
-        self.joints.append(
-            Joint(
-                name=name,
-                kind="spherical" if kind == "connect" else "fixed",
-                parent=first[0],
-                child=second[0],
-                cut="yes",
-                a=pose_of(np.linalg.inv(self.poses[first[0]]) @ a),
-                b=pose_of(b),
-            )
-        )
+        felt = inertia_felt(self.freedoms, bodies, self.poses, self.parents)
+        for k, joint in enumerate(self.joints):
+            if joint.name not in self.timed or joint.name not in felt:
+                continue
+            time, ratio = self.timed[joint.name]
+            stiffness = 0.0 if self.settings.off("spring") else felt[joint.name] / (time * ratio) ** 2
+            own = 0.0 if self.settings.off("damper") else 2.0 * felt[joint.name] / time
+            self.joints[k] = dataclasses.replace(joint, stiffness=stiffness, damping=own)
 
-    def _ends(self, tag: Tag, kind: str) -> tuple[tuple[str, Matrix], tuple[str, Matrix], Matrix]:
-        """(body, pose on it) of both sides, and the anchor on the first."""
-        at = np.eye(4)
-        if tag.get("site1") is not None:
-            frames = {frame.name: frame for frame in self.frames}
-            sides = []
-            for key in ("site1", "site2"):
-                site = frames.get(self.sites.get(tag.get(key, ""), ""))
-                if site is None:
-                    raise self.reader.error(tag, f"There is no site '{tag.get(key, '')}'.", kind, "Correct the name.")
-                X = np.eye(4)
-                X[:3, 3] = site.pose.position
-                if len(site.pose.rotation) == 4:
-                    X[:3, :3] = Rotation.from_quat(site.pose.rotation).as_matrix()
-                sides.append((site.parent, X))
-            return sides[0], sides[1], at
-        names = []
-        for key in ("body1", "body2"):
-            given = tag.get(key, "world")
-            name = WORLD if given == "world" else self.frame_names.of.get(given, "")
-            if name not in self.poses:
-                raise self.reader.error(tag, f"There is no body '{given}'.", f"{kind}, {key}", "Correct the name.")
-            names.append(name)
-        if kind == "connect":
-            at[:3, 3] = self.reader.numbers(tag, "anchor", 3, None, kind)
-        return (names[0], np.eye(4)), (names[1], np.eye(4)), at
 
-    def _coupling(self, tag: Tag) -> None:
-        """joint1 − ref1 = c0 + c1 (joint2 − ref2): a joint that follows."""
-        first = self.joint_names.of.get(tag.get("joint1", ""), "")
-        second = self.joint_names.of.get(tag.get("joint2", ""), "")
-        words = (tag.get("polycoef", "0 1 0 0 0").split() + ["0"] * 5)[:5]
-        tag.set("polycoef", " ".join(words))
-        c0, c1, *higher = self.reader.numbers(tag, "polycoef", 5, None, "equality joint")
-        index = next((i for i, joint in enumerate(self.joints) if joint.name == first), None)
-        if index is None or not second or any(higher):
-            self.reader.note(
-                tag,
-                "warning",
-                "A coupling that is no straight line between two joints is left out.",
-                "Add a driver or a held sensor.",
-                ("joints", first),
-                "mimic",
-            )
-        elif self.options.mimic:
-            offset = c0 + self.references.get(first, 0.0) - c1 * self.references.get(second, 0.0)
-            mimic = Mimic(leader=second, ratio=c1, offset=offset)
-            self.joints[index] = dataclasses.replace(self.joints[index], mimic=mimic)
+def _motion(word: str, axis: Matrix, amount: float) -> Matrix:
+    """(4, 4) the motion of a hinge or slide."""
+    matrix = np.eye(4)
+    if word == "hinge":
+        matrix[:3, :3] = Rotation.from_rotvec(amount * axis).as_matrix() if amount else np.eye(3)
+    else:
+        matrix[:3, 3] = amount * axis
+    return matrix

@@ -1,56 +1,147 @@
-"""Tendons of MJCF that are springs and dampers between two sites, as line forces.
+"""Tendons of MJCF as springs, dampers and moved masses: on the line between two sites, along a path over several, or
+over a sum of joint coordinates.
 
-https://mujoco.readthedocs.io/en/stable/XMLreference.html#tendon-spatial
+https://mujoco.readthedocs.io/en/stable/XMLreference.html#tendon-spatial, #tendon-fixed
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.xml_source import Names, Reader, Tag, local_name
-from core.model import Force
+from core.files.mjcf.actuators import Rotor
+from core.files.mjcf.defaults import Settings
+from core.files.mjcf.passive import (
+    NOTHING,
+    Coefficients,
+    Passive,
+    added,
+    coefficients,
+    damper_law,
+    spring_law,
+    together,
+)
+from core.files.xml_source import Reader, Tag, local_name
+from core.model import Strand
 
-Place = Callable[[str], NDArray[np.float64]]
-"""Name of a frame → (3,) where it is in the world, at the reference values of all joints."""
+
+class Places(NamedTuple):
+    """What tendons run over.
+
+    sites, joints : site and joint of the file → our frame and joint; point : frame → (3,) where it is in the world
+    while springs are relaxed; relaxed : our joint → its coordinate then
+    """
+
+    sites: Mapping[str, str]
+    joints: Mapping[str, str]
+    point: Callable[[str], NDArray[np.float64]]
+    relaxed: Mapping[str, float]
 
 
-def springs(section: Tag, reader: Reader, sites: Mapping[str, str], place: Place) -> list[Force]:
-    """Line forces of a `<tendon>` section; others that pull are told. sites : site of the file → our frame."""
-    found, names = [], Names()
-    for tag in section:
-        kind = local_name(tag)
-        if kind not in ("spatial", "fixed"):
-            continue
+class _Path(NamedTuple):
+    """Joints with their factors, or pairs of frames with theirs."""
+
+    joints: list[tuple[str, float]]
+    lines: list[tuple[str, str, float]]
+
+
+class Tendons:
+    """Reads tendons into elements of `passive`; rotors : what actuators add, by the tendon's name."""
+
+    def __init__(
+        self, reader: Reader, settings: Settings, places: Places, passive: Passive, rotors: Mapping[str, Rotor]
+    ) -> None:
+        self.reader, self.settings, self.places, self.passive, self.rotors = reader, settings, places, passive, rotors
+        self.bound = self.idle = 0
+        """How many have limits or dry friction; how many exert nothing by themselves."""
+
+    def read(self, section: Tag) -> None:
+        """All tendons of a section."""
+        for tag in section:
+            if local_name(tag) in ("spatial", "fixed"):
+                self._tendon(tag)
+
+    def _tendon(self, tag: Tag) -> None:
         where = f"tendon '{tag.get('name', '')}'".replace(" ''", "")
-        stiffness, damping = (reader.number(tag, key, 0.0, where) for key in ("stiffness", "damping"))
-        if not stiffness and not damping:
-            continue
-        ends = [sites.get(child.get("site", ""), "") for child in tag if local_name(child) == "site"]
-        if kind != "spatial" or len(ends) != 2 or len(tag) != 2 or not all(ends):
-            reader.note(
-                tag,
-                "warning",
-                f"The spring of {where} is left out: only those between two sites are read.",
-                "Add forces in its place.",
-            )
-            continue
-        low, high = _relaxed(tag, reader, where, float(np.linalg.norm(place(ends[1]) - place(ends[0]))))
-        name = names.add(tag.get("name") or f"{ends[0]}_{ends[1]}")
-        if low < high:  # slack between two lengths
-            law = f"{stiffness!r}*(max(length - {high!r}, 0) - max({low!r} - length, 0))"
-            found.append(Force(name=name, a=ends[0], b=ends[1], law=law, damping=damping))
+        reader, off = self.reader, self.settings.off
+        rotor = self.rotors.get(tag.get("name", ""), Rotor())
+        limited = tag.get("limited", "auto")
+        limited = limited == "true" or (limited == "auto" and self.settings.auto_limits and tag.get("range"))
+        friction = reader.number(tag, "frictionloss", 0.0, where)
+        self.bound += bool((limited and not off("limit")) or (friction and not off("frictionloss")))
+        stiffness = NOTHING if off("spring") else coefficients(reader, tag, "stiffness", where)
+        damping = NOTHING if off("damper") else added(coefficients(reader, tag, "damping", where), rotor.damping)
+        mass = reader.number(tag, "armature", 0.0, where) + rotor.armature
+        if not (any(stiffness) or any(damping) or mass):
+            self.idle += 1
+            return
+        path = self._path(tag)
+        if path is None:
+            text = f"The spring, damper and mass of {where} are left out: it winds around a geom, or misses a name."
+            reader.note(tag, "warning", text, "Add forces in its place.")
+            return
+        low, high = self._relaxed(tag, where, self._length(path))
+        self._make(tag.get("name") or "tendon", path, (stiffness, damping, mass), (low, high))
+
+    def _path(self, tag: Tag) -> _Path | None:
+        joints: list[tuple[str, float]] = []
+        lines: list[tuple[str, str, float]] = []
+        before, factor = "", 1.0
+        for child in tag:
+            kind = local_name(child)
+            if kind == "joint" and child.get("joint") in self.places.joints:
+                coefficient = self.reader.number(child, "coef", 1.0, "tendon, joint")
+                joints.append((self.places.joints[child.get("joint")], coefficient))
+            elif kind == "site" and child.get("site") in self.places.sites:
+                here = self.places.sites[child.get("site")]
+                lines += [(before, here, factor)] if before else []
+                before = here
+            elif kind == "pulley":
+                before, factor = "", 1.0 / self.reader.number(child, "divisor", 1.0, "tendon, pulley")
+            elif kind:
+                return None
+        return _Path(joints, lines) if joints or lines else None
+
+    def _length(self, path: _Path) -> float:
+        """While springs are relaxed."""
+        point = self.places.point
+        own = sum(factor * self.places.relaxed.get(joint, 0.0) for joint, factor in path.joints)
+        return own + sum(factor * float(np.linalg.norm(point(b) - point(a))) for a, b, factor in path.lines)
+
+    def _relaxed(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
+        """(shortest, longest) length without force; the relaxed one where the file says nothing or −1."""
+        count = len(tag.get("springlength", "-1").split())
+        low, *high = self.reader.numbers(tag, "springlength", min(count, 2), (-1.0,), where)
+        if low == -1.0 and (not high or high[0] == -1.0):
+            return length, length
+        return low, (high[0] if high else low)
+
+    def _make(
+        self,
+        name: str,
+        path: _Path,
+        values: tuple[Coefficients, Coefficients, float],
+        slack: tuple[float, float],
+    ) -> None:
+        stiffness, damping, mass = values
+        low, high = slack
+        fields: dict[str, object] = {"damping": damping[0]}
+        if low < high:  # without force between two lengths
+            stretch = f"(max(length - ({high!r}), 0) - max(({low!r}) - length, 0))"
+            linear = f"({stiffness[0]!r})*{stretch}" if stiffness[0] else ""
         else:
-            found.append(Force(name=name, a=ends[0], b=ends[1], stiffness=stiffness, rest=low, damping=damping))
-    return found
-
-
-def _relaxed(tag: Tag, reader: Reader, where: str, length: float) -> tuple[float, float]:
-    """(shortest, longest) length without force; as it stands where the file says nothing or −1."""
-    count = len(tag.get("springlength", "-1").split())
-    low, *high = reader.numbers(tag, "springlength", min(count, 2), (-1.0,), where)
-    if low == -1.0:
-        return length, length
-    return low, (high[0] if high else low)
+            stretch, linear = f"(length - ({low!r}))", ""
+            fields |= {"stiffness": stiffness[0], "rest": low}
+        fields["law"] = together(linear, spring_law(stiffness, stretch), damper_law(damping))
+        if len(path.lines) == 1 and not mass and path.lines[0][2] == 1.0:
+            a, b, _ = path.lines[0]
+            self.passive.add(name, a=a, b=b, **fields)
+            return
+        strands = [Strand(joint=joint, factor=factor) for joint, factor in path.joints]
+        for number, (a, b, factor) in enumerate(path.lines, 1):
+            sensor = self.passive.measure(f"{name}_{number}", "distance", a, b)
+            strands.append(Strand(sensor=sensor, factor=factor))
+        self.passive.add(name, kind="tendon", strands=tuple(strands), inertia=mass, **fields)

@@ -6,14 +6,13 @@ said here.
 
 from __future__ import annotations
 
-import difflib
 import re
 import types
 import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.errors import ExpressionError, FileError, ModelError
+from core.errors import ExpressionError, FileError, ModelError, near_misses
 from core.files.assemblies import MOST_BODIES, bodies_of, with_content
 from core.files.meshes.lookup import resolve_mesh
 from core.files.native.migrations import VERSION, migrated
@@ -40,6 +39,7 @@ from core.model.fields import (
     FlagKind,
     FormulaKind,
     FormulaVectorKind,
+    Kind,
     PartKind,
     PartsKind,
     ScalarKind,
@@ -233,6 +233,8 @@ class _Builder:
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
         """A field's value, checked by its kind."""
         kind = field.kind
+        if self.short(kind, node):
+            return self.coerced(kind, self.plain(node, where), node, where)
         if isinstance(kind, PartKind):
             return self.element(kind.element, node, where, line)
         if isinstance(kind, PartsKind):
@@ -251,12 +253,31 @@ class _Builder:
             raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
         else:
             raw = self.number(kind, node, where).strip() if isinstance(kind, ScalarKind) else self.text(node, where)
+        return self.coerced(kind, raw, node, where)
+
+    def coerced(self, kind: Kind, raw: Any, node: Node, where: str) -> Any:
+        """What a field stores of what stands in the file."""
         try:
             if isinstance(kind, FamilyKind):
                 kind.keep(raw)
             return kind.coerce(raw)
         except (ModelError, ExpressionError) as error:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
+
+    def short(self, kind: Kind, node: Node) -> bool:
+        """Whether a list stands for an element, or something else than its numbers for a vector."""
+        if isinstance(kind, VectorKind):
+            nested = isinstance(node, Items) and any(isinstance(item, Items) for item in node.items)
+            return kind.spelled is not None and (nested or isinstance(node, Text))
+        if not isinstance(node, Items) or not getattr(getattr(kind, "element", None), "forms", ""):
+            return False
+        return isinstance(kind, PartKind) or any(not isinstance(item, Entries) for item in node.items)
+
+    def plain(self, node: Node, where: str) -> Any:
+        """The texts of a list, and of lists in it."""
+        if isinstance(node, Items):
+            return tuple(self.plain(item, where) for item in node.items)
+        return self.text(node, where)
 
     def settings(self, node: Entries, where: str) -> tuple[Setting, ...]:
         """`name: value` of each."""
@@ -321,9 +342,7 @@ class _Builder:
 
     def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
         known = [name for name in known if name not in _HIDDEN or not where]
-        close = difflib.get_close_matches(key, known, 2, 0.6)
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(known)}."
-        return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=hint)
+        return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=near_misses(key, known))
 
     def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
         """The message with the line of the component it names, as near as known."""

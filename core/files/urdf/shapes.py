@@ -118,6 +118,10 @@ def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: 
             return solid(radius=radius, length=length, **common)
     file = reader.text(tag, "filename", where).strip()
     scale = tag.get("scale", "").split()
+    if len(scale) > 3:
+        text = f"The mesh's scale has {len(scale)} numbers; the first three count."
+        reader.note(tag, "warning", text, "Remove the others.", place, "shapes")
+        tag.set("scale", " ".join(scale[:3]))
     if len(scale) == 1:
         factor = reader.number(tag, "scale", 1.0, where)
         sizes = (factor, factor, factor)

@@ -225,6 +225,7 @@ FUNCTIONS = (
         parameters,
         needs=(_needs_parameters,),
         live=True,
+        reads="machine",
     ),
     Function(
         "mass_properties",
@@ -234,5 +235,6 @@ FUNCTIONS = (
         "axes, products with the minus sign. A body with a density has its mass from its shapes.",
         mass_properties,
         needs=(needs_bodies,),
+        reads="machine",
     ),
 )

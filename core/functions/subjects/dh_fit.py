@@ -111,5 +111,6 @@ FUNCTIONS = (
         ),
         (needs_motion, needs_serial_chain),
         robotica="DataFile",
+        reads="machine",
     ),
 )

@@ -10,7 +10,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
-from core.functions.subjects.actuation import ACTUATORS, chosen_actuators
+from core.functions.subjects.actuation import ACTUATORS, actuator_words, chosen_actuators
 from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
@@ -56,7 +56,7 @@ def inverse_dynamics(
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
-    acting, words = _acting(context, actuators)
+    acting, where = _acting(context, actuators)
     forces = mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting)
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
     v, a, tau = (
@@ -69,7 +69,7 @@ def inverse_dynamics(
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction and springs " + ("included" if passive else "left out")
-    note += words
+    note += where
     titles = ("Joint", "Speed", "Acceleration", "Torque or force")
     return Table(title="Inverse dynamics", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
@@ -81,16 +81,16 @@ def gravity(context: Context, actuators: str) -> Result:
     from core.functions.rounding import without_errors
 
     mech, q, p = context.mech, context.q, context.p
-    acting, words = _acting(context, actuators)
     columns = [without_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): what the joints must exert to stand still"
-    if mech.compiled.lasting.any():
+    acting, where = _acting(context, actuators)
+    if where:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
         columns.insert(0, without_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
         titles.append("Of the tree cut open")
-        note = f"what must be exerted to stand still{words}; G(q) of the tree holds it as if cut open"
+        note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -99,36 +99,40 @@ def gravity(context: Context, actuators: str) -> Result:
 
 
 def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
-    """Names of the joints at which forces act in a machine with loops or constraints, None for those that the kernel
-    takes; and words about them. Chosen ones that cannot move the machine here give way to others."""
-    from core.analysis.actuators import transmission
+    """(names of the speeds at which forces act, None: independent ones; what to say of them, '' for an open chain):
+    the actuators named, else the default ones, unless they cannot hold the machine at this pose."""
+    from core.analysis.actuators import loose_words, transmission
 
     mech = context.mech
-    if not mech.compiled.lasting.any() and not actuators:
+    if not actuators and not mech.compiled.lasting.any():
         return None, ""
     chosen = chosen_actuators(mech, actuators)
-    if not actuators and transmission(mech, context.q, chosen, context.p).loose.shape[1]:
-        return None, f"; forces act at joints that are independent at this pose: {', '.join(chosen.names)} are not"
-    return chosen.names, f"; forces act at {', '.join(chosen.names)} ({chosen.reason}), the others follow"
+    loose = transmission(mech, context.q, chosen, context.p).loose
+    if actuators or not loose.shape[1]:
+        return chosen.names, f"; {actuator_words(chosen)}"
+    return None, f"; at independent joints. {loose_words(mech, chosen, loose)}"
 
 
 def mass_matrix(context: Context) -> Result:
-    """The joint-space mass matrix and its eigenvalues; with loops that of independent joints, too."""
+    """The joint-space mass matrix and its eigenvalues; with loops that of the actuators, too."""
     import numpy as np
 
+    from core.analysis.actuators import default_actuators, transmission
     from core.constraints.consistent_motion import reduction
 
     mech, q, p = context.mech, context.q, context.p
     M = np.array(mech.mass_matrix(q, p=p))
     if not mech.compiled.lasting.any():
         return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
-    chosen, follow = reduction(mech.compiled, q, p)
+    chosen = default_actuators(mech.compiled)
+    (follow, loose), indices, remark = transmission(mech, q, chosen, p), list(chosen.indices), actuator_words(chosen)
+    if loose.shape[1]:
+        (indices, follow), remark = reduction(mech.compiled, q, p), "of independent joints, the others follow"
     of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)
-    if not chosen:
+    if not indices:
         text = "What holds the machine leaves it no motion at this pose, so only the tree cut open has a mass matrix."
         return Report(title="Mass matrix", parts=(Message(title="", text=text, severity="warning"), of_tree))
-    names, remark = [mech.v_names[i] for i in chosen], "of independent joints, the others follow"
-    M = follow.T @ M @ follow
+    names, M = [mech.v_names[i] for i in indices], follow.T @ M @ follow
     return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, names, remark), _properties(M), of_tree))
 
 
@@ -182,7 +186,7 @@ FUNCTIONS = (
         "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction and springs can be left out. "
         + SPEEDS_FOLLOW
         + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
-        "loops the torques are those at independent joints that move the whole machine.",
+        "loops or constraints the torques are those of the actuators, which move the whole machine.",
         inverse_dynamics,
         (
             _SPEEDS,
@@ -198,7 +202,7 @@ FUNCTIONS = (
         "Gravity torques",
         "Dynamics",
         "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
-        "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by torques at its "
+        "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by the torques of its "
         "actuators alone; G(q) of the tree, cut open, stands beside them.",
         gravity,
         (ACTUATORS,),
@@ -212,7 +216,7 @@ FUNCTIONS = (
         "Dynamics",
         "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
         "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal. With "
-        "loops or constraints it is the matrix of independent joints, all others moving along; that of the tree, cut "
+        "loops or constraints it is the matrix of the actuators, all other joints moving along; that of the tree, cut "
         "open, stands below.",
         mass_matrix,
         needs=(needs_motion,),

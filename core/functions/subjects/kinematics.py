@@ -75,7 +75,7 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 def jacobian(context: Context, frame: str, axes: str, actuators: str, length: float | None) -> Result:
     """The 6×k velocity Jacobian of a frame, with its rank and singular values.
 
-    In a machine with loops or constraints k counts the actuators, and all other speeds follow them.
+    In a machine with loops k counts the actuators, and all other speeds follow them.
     """
     import numpy as np
 
@@ -86,7 +86,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
     if not chosen.names:
-        text = f"{frame} has no Jacobian: what holds the machine leaves it no motion at this pose."
+        text = f"{frame} has no Jacobian: nothing can move, all joints are held by what constrains the machine."
         return Message(title="Jacobian", text=text, severity="warning")
     J = actuated_jacobian(mech, q, frame, chosen, p)
     R_WF = np.array(mech.frame(q, frame, p=p))[:3, :3] if axes == "frame" else np.eye(3)
@@ -354,5 +354,6 @@ FUNCTIONS = (
         (_FRAME, _REFERENCE),
         needs=(needs_motion,),
         robotica="Planar",
+        reads="machine",
     ),
 )

@@ -77,5 +77,6 @@ FUNCTIONS = (
         "such form is closed by iteration, and the list says which joints that ties together.",
         loops,
         needs=(needs_motion,),
+        reads="machine",
     ),
 )

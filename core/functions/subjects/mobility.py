@@ -57,21 +57,38 @@ def _redundant(found: Mobility) -> Table:
     )
     titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be given up in")
     note = "a constraint counts as redundant if the ones listed before it hold already: joint by joint, as in the model"
-    return Table(title="Redundant constraints", columns=tuple(map(Column, titles)), rows=rows, note=note)
+    elements = tuple(((item.collection, item.joint), *item.others) for item in found.redundant)
+    columns = tuple(map(Column, titles))
+    return Table(title="Redundant constraints", columns=columns, rows=rows, note=note, elements=elements)
 
 
 def _motions(context: Context, found: Mobility) -> Table:
     dimensions = dict(zip(context.mech.v_names, speed_dimensions(context), strict=True))
     rows: list[tuple[Cell, ...]] = []
+    elements: list[tuple[tuple[str, str], ...]] = []
+    owners = _owners(context)
     for k, motion in enumerate(found.motions, 1):
         for i, name in enumerate(context.mech.v_names):
             speed = float(motion.speeds[i])
             if abs(speed) > 1e-9:
                 rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
+                elements.append((owners[name],))
     note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
     return Table(
-        title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows), note=note
+        title="Free motions",
+        columns=(Column("Motion"), Column("Joint"), Column("Speed")),
+        rows=tuple(rows),
+        note=note,
+        elements=tuple(elements),
     )
+
+
+def _owners(context: Context) -> dict[str, tuple[str, str]]:
+    """Speed → (collection, name) of its joint, or of the body that nothing holds."""
+    mech = context.mech
+    free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
+    joints = dict.fromkeys(coordinate.joint for coordinate in mech.coordinates)
+    return {name: free.get(joint, ("joints", joint)) for joint in joints for name in mech.v_names[mech.joint_v(joint)]}
 
 
 def assembly_branches(context: Context, hold: str) -> Result:

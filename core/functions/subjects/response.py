@@ -56,7 +56,7 @@ def response(
     for variable in robot.chain.variables:
         q0[variable.q] = initial.get(variable.coordinate, q0[variable.q] if begin == "pose" else 0.0)
         v0[variable.v] = speeds.get(context.mech.v_names[variable.v], 0.0)
-    run, ended = respond(context, robot, law, values, q0, v0, (start, end), steps)
+    run, ended = respond(context, robot, law, values, q0, v0, (start, end), steps, f"Set Most steps to {10 * steps}.")
     parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _table(run, robot)]
     if ended:
         parts.insert(1, Message(text=ended, severity="error"))

@@ -199,6 +199,7 @@ FUNCTIONS = (
         (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION),
         (needs_motion, needs_open_chain),
         robotica="FKin, ELDynamics",
+        reads="machine",
     ),
     Function(
         "symbolic_kinematics",
@@ -210,6 +211,7 @@ FUNCTIONS = (
         (SYMBOLS, TIP, RECOGNISE, NOTATION),
         (needs_motion, needs_open_chain),
         robotica="FKin",
+        reads="machine",
     ),
     Function(
         "symbolic_dynamics",
@@ -228,6 +230,7 @@ FUNCTIONS = (
         ),
         (needs_motion, needs_open_chain),
         robotica="ELDynamics",
+        reads="machine",
     ),
     Function(
         "write_equations",
@@ -257,6 +260,7 @@ FUNCTIONS = (
         ),
         (needs_motion, needs_open_chain),
         robotica="MPrint, EPrint, CPrint, APrint, TPrint",
+        reads="machine",
     ),
     Function(
         "simplify_expression",
@@ -267,6 +271,7 @@ FUNCTIONS = (
         simplify,
         (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"), NOTATION),
         robotica="SimplifyExpression",
+        reads="nothing",
     ),
     Function(
         "trig_notation",
@@ -285,5 +290,6 @@ FUNCTIONS = (
             ),
         ),
         robotica="SimplifyTrigNotation",
+        reads="nothing",
     ),
 )

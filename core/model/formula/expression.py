@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.errors import ExpressionError
+from core.errors import ExpressionError, likely_meant
 from core.model.formula.nodes import (
     COMPARISONS,
     CONSTANTS,
@@ -112,12 +112,13 @@ class _Evaluation:
     def named(self, name: str) -> Scalar:
         """What a name means."""
         if name in self.environment:
-            return self.environment[name]
+            value = self.environment[name]
+            return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
         if name in CONSTANTS:
             return CONSTANTS[name]
-        raise ExpressionError(
-            f"Nothing is called '{name}'.", remedy="Define a parameter of this name or correct the formula."
-        )
+        close = likely_meant(name, self.environment)
+        remedy = f"Did you mean {', '.join(close)}?" if close else "Define a parameter of this name."
+        raise ExpressionError(f"Nothing is called '{name}'.", remedy=remedy)
 
     def combined(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
         """a operator b."""

@@ -34,6 +34,8 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
     r"|(?P<operator>\*\*|<=|>=|==|!=|&&|\|\||[-+*/^(),\[\]°<>≤≥≠!]))"
 )
+_NUMPY = re.compile(r"(np|numpy)\.(float|u?int)\d+")
+"""What NumPy writes in front of its numbers: "np.float64(0.3)"."""
 _END = ("end", "", 0)
 _SAME = {"**": "^", "≤": "<=", "≥": ">=", "≠": "!=", "&&": "and", "||": "or"}
 """Other spellings of operators."""
@@ -219,6 +221,8 @@ class _Parser:
         follows = self.tokens[self.index][1]
         if follows == "(" and self.mathematica and known is not None:
             opening, closing = "(", ")"
+        if follows == "(" and _NUMPY.fullmatch(token):
+            return self.operand(0)
         if follows != opening or (self.mathematica and known is None and opening == "("):
             return self.constant(token)
         if known not in FUNCTIONS:

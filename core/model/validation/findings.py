@@ -13,7 +13,8 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at. `collection` and `name` say which element ("" for the whole model)."""
+    """One thing to look at. `collection` and `name` say which element ("" for the whole model), `others` those that
+    have a part in it, (collection, name) each."""
 
     severity: Severity
     text: str
@@ -23,6 +24,7 @@ class Finding:
     field: str = ""
     file: str = ""
     line: int | None = None
+    others: tuple[tuple[str, str], ...] = ()
 
     @property
     def place(self) -> str:

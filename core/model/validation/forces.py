@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import KinetostatError, near_misses
 from core.model.constraints import UNKNOWN_CONSTRAINT, Constraint, Driver, meshing
-from core.model.forces import JOINT, LINE, SENSOR, UNKNOWN_FORCE, Force, LineMass
+from core.model.forces import JOINT, LINE, SENSOR, STRANDS, UNKNOWN_FORCE, Force, LineMass
 from core.model.formula.expression import evaluate, names, parse
 from core.model.model import COLLECTIONS, Model
 from core.model.parameters import value_of
@@ -125,7 +125,7 @@ class _Checks:
     def force(self, force: Force) -> Iterator[Finding]:
         """Springs, dampers and where they act."""
         uses = force.info.uses
-        for field in ("stiffness", "damping"):
+        for field in ("stiffness", "damping", "inertia"):
             if field in uses and self.number(getattr(force, field)) < 0.0:
                 yield of(
                     force, "warning", f"Its {field} is negative: it would feed energy in.", "Give 0 or more.", field
@@ -153,6 +153,12 @@ class _Checks:
             yield from self.coordinate(force, force.joint, force.coordinate)
         if force.info.along == SENSOR:
             yield from self.scalar(force, force.sensor)
+        if force.info.along == STRANDS:
+            for strand in force.strands:
+                if strand.joint:
+                    yield from self.coordinate(force, strand.joint, "", "strands")
+                else:
+                    yield from self.scalar(force, strand.sensor, "strands")
         yield from self.settings(force)
 
     def settings(self, element: Force | Constraint) -> Iterator[Finding]:
@@ -167,7 +173,7 @@ class _Checks:
     def does_nothing(self, force: Force) -> bool:
         uses = force.info.uses
         vectors = (getattr(force, field) for field in ("force", "torque") if field in uses)
-        numbers = (getattr(force, field) for field in ("stiffness", "damping") if field in uses)
+        numbers = (getattr(force, field) for field in ("stiffness", "damping", "inertia") if field in uses)
         values = [*numbers, *(x for vector in vectors for x in vector)]
         further = ("law" in uses and force.law is not None) or ("masses" in uses and force.masses)
         return bool(values) and all(value == 0.0 for value in values) and not further
@@ -339,7 +345,7 @@ class _Checks:
             hint = f"Choose one of {', '.join(filter(None, known))}." if any(known) else "Choose another joint."
             yield of(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
 
-    def scalar(self, force: Force, sensor: str) -> Iterator[Finding]:
+    def scalar(self, force: Force, sensor: str, field: str = "sensor") -> Iterator[Finding]:
         """A force acts along one number that positions give."""
         found = self.sensors[sensor]
         if not found.info.geometric or len(found.info.components) != 1:
@@ -348,7 +354,7 @@ class _Checks:
                 "error",
                 f"A force cannot act along '{sensor}' ({found.kind}).",
                 "Use a distance or an angle.",
-                "sensor",
+                field,
             )
 
 

@@ -9,12 +9,14 @@ Sources: the triangle inequality of principal moments, A + B ≥ C (any mass dis
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from core.model.bodies import WORLD, Body, Gravity, Inertia
+from core.model.constraints import Constraint
 from core.model.fields import Element, fields_of, nested_elements
 from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model, needed
@@ -23,6 +25,7 @@ from core.model.units.units import amount
 from core.model.unknown_kinds import of_unknown_kind, reason
 from core.model.validation import forces
 from core.model.validation.circular_references import circles
+from core.model.validation.degrees import in_degrees
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words
 from core.model.validation.units import wrong_units
@@ -36,7 +39,7 @@ UNIT_TOLERANCE = 1e-3
 FAR = 3.0
 """A centre of mass is far off when it lies more than this many radii from every shape of its body."""
 
-FARTHEST_REST = {"angle": 1e3, "length": 1e5}
+FARTHEST_REST = {"angle": 3600.0, "length": 1e5}
 """Rest position (rad, m) beyond which it is surely a mistake."""
 NOTHING = Inertia()
 
@@ -52,6 +55,7 @@ def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...
         *_unknown_kinds(model.expanded),
         *bad_formulas(model),
         *wrong_units(model),
+        *in_degrees(model),
         *parameters(model),
         *forces.assemblies(model),
         *checks.all(),
@@ -94,6 +98,7 @@ class _Checks:
             yield from self.passive(joint)
         yield from self.couplings()
         yield from self.massless()
+        yield from self.point_masses()
         yield from self.loose()
 
     def number(self, value: Any) -> float:
@@ -188,6 +193,48 @@ class _Checks:
                     "Give it mass, or fix it to its neighbour.",
                     "mass",
                 )
+
+    def point_masses(self) -> Iterator[Finding]:
+        """Bodies at an end of the machine that can turn without turning anything that has inertia."""
+        group = self.rigid_groups()
+        members = Counter(group[body.name] for body in self.model.bodies)
+        moving: dict[str, list[Joint]] = {part: [] for part in members}
+        for joint in self.model.joints:
+            for part in {group[joint.parent], group[joint.child]} & members.keys() if joint.info.nv else ():
+                moving[part].append(joint)
+        held = {group[end] for each in self.model.constraints for end in self.kept_from_turning(each) if end in group}
+        for body in self.model.bodies:
+            part = group[body.name]
+            joints = moving[part]
+            if part in (group[WORLD], *held) or members[part] > 1 or len(joints) > 1 or not self.is_point(body):
+                continue
+            if joints and not self.turns_idly(joints[0]):
+                continue
+            how = f"in the {joints[0].kind} joint '{joints[0].name}'" if joints else "freely"
+            yield _of(
+                body,
+                "warning",
+                f"It is a point mass that turns {how} against no inertia: the mass matrix is singular.",
+                "Give it the inertia of a small ball, 2/5·m·r², or a joint in which it does not turn.",
+                "inertia",
+            )
+
+    def is_point(self, body: Body) -> bool:
+        """Whether a body has mass and no inertia about its centre."""
+        moments = self.vector([getattr(body.inertia, field.name) for field in fields_of(Inertia)])
+        return body.density is None and self.number(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
+
+    def kept_from_turning(self, constraint: Constraint) -> Iterator[str]:
+        """Bodies and frames that a constraint may keep from turning: all but those it takes by their centre of mass."""
+        points = {body.name for body in self.model.bodies if not self.vector(body.center_of_mass).any()}
+        for pair in constraint.between(self.model.sensors):
+            yield from (end for end in pair if constraint.kind != "rod" or end not in points)
+
+    def turns_idly(self, joint: Joint) -> bool:
+        """Whether a point mass in a joint turns without moving: of a joint's three freedoms and more, some that turn.
+        (A point has three freedoms at most, and two about another point.)"""
+        turns = "angular_velocity" in joint.info.speed_dimensions and joint.info.nv > 2
+        return turns and not self.number(joint.armature) > 0.0
 
     def loose(self) -> Iterator[Finding]:
         """Bodies beside a machine with joints that nothing holds: neither joint nor force nor constraint."""

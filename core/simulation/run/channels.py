@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import as_symbol
 from core.constraints import cut_coordinates
-from core.errors import ExpressionError, ModelError
+from core.errors import ExpressionError, ModelError, likely_meant
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
 from core.model.dimensions import common, rate
@@ -349,9 +348,7 @@ class Channels:
         if owner in self.names and (values := self[owner]).ndim > 1:
             suffixes = ", ".join(self.components(owner, _width(values)))
             return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
-        known = ("t", *self.names, *self.mech.model.values())
-        close = [each for each in known if each.casefold() == name.casefold()]
-        close = close or difflib.get_close_matches(name, self.names, 3, 0.5)
+        close = likely_meant(name, ("t", *self.names, *self.mech.model.values()))
         hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.background.jobs import Jobs
 from app.document.session import Ref, Session
 from app.formulas import abbreviation
 from app.formulas.cells import FOLDED, Grid
@@ -17,6 +18,7 @@ from app.formulas.formula_view import FormulasView
 from app.formulas.layout import Hand, Setting, italic
 from app.panels.output.append_to_file import AppendDialog
 from app.panels.output.panel import OutputPanel
+from app.runs.answers import Answers
 from core.files import load
 from core.functions import Context, call
 from core.functions.results import Formulas
@@ -30,7 +32,8 @@ def session_of(name):
 
 @pytest.fixture
 def panel(qtbot, settings):
-    panel = OutputPanel(session_of("two_link.rob"), settings)
+    session = session_of("two_link.rob")
+    panel = OutputPanel(session, Answers(session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.resize(900, 600)
     panel.show()
@@ -148,7 +151,8 @@ def test_where_nothing_is_worth_a_name_the_switch_says_so(qtbot, panel):
 
 
 def test_a_name_is_put_in_place_by_a_click(qtbot, settings):
-    panel = OutputPanel(session_of("puma560.kst"), settings)
+    session = session_of("puma560.kst")
+    panel = OutputPanel(session, Answers(session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.resize(900, 600)
     panel.show()
@@ -254,7 +258,8 @@ def test_proof_and_notes(qtbot, panel):
 
 
 def test_recognised_numbers_are_listed(qtbot, settings):
-    panel = OutputPanel(session_of("stanford.rob"), settings)
+    session = session_of("stanford.rob")
+    panel = OutputPanel(session, Answers(session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.show()
     result = dataclasses.replace(derived(panel._session, "G"), recognised=("link1, a: 0.333333 was taken for 1/3",))

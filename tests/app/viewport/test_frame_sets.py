@@ -6,10 +6,12 @@ from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QMouseEvent, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.background.jobs import Jobs
 from app.document.session import Ref, Session
 from app.panels.output.panel import OutputPanel
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
+from app.runs.answers import Answers
 from app.tools import TOOLS
 from app.viewport.frame_sets import SOURCE
 from app.viewport.viewport import Viewport
@@ -38,7 +40,7 @@ def view(qtbot, tmp_path):
 
 @pytest.fixture
 def output(qtbot, view, settings):
-    panel = OutputPanel(view.session, settings)
+    panel = OutputPanel(view.session, Answers(view.session, Jobs()), settings)
     qtbot.addWidget(panel)
     panel.resize(700, 600)
     panel.show()

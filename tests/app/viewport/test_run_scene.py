@@ -93,6 +93,47 @@ def test_all_forces_in_joints_with_a_legend_whose_slider_lengthens_them(arm):
     assert legend.isHidden()
 
 
+def test_the_scale_of_arrows_is_round_stated_and_stays_while_a_pose_moves(bench):
+    """As long as no arrow leaves the picture: moved by hand, the arms of puma560 weigh on its joints as before."""
+    bench.example("puma560")
+    bench.window.run("vectors.torque")
+    scene, legend = bench.window.run_scene, bench.window.legend
+    scale, words = scene.scale["torque"], legend._words["torque"].text()
+    assert f"{scale:.0e}"[0] in "125"
+    assert scale == pytest.approx(float(f"{scale:.0e}"), rel=1e-12)
+    value, length = re.fullmatch(r"([\d.e+-]+)\u202fN·m ≙ ([\d.]+)\s*m", words).groups()
+    assert float(length) == pytest.approx(scale * float(value), rel=1e-3)
+    longest = max(np.linalg.norm(tip - origin) for origin, tip in arrows(bench))
+    assert 0.05 * scene.size < longest < scene.size
+    for angle in (0.2, 0.5, 0.8):
+        bench.session.preview_coordinates({bench.session.mech.q_names[1]: float(bench.session.q[1]) + angle})
+        assert scene.scale["torque"] == scale
+        assert legend._words["torque"].text() == words
+    bench.session.cancel()
+    scene.hide_all()
+
+
+def test_the_sizes_of_vectors_stand_at_their_arrows(arm):
+    """They are the numbers of the run's channels at the playhead."""
+    arm.window.run("vectors.force")
+    run = arm.session.runs.current.run
+    for k in (10, 40):
+        arm.session.runs.seek(run.time[k])
+        wanted = {f"{np.linalg.norm(run[f'{joint}.reaction'][k, 3:]):.3g}\u202fN" for joint in run.mech.joint_names}
+        values = arm.window.viewport.annotations.values
+        assert values
+        assert {value.text for value in values} <= wanted
+        tips = [tip for _, tip in arrows(arm)]
+        assert all(min(np.linalg.norm(tip - value.point) for tip in tips) < 1e-9 for value in values)
+    arm.window.run("vectors.values")
+    assert arm.window.viewport.annotations.values == ()
+    assert not arm.window.actions_.by_id["vectors.values"].isChecked()
+    arm.window.run("vectors.values")
+    assert arm.window.viewport.annotations.values
+    arm.window.run("vectors.none")
+    assert arm.window.viewport.annotations.values == ()
+
+
 def test_one_of_all_can_be_left_out(arm):
     arm.window.run("vectors.force")
     scene, joint = arm.window.run_scene, arm.session.mech.joint_names[-1]

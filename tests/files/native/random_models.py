@@ -27,6 +27,7 @@ from core.model import (
     Pose,
     Sensor,
     Setting,
+    Strand,
     World,
 )
 from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
@@ -121,6 +122,12 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
             return POSES if element is Pose else values_of(element)
         case PartsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
+        case PartsKind(element=element) if element is Strand:
+            strand = st.one_of(
+                st.builds(Strand, joint=st.just("arm_q"), factor=VALUES),
+                st.builds(Strand, sensor=st.just("reach"), factor=VALUES),
+            )
+            return st.lists(strand, min_size=1, max_size=2).map(tuple)
         case PartsKind(element=element) if element is Setting:
             return st.lists(values_of(Setting), max_size=3, unique_by=lambda setting: setting.parameter).map(tuple)
         case PartsKind():

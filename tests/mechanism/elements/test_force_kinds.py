@@ -15,7 +15,7 @@ from core.elements.forces.line import OnLine
 from core.errors import ModelError
 from core.files import dumps, loads
 from core.mechanism import Mechanism
-from core.model import FORCE_KINDS, Force, Junction, Model, Setting
+from core.model import FORCE_KINDS, Force, Junction, Model, Setting, Strand
 from core.simulation.run.element_channels import ElementChannels
 from core.traces import program
 from core.traces.dynamics import force_state
@@ -54,6 +54,7 @@ def element(kind: str, joint: str = "j1", coordinate: str = "2", **more: object)
         "damping": DAMPING,
         "force": (1.0, "2*sin(t)", -0.5),
         "torque": (0.3, 0.0, "distance"),
+        "strands": (Strand(sensor="distance", factor=1.5), Strand(joint="j4", factor=-0.7)),
         "settings": tuple(Setting(parameter=name, value=value) for name, value in OF_KELVIN.items()),
         **more,
     }
@@ -98,6 +99,7 @@ DISSIPATED = {
     "line": lambda f: DAMPING * f["rate"] ** 2,
     "sensor": lambda f: DAMPING * f["rate"] ** 2,
     "joint": lambda f: DAMPING * f["rate"] ** 2,
+    "tendon": lambda f: DAMPING * f["rate"] ** 2,
     "series": lambda f: f["force"] ** 2 / DAMPING,
     "kelvin": lambda f: (f["force"] - STIFFNESS * (f["length"] - REST)) ** 2 / DAMPING,
     "wrench": lambda f: -f["power"],

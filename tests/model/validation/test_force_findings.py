@@ -162,7 +162,8 @@ def test_units_of_limits_rest_and_rows():
 
 
 def test_settings_have_the_dimension_of_their_parameter():
-    part = Model(parameters=(Parameter(name="l", value=1.0, dimension="length"),), bodies=(Body(name="b", mass="l"),))
+    body = Body(name="b", mass="l", inertia=(1.0, 1.0, 1.0))
+    part = Model(parameters=(Parameter(name="l", value=1.0, dimension="length"),), bodies=(body,))
     made = SubAssembly(name="s", file="f", content=part, settings=(Setting(parameter="l", value="3 deg"),))
     assert [(f.name, f.field) for f in check(Model(assemblies=(made,)))] == [("s", "value")]
 

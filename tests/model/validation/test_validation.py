@@ -205,7 +205,7 @@ def test_massless_parts():
 
 
 def test_a_body_that_nothing_holds_beside_a_machine_is_told():
-    alone = Body(name="alone", mass=1.0)
+    alone = Body(name="alone", mass=1.0, inertia=SOLID)
     model = Model(bodies=(BODY, alone), joints=(HINGE,))
     (finding,) = check(model)
     assert (finding.severity, finding.name) == ("hint", "alone")

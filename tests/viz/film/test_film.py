@@ -6,6 +6,7 @@ import av
 import numpy as np
 import pytest
 
+from core.analysis.mobility_marks import MobilityMarks
 from core.errors import FileError, KinetostatError
 from core.files import load
 from core.functions.results import PoseSequence
@@ -272,6 +273,28 @@ def test_footage_is_plain_data(run):
     assert again.poses == pytest.approx(made.poses)
     assert len(again.vectors) == 6
     assert len(again.ghosts) == 1
+
+
+def test_each_frame_has_the_marks_of_mobility_of_its_pose(run):
+    """As the kernel gives them at the pose of the frame; the closing pin that carries them moves."""
+    import pickle
+
+    marks = MobilityMarks(run.mech)
+    made = pickle.loads(pickle.dumps(footage(run, fps=4, marks=lambda q, p: marks.at(q).marks)))
+    places = set()
+    with offscreen(SIZE) as scene:
+        stage = Stage(scene, made)
+        for k, time in enumerate(made.times):
+            stage.put(k)
+            shown = scene.mobility_marks.marks
+            found = run.mech.mobility(run.at(time))
+            held = [mark for mark in shown if mark.kind == "redundant"]
+            assert [(mark.ref[1], mark.text) for mark in held] == [(r.joint, r.component) for r in found.redundant]
+            pin = run.mech.joint_poses(found.q)["moving_pin_b"][1][:3, 3]
+            np.testing.assert_allclose([mark.place for mark in held], [pin] * 3, atol=1e-6)
+            places.add(held[0].place)
+    assert len(places) == len(made.times)
+    assert footage(run, fps=4).marks == ()
 
 
 # ------------------------------------------------------------------------------- sequences of poses

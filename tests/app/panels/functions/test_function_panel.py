@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 
 from app.panels.functions.panel import FunctionPanel
 from app.preferences.settings import Settings
+from app.runs.answers import Answers
 from core.files import load
 from core.functions import FUNCTIONS
 from core.functions.catalogue import validated
@@ -18,7 +19,7 @@ from resources import EXAMPLES, examples
 
 @pytest.fixture
 def panel(qtbot, session, jobs, settings):
-    panel = FunctionPanel(session, jobs, settings)
+    panel = FunctionPanel(session, jobs, Answers(session, jobs), settings)
     qtbot.addWidget(panel)
     panel.resize(300, 800)
     with qtbot.waitActive(panel):  # keys are for this window, not for another one that is still open
@@ -71,7 +72,7 @@ def test_options_are_remembered(qtbot, panel, session, jobs, settings):
     panel.run()
     qtbot.waitUntil(lambda: not jobs.running)
     settings.flush()
-    again = FunctionPanel(session, jobs, Settings(settings._store.fileName()))
+    again = FunctionPanel(session, jobs, Answers(session, jobs), Settings(settings._store.fileName()))
     qtbot.addWidget(again)
     again.choose("manipulability")
     assert {key: again.form.options()[key] for key in chosen} == chosen
@@ -133,7 +134,7 @@ def test_live_follows_previews(qtbot, panel, session):
     panel.form.live_box.setChecked(False)
     count = len(produced)
     session.cancel()
-    assert not panel._live.isActive()
+    qtbot.wait(100)
     qtbot.waitUntil(lambda: not panel._jobs.running)
     assert len(produced) == count
 
@@ -141,7 +142,7 @@ def test_live_follows_previews(qtbot, panel, session):
 def test_slow_live_functions_follow_beside_the_window(qtbot, panel, session, monkeypatch):
     produced = []
     session.produced.connect(produced.append)
-    monkeypatch.setattr("app.panels.functions.panel.LIVE_LIMIT", 0.0)  # every function counts as slow
+    monkeypatch.setattr("app.runs.answers.QUICK", 0.0)  # every function counts as slow
     panel.choose("forward_kinematics")
     panel.form.live_box.setChecked(True)
     for k in range(20):
@@ -149,7 +150,7 @@ def test_slow_live_functions_follow_beside_the_window(qtbot, panel, session, mon
         q[0] = 0.05 * k
         session.preview(q=q)
         QCoreApplication.processEvents()
-    qtbot.waitUntil(lambda: not panel._jobs.running and not panel._live.isActive())
+    qtbot.waitUntil(lambda: not panel._jobs.running and not panel._answers._soon.isActive())
     pose = np.array(produced[-1].parts[0].entries)
     np.testing.assert_allclose(pose, session.mech.frame(session.q, "tool"), atol=1e-12)  # the last pose is not missed
 

@@ -10,19 +10,22 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from app.formulas.matrix import MatrixView, Typeset, formulas, set_formula
 from app.panels.output.panel import MOST_CARDS, OutputPanel
 from app.panels.output.tables import TableView
+from app.runs.answers import Answers
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import Matrix, Message, Table
 from core.functions.text import Column
 
 
 @pytest.fixture
-def panel(qtbot, session, settings):
-    panel = OutputPanel(session, settings)
+def panel(qtbot, session, jobs, settings):
+    answers = Answers(session, jobs)
+    panel = OutputPanel(session, answers, settings)
     qtbot.addWidget(panel)
     panel.resize(800, 500)
     panel.show()
     yield panel
     panel.close()
+    answers.close()
 
 
 def context(session):
@@ -46,11 +49,11 @@ def test_every_result_has_a_card(qtbot, panel, session):
     assert panel._empty.isVisible()
 
 
-def test_live_results_replace_their_card(panel, session):
-    first = dataclasses.replace(call("jacobian", context(session)), live=True)
+def test_results_of_one_card_replace_one_another(panel, session):
+    first = dataclasses.replace(call("jacobian", context(session)), card=77)
     session.produced.emit(first)
     session.preview(q=session.q + 0.1)
-    second = dataclasses.replace(call("jacobian", context(session)), live=True)
+    second = dataclasses.replace(call("jacobian", context(session)), card=77)
     session.produced.emit(second)
     assert len(panel.cards) == 1
     assert panel.cards[0].result is second

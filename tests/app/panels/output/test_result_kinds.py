@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from app.background.jobs import Jobs
 from app.cli.function_command import present
 from app.panels.output.cards import Place, card_of, part_of
 from app.panels.output.panel import OutputPanel
 from app.panels.output.parts import TextPart
+from app.runs.answers import Answers
 from app.widgets.label import Label
 from core.errors import ModelError
 from core.functions import Context
@@ -46,12 +48,12 @@ def context(session):
 
 
 def test_it_is_shown_and_copied(qtbot, session, settings, beat):
-    panel = OutputPanel(session, settings)
+    panel = OutputPanel(session, Answers(session, Jobs()), settings)
     qtbot.addWidget(panel)
     session.produced.emit(Report(title="Heard", parts=(beat,)))
     (card,) = panel.cards
     assert [part.text() for part in card._parts if isinstance(part, TextPart)] == ["Beat: beats at 3.5 Hz"]
-    assert card.text() == "Beat: beats at 3.5 Hz"
+    assert card.text() == f"{session.model.name}\nBeat: beats at 3.5 Hz"
     assert card.csv() == "low [Hz],high [Hz]\n440.0,443.5\n"
     panel.close()
 

@@ -1,0 +1,200 @@
+"""Where a result comes from: machine and pose in the person's units, and what has become another since. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.functions import FUNCTIONS, Context
+from core.functions.context import Asked
+from core.functions.options import FrameName, FrameNames, Ranges, Values
+from core.functions.text import Amount, Column, cell_text
+from core.model.differences import differences
+from core.model.edits import edits
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.preferences.settings import Settings
+    from core.functions import Function
+    from core.model import Model
+
+MOST = 3
+"""Names in a short line; the rest is counted."""
+NEAR = 1e-9
+"""Distance from the rest pose, rad or m, up to which a coordinate is said to be at rest."""
+UNTITLED = "untitled"
+RENAMED = ("bodies", "frames", "joints", "parameters")
+"""Collections whose elements are named in options."""
+
+
+def gone(asked: Asked, session: Session) -> bool:
+    """Whether the machine that was asked belongs to a document that is no longer open."""
+    document = asked.context.document
+    return asked.context.model != session.model if document is None else document != session.document
+
+
+def same(before: Context, now: Context, reads: str) -> bool:
+    """Whether a function that reads so much of the machine has the same answer in both."""
+    if reads == "nothing":
+        return True
+    if before.model is not now.model and before.model != now.model:
+        return False
+    if before.p != now.p:
+        return False
+    return reads == "machine" or (before.t == now.t and np.array_equal(before.q, now.q))
+
+
+# ----------------------------------------------------------------------------------- words
+
+
+def machine_words(model: Model) -> str:
+    """The name of a machine."""
+    return model.name or UNTITLED
+
+
+def pose_words(asked: Asked, reads: str, settings: Settings, most: int = MOST) -> str:
+    """At which pose, and with which parameter values that are not the document's: "crank = 40°", "at rest",
+    "t = 1.2 s of run 2"; "" where neither says anything."""
+    context = asked.context
+    tried = list(_tried(context, settings)) if reads != "nothing" else []
+    if reads != "pose":
+        return _some(tried, most)
+    if context.moment:
+        return _some([context.moment, *tried], most + 1)
+    placed = list(_placed(context, settings))
+    return _some([*(placed or ["at rest"]), *tried], most)
+
+
+def changes(asked: Asked, reads: str, now: Context, settings: Settings) -> str:
+    """What has become another since, in a few words; "" if the answer is the same."""
+    before = asked.context
+    if same(before, now, reads):
+        return ""
+    parts = []
+    values = list(_other_values(before, now, settings))
+    if values:
+        parts.append(_some(values, MOST))
+    edited = _edited(_Itself(before.model), _Itself(now.model)) if before.model is not now.model else ()
+    if edited:
+        parts.append(f"edited: {_some(edited, MOST)}")
+    moved = _moved(before, now) if reads == "pose" else []
+    if moved:
+        parts.append(f"moved: {_some(moved, MOST)}")
+    return "; ".join(parts) or "another moment"
+
+
+def _some(words: Sequence[str], most: int) -> str:
+    left = len(words) - most
+    return ", ".join(words[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+def _shown(value: float, dimension: str, settings: Settings) -> str:
+    return cell_text(Amount(value, dimension), Column(""), degrees=settings.degrees, millimetres=settings.millimetres)
+
+
+def _placed(context: Context, settings: Settings) -> Iterator[str]:
+    """The coordinates that are not at rest."""
+    mech = context.mech
+    for each, value, rest in zip(mech.coordinates, context.q, mech.rest(), strict=True):
+        if abs(value - rest) > NEAR:
+            yield f"{each.name} = {_shown(float(value), each.dimension, settings)}"
+
+
+def _tried(context: Context, settings: Settings) -> Iterator[str]:
+    """The parameters that have other values than in the document."""
+    table = {parameter.name: parameter for parameter in context.model.expanded.parameters}
+    written = context.model.values()
+    for name, value in context.p.items():
+        if name in table and value != written[name]:
+            yield f"{name} = {_shown(value, table[name].dimension, settings)}"
+
+
+def _other_values(before: Context, now: Context, settings: Settings) -> Iterator[str]:
+    """The parameters that have another value now."""
+    table = {parameter.name: parameter for parameter in now.model.expanded.parameters}
+    for name, value in now.p.items():
+        old = before.p.get(name, value)
+        if old != value and name in table:
+            dimension = table[name].dimension
+            yield f"{name} {_shown(old, dimension, settings)} → {_shown(value, dimension, settings)}"
+
+
+class _Itself:
+    """A model that is told from others by being another object, however alike."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.model is other.model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+
+@lru_cache(maxsize=64)
+def _edited(before: _Itself, now: _Itself) -> tuple[str, ...]:
+    """The elements that an edit changed, but parameters that only have another value."""
+    model, words = before.model, []
+    for collection, old, new in _renamed(before.model, now.model):
+        words.append(f"'{old}' is '{new}' now")
+        with suppress(KinetostatError):  # an element of a chain or a sub-assembly is renamed with its owner
+            model = edits.rename(model, collection, old, new)
+    found = differences(model, now.model)
+    places = (each.place for each in found if not (each.place.startswith("parameter ") and each.field == "value"))
+    return (*words, *dict.fromkeys(places))
+
+
+def _moved(before: Context, now: Context) -> list[str]:
+    """The coordinates that stand elsewhere."""
+    old = dict(zip(before.mech.q_names, before.q, strict=True))
+    pairs = zip(now.mech.q_names, now.q, strict=True)
+    return [name for name, value in pairs if name in old and abs(value - old[name]) > NEAR]
+
+
+# ----------------------------------------------------------------------------------- asking again
+
+
+def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
+    """The options with which the same is asked of the machine as it is now: elements by the names they have got."""
+    names = {old: new for _, old, new in _renamed(asked.context.model, model)}
+    kinds = {option.id: option for option in FUNCTIONS[function].options}
+    named = (FrameName, FrameNames, Values, Ranges)
+    return {
+        key: _with_names(value, names) if names and isinstance(kinds.get(key), named) else value
+        for key, value in asked.options.items()
+    }
+
+
+def repeatable(function: Function | None) -> bool:
+    """Whether a function can be asked again without a person: one that always writes a file cannot."""
+    return function is not None and function.id != "picture"
+
+
+def _renamed(before: Model, now: Model) -> Iterator[tuple[str, str, str]]:
+    """Collection, old name, new name of what edits have only renamed."""
+    if before is now:
+        return
+    for collection in RENAMED:
+        was, has = getattr(before.expanded, collection), getattr(now.expanded, collection)
+        known = {each.name for each in has}
+        if len(was) == len(has):
+            pairs = zip(was, has, strict=True)
+            yield from ((collection, a.name, b.name) for a, b in pairs if a.name not in known)
+
+
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """An option's value with names exchanged, "joint.qx" and "joint = 0.3" by what they begin with."""
+    if isinstance(value, str):
+        stem = value.split(".")[0].split("=")[0].strip()
+        return value.replace(stem, names[stem], 1) if stem in names else value
+    if isinstance(value, Mapping):
+        return {_with_names(name, names): item for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_with_names(item, names) for item in value)
+    return value

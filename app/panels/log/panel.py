@@ -1,0 +1,206 @@
+"""The log: every message of the session with its time, to be filtered, copied, and followed to what it speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QBrush, QGuiApplication
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.document.session import Ref, Session
+from app.panels.panel import BOTTOM, Panel
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.widgets.note import severity_color
+from app.widgets.plain_keys import FieldKeys, PlainKeys
+from app.widgets.tool_button import tool_button
+from core.model import WORDS, Model
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+
+MOST = 2000
+"""Messages kept; the oldest go."""
+LEVELS = {
+    "Everything": ("done", "hint", "warning", "error"),
+    "Warnings and errors": ("warning", "error"),
+    "Errors": ("error",),
+}
+ENTRY = Qt.ItemDataRole.UserRole
+_COLLECTIONS = {word: collection for collection, word in WORDS.items()}
+_NAMED = re.compile(rf"\b({'|'.join(_COLLECTIONS)}) '([^']+)'(?:, (\w+))?")
+
+
+class Entry(NamedTuple):
+    """A message as it was told."""
+
+    time: datetime
+    severity: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """As it is copied."""
+        return f"{self.time:%H:%M:%S}  {self.severity:8} {self.text}"
+
+
+class LogPanel(QWidget):
+    """A click selects the element that a message names, a double click goes to its field."""
+
+    def __init__(
+        self,
+        session: Session,
+        go_to: Callable[[str], object] = lambda _field: None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.session, self._go_to = session, go_to
+        self.entries: list[Entry] = []
+        self.level = QComboBox(self)
+        self.level.addItems(list(LEVELS))
+        self.level.setToolTip("Which messages are shown")
+        self.level.currentIndexChanged.connect(self.refresh)
+        self.search = QLineEdit(self, placeholderText="Filter: words or names", clearButtonEnabled=True)
+        self.search.textChanged.connect(self.refresh)
+        FieldKeys(self.search, self.search.isUndoAvailable)
+        self.copy_button = tool_button("copy", "Copy the messages shown", self.copy)
+        self.clear_button = tool_button("clear", "Clear the log", self.clear)
+        self.list = self._table()
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 6, 4)
+        bar.addWidget(self.level)
+        bar.addWidget(self.search, 1)
+        bar.addWidget(self.copy_button)
+        bar.addWidget(self.clear_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.list, 1)
+        self.refresh()
+
+    def _table(self) -> QTreeWidget:
+        table = QTreeWidget(self)
+        table.setColumnCount(2)
+        table.setHeaderLabels(["Time", "Message"])
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setRootIsDecorated(False)
+        table.setUniformRowHeights(True)
+        table.setIconSize(QSize(16, 16))
+        table.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        table.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        table.header().setStretchLastSection(True)
+        table.itemClicked.connect(self._clicked)
+        table.itemActivated.connect(self._followed)
+        PlainKeys(table, typing=False)
+        return table
+
+    # ----------------------------------------------------------------------------- messages
+
+    def add(self, severity: str, text: str) -> None:
+        """One more message, now."""
+        entry = Entry(datetime.now(), severity, text)
+        self.entries.append(entry)
+        if len(self.entries) > MOST:
+            del self.entries[0]
+        if self._shown(entry):
+            self._append(entry)
+
+    def clear(self) -> None:
+        """Forget all messages."""
+        self.entries.clear()
+        self.refresh()
+
+    def copy(self) -> None:
+        """The chosen messages, or all that are shown, as text, oldest first."""
+        rows = self.list.selectedItems() or [self.list.topLevelItem(k) for k in range(self.list.topLevelItemCount())]
+        chosen = sorted((row.data(0, ENTRY) for row in rows if row is not None), key=lambda entry: entry.time)
+        QGuiApplication.clipboard().setText("\n".join(entry.line for entry in chosen))
+
+    def refresh(self, *_: object) -> None:
+        """Show what the filter lets through, the newest last and in view."""
+        self.list.clear()
+        for entry in filter(self._shown, self.entries):
+            self._append(entry)
+
+    def _shown(self, entry: Entry) -> bool:
+        words = self.search.text().casefold().split()
+        return entry.severity in LEVELS[self.level.currentText()] and all(w in entry.text.casefold() for w in words)
+
+    def _append(self, entry: Entry) -> None:
+        item = QTreeWidgetItem([f"{entry.time:%H:%M:%S}", " ".join(entry.text.split())])
+        item.setData(0, ENTRY, entry)
+        item.setIcon(1, icon(entry.severity))
+        item.setToolTip(1, as_tip(f"{entry.severity}: {entry.text}"))
+        item.setForeground(0, QBrush(severity_color("", QGuiApplication.palette())))
+        if entry.severity in ("warning", "error"):
+            item.setForeground(1, QBrush(severity_color(entry.severity, QGuiApplication.palette())))
+        self.list.addTopLevelItem(item)
+        while self.list.topLevelItemCount() > MOST:
+            self.list.takeTopLevelItem(0)
+        self.list.scrollToItem(item)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The rows take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            QTimer.singleShot(0, self, self.refresh)
+
+    # ----------------------------------------------------------------------------- what they speak of
+
+    def _clicked(self, item: QTreeWidgetItem) -> None:
+        ref, _ = named_in(self.session.model, item.data(0, ENTRY).text)
+        if ref is not None:
+            self.session.select(ref)
+
+    def _followed(self, item: QTreeWidgetItem) -> None:
+        ref, field = named_in(self.session.model, item.data(0, ENTRY).text)
+        if ref is not None:
+            self.session.select(ref)
+            self._go_to(field)
+
+
+def named_in(model: Model, text: str) -> tuple[Ref | None, str]:
+    """The first element of the model that a message names, and the field it says of it ('' for none)."""
+    for word, name, field in _NAMED.findall(text):
+        ref = Ref(_COLLECTIONS[word], name)
+        if any(each.name == name for holder in (model, model.expanded) for each in getattr(holder, ref.collection, ())):
+            return ref, field
+    return None, ""
+
+
+def make(bench: Workbench) -> LogPanel:
+    """The panel of a window."""
+
+    def go_to(field: str) -> None:
+        bench.panels.show("properties")
+        if field:
+            bench.panels.focus_field(field)
+
+    return LogPanel(bench.session, go_to)
+
+
+PANEL = Panel(
+    "log",
+    "Log",
+    BOTTOM,
+    make,
+    order=12,
+    help="All messages of this session with their times. A click selects the element that a message names, a double "
+    "click goes to its field; choose what is shown by its gravity or by words, copy it, or clear the log.",
+    tab_with="output",
+)

@@ -1,0 +1,224 @@
+"""Answers of functions that are kept true: some follow pose, parameters and edits, others are asked again when wanted.
+
+Each answer has a card, whose number stands in its results. What is quick is computed between two turns of the event
+loop, all else beside the window; the newest state is never missed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from psygnal import Signal
+from PySide6.QtCore import QObject, QTimer
+
+from app.background.guard import Guard
+from app.background.jobs import Job, Jobs
+from app.background.lifetime import Lifetime
+from app.document.provenance import asked_again, same
+from app.document.session import Session, State
+from core.errors import KinetostatError
+from core.functions import FUNCTIONS, Context, Function, call
+from core.functions.context import Asked
+from core.functions.options import OutputFile
+from core.functions.results import Result
+
+PAUSE = 15
+"""Milliseconds between two turns, at least."""
+QUICK = 0.02
+"""A function slower than this (s), or not yet timed, runs beside the window and follows as fast as it can."""
+TURN = 0.02
+"""Seconds of quick functions in one turn; what is left waits for the next."""
+
+new_card = itertools.count(1).__next__
+"""A number that no card has yet."""
+
+
+@dataclass(eq=False)
+class _Question:
+    """One that follows. asked : what was asked last; answered : the machine as it stood for the answer on the card;
+    seconds : how long that took; problem : why there is none now; behind : whether something moved since."""
+
+    function: Function
+    asked: Asked
+    answered: Context | None = None
+    seconds: float = math.inf
+    problem: str = ""
+    behind: bool = True
+    job: Job | None = None
+
+
+class Answers(QObject):
+    """Asks again; answers come by `session.produced`."""
+
+    changed = Signal()
+    """Another answer follows, or one no longer; one cannot be given, or can again."""
+
+    def __init__(self, session: Session, jobs: Jobs, context: Callable[[], Context] | None = None) -> None:
+        super().__init__()
+        self._session, self._jobs = session, jobs
+        self._context = context or session.context
+        self._guard = Guard(session.message.emit)
+        self._following: dict[int, _Question] = {}
+        self._soon = QTimer(self, singleShot=True, interval=PAUSE)
+        self._soon.timeout.connect(self._turn)
+        self._life = Lifetime()
+        self._life.listen((session.moved, self._moved), (session.changed, self._changed))
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._life.close()
+        self._soon.stop()
+        self._following.clear()
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def follow(self, function: Function, options: Mapping[str, Any], card: int) -> None:
+        """Keep the answer on a card true from now on."""
+        asked = Asked(without_files(function, options), self._context())
+        before = self._following.get(card)
+        seconds = before.seconds if before is not None else math.inf
+        self._following[card] = _Question(function, asked, seconds=seconds)
+        self._begin()
+        self.changed.emit()
+
+    def leave(self, card: int) -> None:
+        """The answer on a card stays as it is."""
+        if self._following.pop(card, None) is not None:
+            self.changed.emit()
+
+    def follows(self, card: int) -> bool:
+        """Whether the answer on a card is kept true."""
+        return card in self._following
+
+    def answers(self, card: int) -> bool:
+        """Whether the answer on a card is kept true, and can be given now."""
+        return self.follows(card) and not self.problem(card)
+
+    def problem(self, card: int) -> str:
+        """Why the answer on a card cannot be kept true at the moment; "" if it can."""
+        question = self._following.get(card)
+        return question.problem if question is not None else ""
+
+    def renew(self, result: Result) -> Job | None:
+        """Ask what a result answers once more, of the machine as it is now; None where nobody knows what was asked."""
+        if result.asked is None:
+            return None
+        function, now = FUNCTIONS[result.function], self._context()
+        options = without_files(function, asked_again(result.function, result.asked, now.model))
+        job = self._jobs.start(function.title, lambda progress, cancelled: _watched(function, now, options, cancelled))
+        job.succeeded.connect(lambda made: self._session.produced.emit(dataclasses.replace(made, card=result.card)))
+        job.failed.connect(self._guard.report)
+        return job
+
+    # ----------------------------------------------------------------------------- following
+
+    def _begin(self) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _moved(self) -> None:
+        if self._following:
+            for question in self._following.values():
+                question.behind = True
+            self._begin()
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is new.model:
+            return
+        document = self._session.document
+        left = {card: each for card, each in self._following.items() if each.asked.context.document == document}
+        went = len(left) < len(self._following)
+        self._following = left
+        for question in left.values():
+            question.seconds = math.inf
+        if went:
+            self.changed.emit()
+
+    def _turn(self) -> None:
+        """Bring answers up to date, the one that waited longest first, as long as a turn may take."""
+        until = time.perf_counter() + TURN
+        for card, question in tuple(self._following.items()):
+            if not question.behind or question.job is not None:
+                continue
+            if time.perf_counter() > until:
+                self._begin()
+                return
+            self._following[card] = self._following.pop(card)
+            self._ask(card, question)
+
+    def _ask(self, card: int, question: _Question) -> None:
+        """At once if the answer is quick, else beside the window."""
+        question.behind = False
+        function, now, before = question.function, self._context(), question.answered
+        if before is not None and before.moment == now.moment and same(before, now, function.reads):
+            return
+        reason = function.unavailable(now)
+        if reason:
+            self._stuck(question, reason)
+            return
+        options = asked_again(function.id, question.asked, now.model)
+        question.asked = Asked(options, now)
+        if question.seconds < QUICK:
+            try:
+                self._answered(card, question, timed(function, now, options))
+            except KinetostatError as error:
+                self._stuck(question, _said(error))
+            return
+        job = question.job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function, now, options))
+        job.succeeded.connect(lambda made: self._answered(card, question, made))
+        job.failed.connect(lambda error: self._failed(card, question, error))
+        job.ended.connect(lambda: self._free(question))
+
+    def _answered(self, card: int, question: _Question, made: tuple[Result, float]) -> None:
+        result, question.seconds = made
+        if self._following.get(card) is not question:
+            return
+        question.answered = result.asked.context if result.asked is not None else None
+        self._stuck(question, "")
+        self._session.produced.emit(dataclasses.replace(result, live=True, card=card))
+
+    def _failed(self, card: int, question: _Question, error: BaseException) -> None:
+        if isinstance(error, KinetostatError):
+            self._stuck(question, _said(error))
+        else:
+            self.leave(card)
+            self._guard.report(error)
+
+    def _stuck(self, question: _Question, problem: str) -> None:
+        if problem:
+            question.answered = None
+        if problem != question.problem:
+            question.problem = problem
+            self.changed.emit()
+
+    def _free(self, question: _Question) -> None:
+        question.job = None
+        if question.behind:
+            self._begin()
+
+
+def timed(function: Function, context: Context, options: Mapping[str, Any]) -> tuple[Result, float]:
+    """A result and the seconds it took."""
+    begin = time.perf_counter()
+    result = call(function.id, context, **options)
+    return result, time.perf_counter() - begin
+
+
+def without_files(function: Function, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options for a run that nobody asked for: it writes no files."""
+    files = {option.id for option in function.options if isinstance(option, OutputFile)}
+    return {key: value for key, value in options.items() if key not in files}
+
+
+def _watched(function: Function, context: Context, options: Mapping[str, Any], cancelled: Callable[[], bool]) -> Result:
+    return call(function.id, dataclasses.replace(context, cancelled=cancelled), **options)
+
+
+def _said(error: KinetostatError) -> str:
+    return f"{error.what} {error.remedy}".strip()

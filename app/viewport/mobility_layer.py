@@ -1,0 +1,207 @@
+"""What mobility says of the machine as it is shown, drawn on its components; it follows every movement.
+
+The marks are made in a thread of their own from a copy of the pose. While something moves only the newest pose waits
+its turn; what comes back of a pose that is shown no more is faded until the next is known, of another machine dropped.
+The thread rests longer than it works, and hands the interpreter over quickly, so that the hand does not feel it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+from PySide6.QtCore import QTimer
+
+from app.background.lifetime import Lifetime
+from app.background.worker import Worker
+from app.document.session import Ref, State
+from core.analysis.mobility_marks import Diagnosis, MobilityMarks, arm_tool
+from core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from app.viewport.stage import Stage
+
+FLAG = "mobility"
+"""The setting that shows the marks."""
+LOOK_EVERY = 15
+"""Milliseconds between two looks at the thread."""
+REST = 1.5
+"""How long the thread rests after marks while something moves, in times of what they took."""
+HAND_OVER = 2e-4
+"""Seconds after which the thread gives the interpreter to the window's; Python's own 5 ms would add up in every turn of
+the event loop."""
+EDGE = 60
+"""Pixels at the right edge of the view where its toolbar stands."""
+NOTHING = Diagnosis((), None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A pose whose marks are wanted: a copy, of which the thread knows nothing else."""
+
+    mech: Mechanism
+    frame: str
+    p: Mapping[str, float]
+    q: NDArray[np.float64]
+
+    def of_machine(self, other: _Asked | None) -> bool:
+        """Whether the other is of the same machine."""
+        return other is not None and self.mech is other.mech
+
+    def beside(self, other: _Asked | None) -> bool:
+        """Whether the other differs in its pose only."""
+        return other is not None and self.of_machine(other) and (self.frame, self.p) == (other.frame, other.p)
+
+    def same(self, other: _Asked | None) -> bool:
+        """Whether the other asks for the same."""
+        return other is not None and self.beside(other) and np.array_equal(self.q, other.q)
+
+
+class MobilityLayer:
+    """`changed`: there are others; `diagnosis` holds them."""
+
+    changed = Signal()
+
+    def __init__(self, view: Stage) -> None:
+        self._view = view
+        self.diagnosis = NOTHING
+        self._asked: _Asked | None = None
+        """What is wanted now."""
+        self._answer: tuple[_Asked, Diagnosis] | None = None
+        """What the thread left."""
+        self._rested = 0.0
+        """When the thread may work again, on the clock of `time.monotonic`."""
+        self._shown: _Asked | None = None
+        self._maker: tuple[_Asked, MobilityMarks] | None = None
+        """The thread's own: what it needs of a machine for all its poses."""
+        self._worker = Worker("mobility marks", self._failed)
+        self._timer = QTimer(view.widget, interval=LOOK_EVERY)
+        self._timer.timeout.connect(self._look)
+        session = view.session
+        self._life = Lifetime()
+        self._life.callback(self._worker.close)
+        self._life.callback(self._timer.stop)
+        self._life.listen(
+            (session.moved, self.refresh),
+            (session.changed, self._changed),
+            (session.selected, self._selected),
+            (session.hovered, self._look_at),
+            (session.pointed_out, self._look_at),
+            (view.settings.changed, self._setting_changed),
+        )
+        self.refresh()
+
+    def close(self) -> None:
+        """Listen no more; let the thread end."""
+        self._life.close()
+
+    @property
+    def on(self) -> bool:
+        """Whether marks are wanted."""
+        return self._view.settings.flag(FLAG)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the marks shown are those of the pose shown."""
+        return not self.on or (self._asked is not None and self._asked.same(self._shown))
+
+    @property
+    def frame(self) -> str:
+        """The frame whose lost directions are marked: the selected body or frame, else the tool of an arm."""
+        session = self._view.session
+        ref = session.selection
+        if ref is not None and ref.collection in ("bodies", "frames") and ref.name in session.mech.frame_names:
+            return ref.name
+        return arm_tool(session.mech)
+
+    def refresh(self) -> None:
+        """Ask for the marks of the pose now shown."""
+        if not self.on:
+            if self._asked is not None:
+                self._asked = None
+                self._show(None, NOTHING)
+            return
+        session = self._view.session
+        asked = _Asked(session.mech, self.frame, dict(session.p), np.array(session.q))
+        if asked.same(self._asked):
+            return
+        self._asked = asked
+        if not asked.of_machine(self._shown):
+            self._show(None, NOTHING)
+        self._view.scene.mobility_marks.age()
+        self._begin()
+        self._timer.start()
+
+    def _begin(self) -> None:
+        """Let the thread make what is wanted now, if it has rested."""
+        asked = self._asked
+        if asked is not None and not self._worker.busy and time.monotonic() >= self._rested:
+            self._worker.do(lambda: self._make(asked))
+
+    def _make(self, asked: _Asked) -> None:
+        """The marks of a pose (in the thread)."""
+        begun, usual = time.monotonic(), sys.getswitchinterval()
+        sys.setswitchinterval(HAND_OVER)
+        try:
+            if self._maker is None or not asked.beside(self._maker[0]):
+                self._maker = asked, MobilityMarks(asked.mech, asked.frame, asked.p)
+            self._answer = asked, self._maker[1].at(asked.q)
+        finally:
+            sys.setswitchinterval(usual)
+            now = time.monotonic()
+            self._rested = now + REST * (now - begun)
+
+    def _failed(self, error: Exception) -> None:
+        """A defect (in the thread): said instead of marks."""
+        asked = self._asked
+        if asked is not None:
+            self._answer = asked, Diagnosis((), None, f"The marks could not be made: {error}")
+
+    def _look(self) -> None:
+        """Take what the thread left."""
+        answer, self._answer = self._answer, None
+        if answer is not None and answer[0].of_machine(self._asked):
+            self._show(*answer)
+        if self.settled or self._asked is None:
+            self._timer.stop()
+        else:
+            self._begin()
+
+    def _show(self, shown: _Asked | None, diagnosis: Diagnosis) -> None:
+        self._shown, self.diagnosis = shown, diagnosis
+        scene = self._view.scene
+        scene.mobility_marks.words, scene.mobility_marks.edge = scene.words, EDGE
+        scene.mobility_marks.show(diagnosis.marks, self._refs(), old=not self.settled)
+        self._view.update()
+        self.changed.emit()
+
+    def _refs(self) -> set[tuple[str, str]]:
+        """What is looked at."""
+        session = self._view.session
+        refs = (session.selection, session.hover, *session.spoken_of)
+        return {(ref.collection, ref.name) for ref in refs if ref is not None}
+
+    def _look_at(self, _: object) -> None:
+        if self.on:
+            self._view.scene.mobility_marks.look_at(self._refs())
+            self._view.update()
+
+    def _selected(self, ref: Ref | None) -> None:
+        if self.on:
+            self._look_at(ref)
+            self.refresh()
+
+    def _changed(self, old: State, new: State) -> None:
+        self.refresh()
+
+    def _setting_changed(self, key: str) -> None:
+        if key == f"view/{FLAG}":
+            self.refresh()
+        elif key.startswith("units/") and self.on and self._shown is not None:
+            self._show(self._shown, self.diagnosis)

@@ -1,0 +1,45 @@
+"""Rows that speak of elements: those of the row under the pointer, or of the current one, light up in the scene; a
+click selects the first of them, and all stay alight as long as it is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject
+from PySide6.QtWidgets import QAbstractItemView
+
+from app.document.revision import exists
+from app.document.session import Ref, Session
+
+
+class PointingRows(QObject):
+    """Watches a view whose rows speak of `elements_of(index)`."""
+
+    def __init__(
+        self, view: QAbstractItemView, session: Session, elements_of: Callable[[QModelIndex], Iterable[Ref]]
+    ) -> None:
+        super().__init__(view)
+        self._view, self._session, self._elements_of = view, session, elements_of
+        self._clicked_ones: tuple[Ref, ...] = ()
+        view.setMouseTracking(True)
+        view.viewport().installEventFilter(self)
+        view.entered.connect(self._entered)
+        view.clicked.connect(self._clicked)
+        view.selectionModel().currentChanged.connect(lambda now, _: self._entered(now))
+
+    def _entered(self, index: QModelIndex) -> None:
+        self._session.point_out(self._elements_of(index))
+
+    def _clicked(self, index: QModelIndex) -> None:
+        """Select the first element that there still is."""
+        self._clicked_ones = tuple(ref for ref in self._elements_of(index) if exists(self._session.model, ref))
+        if self._clicked_ones:
+            self._session.select(self._clicked_ones[0])
+            self._session.point_out(self._clicked_ones)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The pointer left the rows."""
+        if event.type() == QEvent.Type.Leave:
+            selected = self._session.selection
+            self._session.point_out(self._clicked_ones if selected in self._clicked_ones else ())
+        return False

@@ -1,0 +1,305 @@
+"""What mobility says of a machine at a pose, on the components concerned: where, along which direction, in words.
+
+Redundant constraints and contradictions stand at their joints, constraints and drivers; a freedom at the joint that a
+person would move, or at the body that moves alone; every moving body has the screw of its motion besides. What is lost
+at or near a singular pose stands at the frame and the joints that cannot move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.motion_screw import of_twist
+from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
+from core.analysis.tool_frame import tool_frame
+from core.errors import AssemblyError, KinetostatError
+from core.mechanism import Mechanism
+from core.mobility.findings import concerned
+from core.mobility.free_motions import FreeMotion
+from core.mobility.mobility import Mobility
+from core.model import Joint
+
+Array = NDArray[np.float64]
+Kind = Literal["redundant", "conflict", "free", "idle", "singular"]
+Form = Literal["rotation", "translation", "screw", ""]
+Ref = tuple[str, str]
+
+STILL_FRACTION = 1e-6
+"""Part of the fastest body's speed below which a body counts as still."""
+SHORTEST_PITCH = 1e-6
+"""Pitch (machine sizes per rad) below which a screw counts as a rotation."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One thing to be seen at a component.
+
+    ref : (collection, name) of the component; place, direction : (3,) world, m; form : what is marked about the
+    direction (rotation, screw) or along it (translation), "" where there is none; pitch : of a screw, m/rad
+    text : in words, without numbers; brief : the same in a word or two, "" where there are no fewer
+    share : what is left of a direction that is being lost, 0: nothing; motion : number of the free motion, from 1
+    others : further components that have a part in it
+    chief : whether it stands for the others of its motion; those of bodies are shown for chosen bodies
+    """
+
+    kind: Kind
+    ref: Ref
+    text: str
+    place: tuple[float, float, float]
+    direction: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    form: Form = ""
+    pitch: float = 0.0
+    share: float = 0.0
+    motion: int = 0
+    others: tuple[Ref, ...] = ()
+    chief: bool = True
+    brief: str = ""
+
+    @property
+    def refs(self) -> tuple[Ref, ...]:
+        """All components concerned, its own first."""
+        return (self.ref, *(ref for ref in self.others if ref != self.ref))
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The marks of a pose; mobility : from which they come, None where the machine does not close; problem : why."""
+
+    marks: tuple[Mark, ...]
+    mobility: Mobility | None
+    problem: str = ""
+
+
+class MobilityMarks:
+    """Makes the marks of any poses of a machine, for parameter values and a frame whose lost directions count."""
+
+    def __init__(self, mech: Mechanism, frame: str = "", p: Mapping[str, float] | None = None) -> None:
+        self.mech, self.p = mech, p
+        self._singular = SingularDirections(mech, frame, p)
+        self._joints: dict[str, Joint] = {joint.name: joint for joint in mech.model.expanded.joints}
+        self._implicit: dict[str, Joint] = {joint.name: joint for joint in mech.implicit_joints}
+
+    def at(self, q: Array) -> Diagnosis:
+        """The marks at a pose (nq,): it is closed first, as mobility does, so that they are those of `mobility(q)`."""
+        try:
+            found = self.mech.mobility(q, self.p)
+        except AssemblyError as error:
+            refs = tuple(ref for ref in concerned(error) if ref[0])
+            places = _Places(self.mech, q, self.p)
+            text = "cannot hold as things are"
+            marks = tuple(Mark("conflict", ref, f"{ref[1]} {text}", places.of(ref), others=refs) for ref in refs)
+            return Diagnosis(marks, None, error.what)
+        except KinetostatError as error:
+            return Diagnosis((), None, error.what)
+        places = _Places(self.mech, found.q, self.p)
+        marks = (*self._held(found, places), *self._free(found, places), *self._lost(found, places))
+        return Diagnosis(marks, found)
+
+    # ----------------------------------------------------------------------------- too much
+
+    def _held(self, found: Mobility, places: _Places) -> Iterator[Mark]:
+        """Redundant constraints, and drivers that contradict others or repeat them."""
+        for item in found.redundant:
+            ref = item.collection, item.joint
+            form: Form = "rotation" if item.motion == "rotation" else "translation" if item.motion else ""
+            yield Mark("redundant", ref, item.component, places.of(ref), item.direction, form, others=item.others)
+        for fault in found.driver_faults:
+            ref = "drivers", fault.driver
+            others = tuple(("drivers", name) for name in fault.others)
+            kind: Kind = "conflict" if fault.contradicts else "redundant"
+            yield Mark(kind, ref, fault.text, places.of(ref), others=others)
+
+    # ----------------------------------------------------------------------------- freedoms
+
+    def _free(self, found: Mobility, places: _Places) -> Iterator[Mark]:
+        if not found.motions:
+            return
+        speeds = np.column_stack([motion.speeds for motion in found.motions])
+        twists = self._singular.twists(found.q, speeds)
+        joints = self._singular.relative(found.q, twists)
+        rows = {joint.name: k for k, joint in enumerate(self._singular.joints)}
+        for k, motion in enumerate(found.motions):
+            head = f"motion {k + 1}" if len(found.motions) > 1 else "free"
+            chief = None
+            if not motion.idle:
+                joint = next((name for name, _ in motion.joints if name in rows), "")
+                if joint:
+                    chief = self._turning(found, joints[rows[joint], :, k], places.of(("joints", joint)))
+                    does = "slides" if chief[0] == "translation" else "turns"
+                    yield self._mark(found, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
+            for body, mark in self._of_bodies(found, k, twists, places):
+                alone = chief is None and body == self._alone(motion, found)
+                does = "turns about its own line" if motion.idle else _does(mark[0])
+                text = f"{'idle' if motion.idle else head}: {body} {does}"
+                yield self._mark(found, k, ("bodies", body), text, *mark, alone)
+
+    def _mark(
+        self, found: Mobility, k: int, ref: Ref, text: str, form: Form, place: Array, direction: Array, pitch: float,
+        chief: bool = True,
+    ) -> Mark:  # fmt: skip
+        motion = found.motions[k]
+        kind: Kind = "idle" if motion.idle else "singular" if found.singular else "free"
+        if kind == "singular" and chief:
+            text += f" ({found.at_pose} freedoms of velocity here, {found.dof} nearby)"
+        others = tuple(
+            ("joints", name) if name in self._joints else ("bodies", self._implicit[name].child)
+            for name, _ in motion.joints
+            if name in self._joints or name in self._implicit
+        )
+        brief = "" if len(found.motions) == 1 or motion.idle else f"motion {k + 1}"
+        if brief and kind == "singular":
+            brief += f" of {len(found.motions)} here"
+        return Mark(kind, ref, text, _triple(place), _triple(direction), form, pitch, 0.0, k + 1, others, chief, brief)
+
+    def _of_bodies(
+        self, found: Mobility, k: int, twists: Mapping[str, Array], places: _Places
+    ) -> Iterator[tuple[str, tuple[Form, Array, Array, float]]]:
+        """The screw of every body that moves."""
+        bodies = [body.name for body in self.mech.model.expanded.bodies if body.name in twists]
+        size = self._singular.constraints.size
+        fastest = max((_speed(twists[name][:, k], size) for name in bodies), default=0.0)
+        for name in bodies:
+            V = twists[name][:, k]
+            if _speed(V, size) > STILL_FRACTION * fastest:
+                yield name, self._turning(found, V, places.of(("bodies", name)))
+
+    def _turning(self, found: Mobility, V: Array, point: Sequence[float]) -> tuple[Form, Array, Array, float]:
+        """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation stands at the point."""
+        size = self._singular.constraints.size
+        V = np.where(np.abs(V) > STILL_FRACTION * _speed(V, size) * np.array([1.0] * 3 + [size] * 3), V, 0.0)
+        screw = of_twist(V, np.array(point))
+        if screw.kind in ("translation", "rest"):
+            return "translation", np.array(point), screw.direction, 0.0
+        slides = abs(screw.pitch) > SHORTEST_PITCH * size
+        return "screw" if slides else "rotation", screw.point, screw.direction, screw.pitch if slides else 0.0
+
+    def _alone(self, motion: FreeMotion, found: Mobility) -> str:
+        """The body at which a motion stands that no joint of one freedom shows: the idle one, the free one, or the
+        child of the first joint."""
+        if motion.idle:
+            return motion.idle.split(", ")[0]
+        name = motion.joints[0][0] if motion.joints else ""
+        joint = self._joints.get(name) or self._implicit.get(name)
+        return self.mech.model.expanded.placement(joint.child)[0].name if joint is not None else ""
+
+    # ----------------------------------------------------------------------------- what is lost
+
+    def _lost(self, found: Mobility, places: _Places) -> Iterator[Mark]:
+        for lost in self._singular.of_frame(found.q):
+            ref = _frame_ref(self.mech, lost.frame)
+            form: Form = "translation" if lost.part == "translation" else "rotation"
+            text = f"{lost.frame} {_cannot(lost)}"
+            yield Mark("singular", ref, text, places.of(ref), _triple(lost.direction), form, share=lost.share)
+        joints = self._singular.of_joints(found.q)
+        axes = self._axes(found)
+        for name, share in joints.items():
+            slides = self._joints[name].info.is_slider()
+            text = f"{name} {'hardly moves' if share else 'stands still'} here"
+            form = "translation" if slides else "rotation"
+            ref = "joints", name
+            yield Mark("singular", ref, text, places.of(ref), _triple(axes[name]), form, share=share)
+        soft = self._singular.of_constraints(found.q)
+        if soft is not None:
+            yield from self._loose(found, soft, "near a singular pose: * is hardly held", places)
+        loose = self._singular.of_actuators(found.q)
+        if loose is not None:
+            names = self._singular.actuators.names
+            actuators = names[0] if len(names) == 1 else "all actuators"
+            are = "is" if len(names) == 1 else "are"
+            held = f"* is hardly held by {actuators}" if loose.share else f"* moves though {actuators} {are} held"
+            yield from self._loose(found, loose, held, places)
+
+    def _loose(self, found: Mobility, soft: Stiffness, text: str, places: _Places) -> Iterator[Mark]:
+        """The joint that moves most in a motion that is only just held; text : with a * for its name."""
+        twists = self._singular.twists(found.q, soft.speeds[:, None])
+        joints = self._singular.relative(found.q, twists)[:, :, 0]
+        if not len(joints):
+            return
+        size = self._singular.constraints.size
+        k = max(range(len(joints)), key=lambda k: _speed(joints[k], size))
+        name = self._singular.joints[k].name
+        form, place, direction, pitch = self._turning(found, joints[k], places.of(("joints", name)))
+        ref, words = ("joints", name), text.replace("*", name, 1)
+        yield Mark("singular", ref, words, _triple(place), _triple(direction), form, pitch, soft.share)
+
+    def _axes(self, found: Mobility) -> dict[str, Array]:
+        """(3,) world, the axes of the joints of one freedom."""
+        frames = self.mech.joint_poses(found.q, self.p)
+        values = self.mech.compiled.coordinates.numbers
+        return {
+            joint.name: frames[joint.name][0][:3, :3]
+            @ _unit(np.array(values.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float))
+            for joint in self._singular.joints
+        }
+
+
+def arm_tool(mech: Mechanism) -> str:
+    """The frame whose lost directions a person looks for where none is named: the tool of an arm; "" for others."""
+    return "" if mech.constrained or not mech.nv else tool_frame(mech.model) or ""
+
+
+class _Places:
+    """Where elements are at a pose (3,) m, world."""
+
+    def __init__(self, mech: Mechanism, q: Array, p: Mapping[str, float] | None) -> None:
+        self._model = mech.model.expanded
+        self._joints = mech.joint_poses(q, p)
+        poses = np.asarray(mech.poses(q, p))
+        self._frames = dict(zip(mech.frame_names, poses[:, :3, 3], strict=True))
+
+    def of(self, ref: Ref) -> tuple[float, float, float]:
+        """A joint's frame b, a body's or frame's origin, the middle of what an element names, else the origin."""
+        collection, name = ref
+        if collection == "joints" and name in self._joints:
+            return _triple(self._joints[name][1][:3, 3])
+        if collection in ("bodies", "frames"):
+            return _triple(self._frames.get(name, np.zeros(3)))
+        found = next((each for each in getattr(self._model, collection, ()) if each.name == name), None)
+        return _triple(np.mean(list(self._of_element(found)) or [np.zeros(3)], axis=0))
+
+    def _of_element(self, element: object) -> Iterator[Array]:
+        """Places of the joint, the frames or the sensor that a constraint or driver names."""
+        joint = getattr(element, "joint", "")
+        if joint in self._joints:
+            yield self._joints[joint][1][:3, 3]
+        for end in ("a", "b"):
+            name = getattr(element, end, "")
+            if isinstance(name, str) and name:
+                yield self._frames.get(name, np.zeros(3))
+        sensor = getattr(element, "sensor", "")
+        if sensor:
+            yield from self._of_element(next((each for each in self._model.sensors if each.name == sensor), None))
+
+
+def _frame_ref(mech: Mechanism, name: str) -> Ref:
+    bodies = {body.name for body in mech.model.expanded.bodies}
+    return ("bodies" if name in bodies else "frames"), name
+
+
+def _cannot(lost: LostDirection) -> str:
+    can = "can hardly" if lost.share else "cannot"
+    if lost.part == "translation":
+        return f"{can} move along this line"
+    return f"{can} turn about this line" + (" in place" if lost.part == "rotation in place" else "")
+
+
+def _does(form: Form) -> str:
+    return {"translation": "shifts", "screw": "screws", "rotation": "turns", "": "moves"}[form]
+
+
+def _speed(V: Array, size: float) -> float:
+    return float(np.linalg.norm([*V[:3], *(V[3:] / size)]))
+
+
+def _unit(vector: Array) -> Array:
+    return vector / max(float(np.linalg.norm(vector)), 1e-300)
+
+
+def _triple(vector: Sequence[float] | Array) -> tuple[float, float, float]:
+    x, y, z = map(float, vector)
+    return x, y, z

@@ -1,0 +1,272 @@
+"""Directions that are lost at a pose: what a frame, or a joint, cannot do here though it can elsewhere.
+
+No measure mixes rad and m. A frame's motions are judged in three parts: its translations, its rotations, and its
+rotations in place, those of joint motions that let its origin stand. Each part is a matrix of velocities per unit of
+joint speeds, lengths in sizes of the machine; a direction is one of its left singular vectors, and what is left of it
+its singular value as a share of the best one of its rank at other poses. What constraints, or actuators that are held,
+no longer hold is told likewise from singular values, a joint that stands still from its own speeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.actuators import Actuators, default_actuators
+from core.constraints.rest_position import rest
+from core.errors import AssemblyError
+from core.mechanism import Mechanism
+from core.mobility.constraint_rank import PositionConstraints, rank_of
+from core.numerics.tolerances import ACCEPTED_GAP
+
+Array = NDArray[np.float64]
+Part = Literal["translation", "rotation", "rotation in place"]
+
+NEAR_SINGULAR_FRACTION = 0.1
+"""Share below which a pose counts as near to a singular one."""
+STANDSTILL_FRACTION = 1e-7
+"""Share below which a direction counts as lost, a joint as standing still."""
+SAMPLES = 6
+"""Random poses of a tree with which a pose is compared."""
+STEP = 1e-3
+"""Way (rad, or machine sizes) to the poses that tell which direction is lost where several were never there."""
+SAME_DIRECTION = 0.99
+"""Cosine of two directions that count as one."""
+
+
+@dataclass(frozen=True)
+class LostDirection:
+    """A direction (3,), world axes, in which a frame cannot move here, and what is left of it: a share of 0 … 1."""
+
+    frame: str
+    part: Part
+    direction: Array
+    share: float
+
+
+class Stiffness(NamedTuple):
+    """The motion (nv,) that constraints, or held actuators, hold least, and the share of that which is left."""
+
+    speeds: Array
+    share: float
+
+
+class _Parts(NamedTuple):
+    """Matrices of a pose, lengths in sizes of the machine: translation and rotation of the frame (3, k), relative
+    motions of joints (n, 6, k), singular values of the constraints that do not vanish, speeds of actuators (m, k)."""
+
+    translation: Array
+    rotation: Array
+    joints: Array
+    constraints: Array
+    actuators: Array
+
+
+class SingularDirections:
+    """What is lost at the poses of a machine, for a frame ("" for none) and parameter values."""
+
+    def __init__(self, mech: Mechanism, frame: str = "", p: Mapping[str, float] | None = None) -> None:
+        self.mech, self.frame, self.p = mech, frame if frame in mech.frame_names else "", p
+        self.constraints = PositionConstraints(mech.compiled, p, drivers=False)
+        self.joints = tuple(
+            joint for joint in mech.model.expanded.joints if joint.info.nv == 1 and joint.name in mech.joint_names
+        )
+        """Those that can stand still: with one freedom."""
+
+    @cached_property
+    def actuators(self) -> Actuators:
+        """Those that are held where one asks what goes on though they are."""
+        return default_actuators(self.mech.compiled)
+
+    # ----------------------------------------------------------------------------- asking
+
+    def of_frame(self, q: Array) -> tuple[LostDirection, ...]:
+        """The directions that the frame has lost at a closed pose, or nearly."""
+        if not self.frame:
+            return ()
+        parts = self._parts(q)
+        known = self._reference
+        found = self._lost(q, "translation", parts.translation, known.translation)
+        turns = self._lost(q, "rotation", parts.rotation, known.rotation)
+        in_place = self._lost(q, "rotation in place", self._in_place(parts, len(known.translation)), known.in_place)
+        new = (each for each in in_place if not any(abs(each.direction @ o.direction) > SAME_DIRECTION for o in turns))
+        return (*found, *turns, *new)
+
+    def of_joints(self, q: Array) -> dict[str, float]:
+        """Joints of one freedom that stand still here, or nearly, though they move elsewhere: the share left."""
+        if not self.constraints.rows:
+            return {}
+        now, best = _speeds(self._parts(q).joints), self._reference.joints
+        shares = {
+            joint.name: float(speed / most)
+            for joint, speed, most in zip(self.joints, now, best, strict=True)
+            if most > STANDSTILL_FRACTION
+        }
+        return {name: _rounded(share) for name, share in shares.items() if share < NEAR_SINGULAR_FRACTION}
+
+    def of_constraints(self, q: Array) -> Stiffness | None:
+        """The motion that the constraints only just hold here, though elsewhere they do firmly; None: there is none,
+        or they do not hold it at all."""
+        best = self._reference.constraints
+        rank = len(best)
+        if not rank or not self.constraints.rows:
+            return None
+        _, sigma, vt = np.linalg.svd(self.constraints.scaled(q))
+        share = float(sigma[rank - 1] / best[-1])
+        if rank_of(sigma) < rank or not share < NEAR_SINGULAR_FRACTION:
+            return None
+        return Stiffness(self.constraints.units * vt[rank - 1], share)
+
+    def of_actuators(self, q: Array) -> Stiffness | None:
+        """The motion that goes on though all actuators are held, or nearly: a singularity of the second type (see
+        `core.analysis.actuators`). None: there is none, or more motions meet here than elsewhere."""
+        best = self._reference.actuators
+        N = self.constraints.motions(q)
+        if not self.constraints.rows or not len(best) or N.shape[1] != len(best):
+            return None
+        _, sigma, right = np.linalg.svd(self._actuated(N))
+        share = float(sigma[-1] / best[-1])
+        return Stiffness(N @ right[-1], _rounded(share)) if share < NEAR_SINGULAR_FRACTION else None
+
+    # ----------------------------------------------------------------------------- measuring
+
+    def _actuated(self, N: Array) -> Array:
+        """(m, k) speeds of the actuators in motions (nv, k), in units of the machine."""
+        return (N / self.constraints.units[:, None])[list(self.actuators.indices)]
+
+    def twists(self, q: Array, N: Array) -> dict[str, Array]:
+        """Body or frame → (6, k) [ω; v of its origin], rad/s and m/s, world axes, for speeds N (nv, k)."""
+        mech = self.mech
+        return dict(zip(mech.frame_names, np.asarray(mech.frames_jacobian(q, p=self.p)) @ N, strict=True))
+
+    def relative(self, q: Array, twists: Mapping[str, Array]) -> Array:
+        """(joints, 6, k) how the child of each joint of one freedom moves against its parent, at the joint."""
+        mech = self.mech
+        places = dict(zip(mech.frame_names, np.asarray(mech.poses(q, self.p))[:, :3, 3], strict=True))
+        frames = mech.joint_poses(q, self.p)
+        k = next(iter(twists.values())).shape[1] if twists else 0
+        found = np.zeros((len(self.joints), 6, k))
+        for row, joint in enumerate(self.joints):
+            point = frames[joint.name][1][:3, 3]
+            for side, sign in ((joint.child, 1.0), (joint.parent, -1.0)):
+                if side in twists:
+                    V = twists[side]
+                    found[row, :3] += sign * V[:3]
+                    found[row, 3:] += sign * (V[3:] + np.cross(V[:3], (point - places[side])[:, None], axis=0))
+        return found
+
+    def _parts(self, q: Array) -> _Parts:
+        constraints, size = self.constraints, self.constraints.size
+        N = constraints.motions(q)
+        twists = self.twists(q, N)
+        relative = self.relative(q, twists)
+        relative[:, 3:] /= size
+        frame = twists.get(self.frame, np.zeros((6, N.shape[1])))
+        sigma = np.linalg.svd(constraints.scaled(q), compute_uv=False) if constraints.rows else np.zeros(0)
+        held = np.asarray(sigma[: rank_of(sigma)], dtype=np.float64)
+        return _Parts(frame[3:] / size, frame[:3], relative, held, self._actuated(N))
+
+    @staticmethod
+    def _in_place(parts: _Parts, rank: int) -> Array:
+        """(3, k) rotations of joint motions that let the frame's origin stand; rank: of its translations elsewhere."""
+        return parts.rotation @ np.linalg.svd(parts.translation)[2][rank:].T
+
+    @cached_property
+    def _reference(self) -> _Reference:
+        """The best singular values at other poses."""
+        every = [self._parts(q) for q in self._elsewhere()]
+        translation = _best(_sizes(each.translation) for each in every)
+        return _Reference(
+            translation,
+            _best(_sizes(each.rotation) for each in every),
+            _best(_sizes(self._in_place(each, len(translation))) for each in every),
+            np.max([_speeds(each.joints) for each in every], axis=0) if every else np.zeros(len(self.joints)),
+            _best(each.constraints for each in every),
+            _best(_sizes(each.actuators) for each in every),
+        )
+
+    def _elsewhere(self) -> Iterable[Array]:
+        """Poses with which others are compared: always the same ones; none where the machine does not close at rest."""
+        if not self.mech.nv:
+            return
+        constraints, compiled = self.constraints, self.mech.compiled
+        if not constraints.rows:
+            rng = np.random.default_rng(1)
+            yield from (compiled.coordinates.random(rng) for _ in range(SAMPLES))
+            return
+        try:
+            q, gap = constraints.closed(rest(compiled, self.p))
+        except AssemblyError:
+            return
+        if gap < ACCEPTED_GAP:
+            yield q
+            yield from constraints.poses_near(q)
+
+    def _lost(self, q: Array, part: Part, matrix: Array, best: Array) -> list[LostDirection]:
+        rank = len(best)
+        if not rank or not matrix.shape[1]:
+            return []
+        u, sigma, _ = np.linalg.svd(matrix)
+        shares = np.concatenate([sigma, np.zeros(3)])[:rank] / best
+        gone = shares < STANDSTILL_FRACTION
+        near = (shares < NEAR_SINGULAR_FRACTION) & ~gone
+        directions = list(zip(u[:, :rank].T[near], shares[near], strict=True))
+        if gone.any():
+            across = u[:, rank - int(gone.sum()) :]
+            if rank < 3:  # not all of them were ever there
+                across = self._reachable(q, part, across, int(gone.sum()))
+            directions += [(each, 0.0) for each in across.T]
+        return [LostDirection(self.frame, part, each, float(share)) for each, share in directions]
+
+    def _reachable(self, q: Array, part: Part, across: Array, count: int) -> Array:
+        """(3, count) of directions (3, k) those in which the frame moves at poses beside this one."""
+        constraints, found = self.constraints, []
+        for direction in constraints.motions(q).T:
+            for sign in (STEP, -STEP):
+                there, gap = constraints.closed(constraints.moved(q, sign * direction))
+                if gap < ACCEPTED_GAP:
+                    parts = self._parts(there)
+                    in_place = part == "rotation in place"
+                    rank = len(self._reference.translation)
+                    found.append(self._in_place(parts, rank) if in_place else getattr(parts, part))
+        u, _, _ = np.linalg.svd(across.T @ np.concatenate([np.zeros((3, 1)), *found], axis=1))
+        return np.asarray(across @ u[:, :count])
+
+
+class _Reference(NamedTuple):
+    """The best singular values at other poses, as many as do not vanish; of each joint the largest speed."""
+
+    translation: Array
+    rotation: Array
+    in_place: Array
+    joints: Array
+    constraints: Array
+    actuators: Array
+
+
+def _sizes(matrix: Array) -> Array:
+    """Singular values that do not vanish."""
+    sigma = np.linalg.svd(matrix, compute_uv=False) if matrix.size else np.zeros(0)
+    return np.asarray(sigma[: rank_of(sigma)])
+
+
+def _best(every: Iterable[Array]) -> Array:
+    """Of several rows the largest number at each place, of the longest rows."""
+    rows = list(every)
+    rank = max((len(row) for row in rows), default=0)
+    longest = [row for row in rows if len(row) == rank]
+    return np.max(longest, axis=0) if rank else np.zeros(0)
+
+
+def _speeds(joints: Array) -> Array:
+    """(n,) the largest relative speed of each joint per unit of all speeds."""
+    return np.linalg.norm(joints, ord=2, axis=(1, 2)) if joints.size else np.zeros(len(joints))
+
+
+def _rounded(share: float) -> float:
+    return 0.0 if share < STANDSTILL_FRACTION else share

@@ -1,0 +1,119 @@
+"""A law along L = Σ factor · value of joints and sensors: a tendon, or a spring over several joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.elements.force_state import End, ForceState, Loads, added
+from core.elements.forces.along_one import AlongOne, Law, law_of
+from core.elements.forces.along_sensor import MeasureForce, along_sensor
+from core.elements.forces.force_element import ForceElement
+from core.elements.forces.in_joint import JointForce, at_joint
+from core.elements.resolver import Resolver
+from core.elements.tendon_inertia import Distance, OfJoint, PathPart, TendonInertia
+from core.errors import ModelError
+from core.model import Force as DocumentForce
+from core.spatial.relative_measures import distance
+from core.spatial.scalar import Scalar, is_zero, times
+from core.spatial.vector import Vector3
+
+
+class WeightedPart(NamedTuple):
+    """What a strand adds to the length: factor · quantity of a force without law."""
+
+    factor: Scalar
+    along: JointForce | MeasureForce
+
+
+@dataclass(frozen=True)
+class Tendon(AlongOne):
+    """The force F of its law acts on every strand, times its factor, against growth."""
+
+    name = "tendon"
+    element: str
+    parts: tuple[WeightedPart, ...]
+    law: Law
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """See `ForceElement`."""
+        return cls(force.name, _parts(force, machine), law_of(force, machine))
+
+    @classmethod
+    def inertias(cls, force: DocumentForce, machine: Resolver) -> tuple[TendonInertia, ...]:
+        """The mass that moves with its length."""
+        where = f"force '{force.name}', inertia"
+        mass = machine.numbers.scalar(force.inertia, where)
+        if is_zero(mass):
+            return ()
+        parts: list[tuple[Scalar, PathPart]] = []
+        for factor, along in _parts(force, machine):
+            parts += _moving(factor, along, where)
+        return (TendonInertia(force.name, mass, tuple(parts)),)
+
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
+        """(L, L̇)."""
+        length, rate = 0.0, 0.0
+        for factor, along in self.parts:
+            value, speed = along.quantity(s)
+            length, rate = s.run(added, length, factor, value), s.run(added, rate, factor, speed)
+        return length, rate
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """See `ForceElement`."""
+        force, _ = self.force_and_potential(s, *self.quantity(s))
+        for factor, along in self.parts:
+            along.pull(s, loads, s.run(times, factor, force))
+
+    def ends(self) -> tuple[End, ...]:
+        """Those of its sensors."""
+        return tuple(end for _, along in self.parts for end in along.ends())
+
+    def at_ends(self, s: ForceState) -> Sequence[Vector3]:
+        """Opposite forces on the frames of its sensors."""
+        force, _ = self.force_and_potential(s, *self.quantity(s))
+        return [
+            end
+            for factor, along in self.parts
+            if isinstance(along, MeasureForce)
+            for end in along.forces_at_ends(s, s.run(times, factor, force))
+        ]
+
+
+def _parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
+    found = []
+    for number, strand in enumerate(force.strands):
+        where = f"force '{force.name}', strands[{number}]"
+        factor = machine.numbers.scalar(strand.factor, f"{where}, factor")
+        if strand.sensor:
+            along: ForceElement = along_sensor(force.name, strand.sensor, Law(), machine, where)
+        else:
+            joint = machine.machine.member(strand.joint)
+            if joint.info.nq != 1:
+                raise ModelError(
+                    f"'{joint.name}' has {joint.info.nq} coordinates.",
+                    where=where,
+                    remedy="Name a joint with one coordinate.",
+                )
+            along = at_joint(force.name, joint, 0, Law(), machine)
+        assert isinstance(along, JointForce | MeasureForce)
+        found.append(WeightedPart(factor, along))
+    return tuple(found)
+
+
+def _moving(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
+    """What a strand adds to a length with which a mass moves. Raises ModelError."""
+    if isinstance(along, JointForce):
+        return [(factor, OfJoint(along.link))]
+    if any(share.measure.of is not distance for share in along.shares):
+        raise ModelError(
+            "A mass moves only with distances and with joints of the tree.",
+            where=where,
+            remedy="Let another joint of the loop be cut, or measure a distance.",
+        )
+    return [(times(share.sign, factor), Distance(share.measure.a, share.measure.b)) for share in along.shares]
+
+
+KIND = Tendon

@@ -1,0 +1,143 @@
+"""Mass that moves with the length L of a tendon, a sum of coordinates and of distances between points: ½ m L̇².
+
+To the mass matrix it adds m Jᵀ J with L̇ = J v, to the forces m Jᵀ L̈. Of a distance L̈ = e · p̈ + (ṗ · ṗ − L̇²)/L.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.elements.force_state import Loads, added
+from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.kinematics import jacobian, speeds
+from core.mechanics.tree import Place
+from core.spatial.force import Force
+from core.spatial.relative_measures import TINY
+from core.spatial.scalar import Scalar, minus, negated, over, plus, sqrt, times, vanish
+from core.spatial.vector import ZERO, Vector3
+
+
+class OfJoint(NamedTuple):
+    """The only coordinate of a link's joint."""
+
+    link: int
+
+
+class Distance(NamedTuple):
+    """The distance between two frames' origins."""
+
+    a: Place
+    b: Place
+
+
+PathPart = OfJoint | Distance
+
+
+@dataclass(frozen=True)
+class TendonInertia:
+    """The mass of a tendon; parts : what its length is the weighted sum of."""
+
+    name: str
+    mass: Scalar
+    parts: tuple[tuple[Scalar, PathPart], ...]
+
+    def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
+        """Add what it exerts: −m L̈ along the length."""
+        run, second = kinematics.run, 0.0
+        for factor, part in self.parts:
+            second = run(added, second, factor, _second_rate(part, kinematics))
+        force = run(resisting, self.mass, second)
+        for factor, part in self.parts:
+            own = run(times, factor, force)
+            if isinstance(part, OfJoint):
+                link = kinematics.tree.links[part.link]
+                loads.drive(link.first_v, link.coupling, own)
+            else:
+                p_b = kinematics.frame(part.b).position
+                loads.between(part.a, part.b, p_b, run(pushing, *_line(part, kinematics)[:2], own))
+
+    def columns(self, kinematics: KinematicState) -> list[tuple[Scalar]]:
+        """J, one column of one entry per speed."""
+        run, tree = kinematics.run, kinematics.tree
+        row: list[Scalar] = [0.0] * tree.nv
+        for factor, part in self.parts:
+            if isinstance(part, OfJoint):
+                link = tree.links[part.link]
+                ratio = 1.0 if link.coupling is None else link.coupling.ratio
+                row[link.first_v] = run(added, row[link.first_v], ratio, factor)
+                continue
+            p, length = _line(part, kinematics)[:2]
+            for end, sign in ((part.b, 1.0), (part.a, -1.0)):
+                if end.link < 0:
+                    continue
+                turns = jacobian(tree, kinematics.q, end.link, end.pose, run)[3:]
+                for k in range(tree.nv):
+                    column = Vector3(turns[0][k], turns[1][k], turns[2][k])
+                    if not vanish(column):
+                        share = run(along, p, length, column)
+                        row[k] = run(added, row[k], sign, run(times, factor, share))
+        return [(entry,) for entry in row]
+
+    def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
+        """(kinetic ½ m L̇², potential 0), J."""
+        run, rate = kinematics.run, 0.0
+        for factor, part in self.parts:
+            rate = run(added, rate, factor, _rate(part, kinematics))
+        return run(kinetic_of, self.mass, rate), 0.0
+
+
+def _line(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, Vector3]:
+    """(p_ab, its length, its rate), world axes."""
+    run = kinematics.run
+    p = run(Vector3.__sub__, kinematics.frame(part.b).position, kinematics.frame(part.a).position)
+    v = run(Vector3.__sub__, kinematics.motion(part.b).linear, kinematics.motion(part.a).linear)
+    return p, run(length_of, p), v
+
+
+def _rate(part: PathPart, kinematics: KinematicState) -> Scalar:
+    """The derivative of what a part adds to the length, by time."""
+    if isinstance(part, OfJoint):
+        return kinematics.speeds[part.link][0]
+    return kinematics.run(along, *_line(part, kinematics))
+
+
+def _second_rate(part: PathPart, kinematics: KinematicState) -> Scalar:
+    """The second derivative of what a part adds to the length, by time."""
+    run, tree = kinematics.run, kinematics.tree
+    if isinstance(part, OfJoint):
+        a = [0.0] * tree.nv if kinematics.a is None else kinematics.a
+        return speeds(tree, a, run)[part.link][0]
+    change = run(Vector3.__sub__, kinematics.acceleration(part.b), kinematics.acceleration(part.a))
+    return run(stretching, *_line(part, kinematics), change)
+
+
+def length_of(p: Vector3) -> Scalar:
+    """|p|."""
+    return sqrt(plus(p.dot(p), TINY))
+
+
+def along(p: Vector3, length: Scalar, v: Vector3) -> Scalar:
+    """e · v."""
+    return over(p.dot(v), length)
+
+
+def stretching(p: Vector3, length: Scalar, v: Vector3, change: Vector3) -> Scalar:
+    """e · p̈ + (ṗ · ṗ − L̇²)/L."""
+    rate = along(p, length, v)
+    return plus(along(p, length, change), over(minus(v.dot(v), times(rate, rate)), length))
+
+
+def resisting(mass: Scalar, second: Scalar) -> Scalar:
+    """−m L̈."""
+    return negated(times(mass, second))
+
+
+def pushing(p: Vector3, length: Scalar, force: Scalar) -> Force:
+    """A force along the line on its end b."""
+    return Force(ZERO, p.scaled(over(force, length)))
+
+
+def kinetic_of(mass: Scalar, rate: Scalar) -> Scalar:
+    """½ m L̇²."""
+    return times(0.5, times(mass, times(rate, rate)))

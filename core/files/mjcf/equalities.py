@@ -1,0 +1,147 @@
+"""Equalities of MJCF: joints that close loops, joints that follow others or stand still.
+
+https://mujoco.readthedocs.io/en/stable/XMLreference.html#equality
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from core.files.mjcf.geoms import pose_of
+from core.files.xml_source import Names, Reader, Tag, local_name
+from core.model import WORLD, Driver, Frame, Joint, Mimic
+
+Matrix = NDArray[np.float64]
+Side = tuple[str, Matrix]
+"""A body and a pose on it."""
+
+
+class Equalities:
+    """Reads equalities into joints and drivers.
+
+    names : "body", "site", "joint" of the file → ours, "lost": what of the file may have made bodies that are not here
+    poses : world ← body; references : values of joints with one coordinate; both where the machine starts
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        names: Mapping[str, Mapping[str, str]],
+        poses: Mapping[str, Matrix],
+        frames: Sequence[Frame],
+        references: Mapping[str, float],
+    ) -> None:
+        self.reader, self.names, self.poses, self.references = reader, names, poses, references
+        self.frames = {frame.name: frame for frame in frames}
+        self.drivers: list[Driver] = []
+
+    def read(self, section: Tag, joints: list[Joint], joint_names: Names, mimic: bool) -> None:
+        """Add a section's joints to `joints`, and let joints follow others if `mimic`."""
+        for tag in section:
+            kind = local_name(tag)
+            if not kind:
+                continue
+            if kind not in ("connect", "weld", "joint") or tag.get("active") == "false":
+                active = tag.get("active") != "false"
+                why = "is not read" if active else "is not active"
+                self.reader.note(tag, "warning" if active else "hint", f"The equality <{kind}> {why}; it is left out.")
+            elif kind == "joint":
+                self._coupling(tag, joints, mimic)
+            else:
+                self._closure(tag, kind, joints, joint_names)
+
+    def _closure(self, tag: Tag, kind: str, joints: list[Joint], joint_names: Names) -> None:
+        ends = self._ends(tag, kind)
+        if ends is None:
+            text = f"The equality <{kind}> is left out: what it holds is made by an element that is not read."
+            self.reader.note(tag, "warning", text)
+            return
+        first, second = ends
+        a = self.poses[first[0]] @ first[1]
+        b = np.linalg.inv(self.poses[second[0]]) @ a if tag.get("site1") is None else second[1]
+        if kind == "weld" and tag.get("relpose") is not None:
+            seven = self.reader.numbers(tag, "relpose", 7, None, "weld")
+            if any(seven[3:]):
+                a = np.eye(4)
+                a[:3, 3] = seven[:3]
+                a[:3, :3] = Rotation.from_quat((*seven[4:], seven[3])).as_matrix()
+                a, b = self.poses[first[0]] @ a, np.eye(4)
+        joints.append(
+            Joint(
+                name=joint_names.add(tag.get("name") or f"{first[0]}_{second[0]}"),
+                kind="spherical" if kind == "connect" else "fixed",
+                parent=first[0],
+                child=second[0],
+                cut="yes",
+                a=pose_of(np.linalg.inv(self.poses[first[0]]) @ a),
+                b=pose_of(b),
+            )
+        )
+
+    def _ends(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
+        """Both sides, the first with the anchor; None if one may be what is not read."""
+        words = ("site1", "site2") if tag.get("site1") is not None else ("body1", "body2")
+        sides = [self._side(tag, word, kind) for word in words]
+        first, second = sides
+        if first is None or second is None:
+            return None
+        if kind == "connect" and words[0] == "body1":
+            anchor = np.eye(4)
+            anchor[:3, 3] = self.reader.numbers(tag, "anchor", 3, None, kind)
+            first = first[0], anchor
+        return first, second
+
+    def _side(self, tag: Tag, word: str, kind: str) -> Side | None:
+        what, given = word[:-1], tag.get(word, "world" if word == "body2" else "")
+        name = WORLD if (what, given) == ("body", "world") else self.names[what].get(given, "")
+        if not name:
+            if self.names["lost"]:
+                return None
+            raise self.reader.error(tag, f"There is no {what} '{given}'.", f"{kind}, {word}", "Correct the name.")
+        if what == "body":
+            return name, np.eye(4)
+        frame = self.frames[name]
+        X = np.eye(4)
+        X[:3, 3] = frame.pose.position
+        if len(frame.pose.rotation) == 4:
+            X[:3, :3] = Rotation.from_quat(frame.pose.rotation).as_matrix()
+        return frame.parent, X
+
+    def _coupling(self, tag: Tag, joints: list[Joint], mimic: bool) -> None:
+        """joint1 − ref1 = c0 + c1 (joint2 − ref2): a joint that follows, or stands still where there is no joint2."""
+        first, second = (self.names["joint"].get(tag.get(word, ""), "") for word in ("joint1", "joint2"))
+        words = (tag.get("polycoef", "0 1 0 0 0").split() + ["0"] * 5)[:5]
+        tag.set("polycoef", " ".join(words))
+        c0, c1, *higher = self.reader.numbers(tag, "polycoef", 5, None, "equality joint")
+        table = {joint.name: k for k, joint in enumerate(joints)}
+        start = c0 + self.references.get(first, 0.0)
+        if first in table and tag.get("joint2") is None:
+            if mimic:
+                self.drivers.append(Driver(name=first, joint=first, function=start))
+            return
+        if first not in table or not second or any(higher) or _follows(joints, table, second, first):
+            text = "A coupling that is no straight line from one free joint to another is left out."
+            self.reader.note(tag, "warning", text, "Add a driver or a held sensor.", ("joints", first), "mimic")
+        elif mimic and joints[table[first]].mimic is not None:
+            self.reader.note(
+                tag, "warning", "A joint that follows two others follows the first.", "", ("joints", first)
+            )
+        elif mimic:
+            offset = start - c1 * self.references.get(second, 0.0)
+            follower = Mimic(leader=second, ratio=c1, offset=offset)
+            joints[table[first]] = dataclasses.replace(joints[table[first]], mimic=follower)
+
+
+def _follows(joints: Sequence[Joint], table: Mapping[str, int], name: str, leader: str) -> bool:
+    """Whether a joint is another one, or follows it."""
+    while name != leader:
+        mimic = joints[table[name]].mimic
+        if mimic is None:
+            return False
+        name = mimic.leader
+    return True

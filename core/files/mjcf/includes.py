@@ -1,0 +1,93 @@
+"""Included files of MJCF: what stands in them is read as if it stood in the main file, and still named by its own.
+
+https://mujoco.readthedocs.io/en/stable/XMLreference.html#include
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from core.errors import FileError
+from core.files.source import Source, source_of_file
+from core.files.xml_source import Reader, Tag, local_name, parse_xml
+from core.model import Finding
+
+MAX_INCLUDES = 1000
+MOST_INCLUDED, INCLUDE = 50_000_000, 10_000
+"""Bytes of all included files together; what a file counts besides."""
+ORIGIN = "{kinetostat}origin"
+"""Attribute of an element that came from another file than what it stands in: that file."""
+
+
+class MjcfReader(Reader):
+    """Messages name the file in which an element stands, with its line there."""
+
+    def file_of(self, tag: Tag) -> str:
+        """The main file, or the included one."""
+        while tag is not None:
+            if tag.get(ORIGIN) is not None:
+                return str(tag.get(ORIGIN))
+            tag = tag.getparent()
+        return self.file
+
+
+def keep_origin(tag: Tag, parts: list[Tag]) -> None:
+    """Parts that are taken out of an element still come from its file."""
+    for part in parts:
+        if tag.get(ORIGIN) is not None and part.get(ORIGIN) is None:
+            part.set(ORIGIN, tag.get(ORIGIN))
+
+
+class Includes:
+    """Replaces every `<include file="…"/>` by what stands in that file.
+
+    A name counts from the folder of the main file, or else of the file that includes. Each file may be included once.
+    """
+
+    def __init__(self, main: Source) -> None:
+        self.folder = os.path.dirname(os.path.abspath(main.file)) if main.file else ""
+        self.seen = {os.path.realpath(main.file)}
+        self.left = MOST_INCLUDED
+        self.findings: list[Finding] = []
+
+    def resolved(self, root: Tag, source: Source) -> Tag:
+        """The tree without includes. Raises FileError."""
+        for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
+            inner = self._file(tag, source)
+            found, findings = parse_xml(inner, forgiving=True)
+            self.findings += findings
+            children = list(self.resolved(found, inner))
+            for child in children:
+                if local_name(child) and child.get(ORIGIN) is None:
+                    child.set(ORIGIN, inner.file)
+            parent = tag.getparent()
+            at = parent.index(tag)
+            parent.remove(tag)
+            for offset, child in enumerate(children):
+                parent.insert(at + offset, child)
+        return root
+
+    def _file(self, tag: Tag, source: Source) -> Source:
+        name = tag.get("file", "")
+        folders = (self.folder, os.path.dirname(os.path.abspath(source.file))) if source.file else ("",)
+        places = [Path(folder, name) for folder in folders]
+        place = next((each for each in places if name and each.is_file()), None)
+        if place is None:
+            raise _refused(
+                tag, source, f"There is no file '{name}'.", "Put it beside the main file or correct its name."
+            )
+        key = os.path.realpath(place)
+        if key in self.seen:
+            raise _refused(tag, source, f"'{name}' is included twice, or within itself.", "Remove one of the includes.")
+        self.seen.add(key)
+        inner = source_of_file(place)
+        self.left -= INCLUDE + len(inner.data)
+        if self.left < 0 or len(self.seen) > MAX_INCLUDES:
+            what = "The files that it includes are too many, or too large, together."
+            raise _refused(tag, source, what, "Include fewer of them.")
+        return inner
+
+
+def _refused(tag: Tag, source: Source, what: str, remedy: str) -> FileError:
+    return FileError(what, where="include", file=source.file, line=tag.sourceline, remedy=remedy)

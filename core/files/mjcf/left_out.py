@@ -1,0 +1,84 @@
+"""What is not read of an MJCF file, counted, each with what it means for the motion.
+
+A finding's `field` is the word here, so that who compares motions knows which differences it explains.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from core.files.xml_source import Reader, Tag, local_name
+from core.model.validation.findings import Severity
+
+_WORDS: dict[str, tuple[Severity, str, str]] = {
+    "contacts": (
+        "warning",
+        "{n} geoms can touch others; contacts are not computed: bodies pass through one another.",
+        "Use limits, or forces with formulas, where something shall be stopped.",
+    ),
+    "pairs": ("hint", "{n} entries that choose or exclude contacts are left out.", ""),
+    "actuators": (
+        "warning",
+        "{n} actuators are left out: nothing drives or holds the joints that they act on.",
+        "Add drivers, or forces with formulas.",
+    ),
+    "keyframes": (
+        "warning",
+        "{n} keyframes are left out: the machine starts at the reference values of its joints.",
+        "Keep poses of your own.",
+    ),
+    "cones": (
+        "warning",
+        "{n} ball joints lose the largest angle to which they may turn: they turn farther.",
+        "Add a force with a formula.",
+    ),
+    "soft stops": (
+        "warning",
+        "{n} joints have stops of a softness of their own (solref, solimp, margin), which is left out: here stops are "
+        "rigid.",
+        "",
+    ),
+    "tendon limits": (
+        "warning",
+        "{n} tendons lose their limits or dry friction: they grow without bounds and slide freely.",
+        "Add forces with formulas.",
+    ),
+    "tendons": ("hint", "{n} tendons without spring, damper or mass of their own are left out.", ""),
+    "plugins": ("warning", "{n} plugins are left out, and whatever forces they compute.", ""),
+    "flexes": (
+        "warning",
+        "{n} deformable bodies are left out, with what they weigh and exert.",
+        "Put rigid bodies in their place.",
+    ),
+    "sensors": ("hint", "{n} sensors are left out.", "Add sensors here."),
+    "notes": ("hint", "{n} entries of <custom> are left out.", ""),
+}
+
+
+class LeftOut:
+    """Counts, and tells once per kind where it first stands."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, Tag] = {}
+
+    def add(self, word: str, tag: Tag, number: int = 1) -> None:
+        """More of a kind."""
+        if number:
+            self.counts[word] += number
+            self.first.setdefault(word, tag)
+
+    def sections(self, root: Tag) -> None:
+        """What stands in sections that are not read."""
+        words = {"contact": "pairs", "sensor": "sensors", "keyframe": "keyframes", "deformable": "flexes"}
+        words |= {"custom": "notes", "extension": "plugins"}
+        for section in root:
+            if (word := words.get(local_name(section))) is not None:
+                self.add(word, section, sum(1 for child in section if local_name(child)))
+
+    def tell(self) -> None:
+        """The findings."""
+        for word, number in self.counts.items():
+            severity, text, remedy = _WORDS[word]
+            self.reader.note(self.first[word], severity, text.format(n=number), remedy, field=word)

@@ -1,0 +1,237 @@
+"""Meshes of MJCF: their surfaces, and what mass they have in each of the ways that MuJoCo knows.
+
+https://mujoco.readthedocs.io/en/stable/XMLreference.html#asset-mesh
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial.transform import Rotation
+
+from core.errors import FileError, ModelError
+from core.files.meshes.lookup import resolve_mesh
+from core.files.meshes.meshes import load_mesh
+from core.files.mjcf.defaults import Settings
+from core.files.regular_file import MESH, content_of
+from core.files.source import Options
+from core.files.xml_source import Reader, Tag
+
+Array = NDArray[np.float64]
+LEGACY, CONVEX, SHELL, EXACT = "legacy", "convex", "shell", "exact"
+LEAST_VOLUME = 1e-15
+"""m³ or m² below which MuJoCo refuses a mesh."""
+MSH = ".msh"
+"""MuJoCo's own binary files."""
+
+
+class Surface(NamedTuple):
+    """points : (n, 3) m; faces : (m, 3) indices of points, counter-clockwise seen from outside"""
+
+    points: Array
+    faces: NDArray[np.int64]
+
+    @property
+    def triangles(self) -> Array:
+        """(m, 3 corners, 3)"""
+        return self.points[self.faces]
+
+
+class Content(NamedTuple):
+    """Volume (m³) or area (m²), centre (3,), and moments (3, 3) about the centre per density."""
+
+    amount: float
+    center: Array
+    moments: Array
+
+
+class Meshes:
+    """The meshes of a file by name."""
+
+    def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
+        self.reader, self.settings, self.options = reader, settings, options
+        self.tags: dict[str, Tag] = {}
+        self._surfaces: dict[str, Surface] = {}
+        for asset in reader.children(root, "asset"):
+            for tag in reader.children(asset, "mesh"):
+                stem = tag.get("file", "").replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+                self.tags.setdefault(tag.get("name", stem), tag)
+
+    def file(self, name: str) -> str:
+        """The file of a mesh, from the main file; "" if it has none."""
+        given = self.tags[name].get("file", "")
+        return self.settings.mesh_file(given) if given else ""
+
+    def found(self, name: str) -> str | None:
+        """Where the file of a mesh is."""
+        file = self.file(name)
+        if file.lower().endswith(MSH):
+            place = Path(os.path.dirname(os.path.abspath(self.reader.file)) if self.reader.file else "", file)
+            return str(place) if place.is_file() else None
+        found = resolve_mesh(file, self.reader.file, self.options.packages)
+        return None if found is None else str(found)
+
+    def scale(self, name: str) -> tuple[float, float, float]:
+        """By what it is stretched."""
+        return self.reader.vector(self.tags[name], "scale", (1.0, 1.0, 1.0), f"mesh '{name}'")
+
+    def reference(self, name: str) -> tuple[Array, Array]:
+        """Position (3,) and rotation (3, 3) of the frame in which it is used, in the one in which it is written."""
+        tag, where = self.tags[name], f"mesh '{name}'"
+        position = np.array(self.reader.vector(tag, "refpos", (0.0, 0.0, 0.0), where))
+        w, x, y, z = self.reader.numbers(tag, "refquat", 4, (1.0, 0.0, 0.0, 0.0), where)
+        return position, np.asarray(Rotation.from_quat((x, y, z, w)).as_matrix())
+
+    def surface(self, name: str) -> Surface:
+        """The mesh as geoms have it. Raises KinetostatError where it cannot be read."""
+        if name not in self._surfaces:
+            points, faces = self._written(name)
+            points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
+            position, R = self.reference(name)
+            scale = np.array(self.scale(name))
+            if not len(faces):
+                faces = hull(points)
+            if np.prod(scale) < 0.0:
+                faces = faces[:, [0, 2, 1]]
+            self._surfaces[name] = Surface(((points - position) @ R) * scale, faces)
+        return self._surfaces[name]
+
+    def _written(self, name: str) -> tuple[Array, NDArray[np.int64]]:
+        tag, where = self.tags[name], f"mesh '{name}'"
+        if tag.get("vertex") is not None:
+            count = len(tag.get("vertex", "").split())
+            points = np.array(self.reader.numbers(tag, "vertex", count - count % 3, None, where)).reshape(-1, 3)
+            words = tag.get("face", "").split()
+            corners = self.reader.numbers(tag, "face", len(words) - len(words) % 3, (), where) if words else ()
+            faces = np.array(corners, dtype=float).astype(np.int64).reshape(-1, 3)
+            if faces.size and not (faces.min() >= 0 and faces.max() < len(points)):
+                raise self.reader.error(
+                    tag, "A face names a vertex that is not there.", f"{where}, face", "Count from 0."
+                )
+            return points, faces
+        path = self.found(name) if self.file(name) else None
+        if path is None:
+            raise ModelError(f"The mesh '{self.file(name) or name}' is not found.", remedy="Put its file there.")
+        if Path(path).suffix.lower() == MSH:
+            return msh(path)
+        data = load_mesh(path)
+        return data.vertices, data.faces
+
+    def content(self, name: str) -> Content:
+        """What it encloses, or its area, in the mode that it asks for. Raises KinetostatError."""
+        return content_of_surface(self.surface(name), self.mode(name), name)
+
+    def mode(self, name: str) -> str:
+        """How its mass is found."""
+        return str(self.tags[name].get("inertia", LEGACY))
+
+
+def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
+    """Points and faces of a file in MuJoCo's own format. Raises FileError."""
+    data = content_of(path, MESH)
+    counts = np.frombuffer(data, "<i4", 4) if len(data) >= 16 else np.zeros(4, int)
+    points, normals, places, faces = (int(count) for count in counts)
+    if points < 1 or min(normals, places, faces) < 0:
+        raise FileError("The mesh holds no points.", file=path, remedy="Export it again.")
+    if len(data) != 16 + 4 * (3 * points + 3 * normals + 2 * places + 3 * faces):
+        raise FileError("The mesh is cut off, or of another format.", file=path, remedy="Export it again.")
+    corners = np.frombuffer(data, "<i4", 3 * faces, len(data) - 12 * faces).reshape(-1, 3).astype(np.int64)
+    if corners.size and not (corners.min() >= 0 and corners.max() < points):
+        raise FileError("A face names a point that is not there.", file=path, remedy="Export it again.")
+    return np.frombuffer(data, "<f4", 3 * points, 16).reshape(-1, 3).astype(float), corners
+
+
+def hull(points: Array) -> NDArray[np.int64]:
+    """(m, 3) faces of the convex hull. Raises ModelError."""
+    try:
+        found = ConvexHull(points)
+    except (QhullError, ValueError):
+        raise ModelError("The points of a mesh lie in one plane.", remedy="Give the body its inertia.") from None
+    a, b, c = (points[found.simplices[:, k]] for k in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) < 0.0
+    faces = found.simplices.astype(np.int64)
+    faces[inward] = faces[inward][:, [0, 2, 1]]
+    return faces
+
+
+def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
+    """Volume or area with centre and moments. Raises ModelError.
+
+    exact: pyramids over the faces, counted with their signs; legacy: all as positive, from the middle of the surface,
+    so that hollows count too; convex: of the hull; shell: the surface itself.
+    """
+    triangles = surface.triangles
+    middle = _middle(triangles)
+    if mode == CONVEX:
+        triangles = surface.points[hull(surface.points)]
+    amounts = _amounts(triangles, middle, mode)
+    total = float(amounts.sum())
+    if not total >= LEAST_VOLUME:
+        what = "has no area" if mode == SHELL else "encloses no volume"
+        raise ModelError(f"The mesh '{name}' {what}.", remedy="Close its surface, or give the body its inertia.")
+    center = amounts @ (0.75 * triangles.mean(axis=1) + 0.25 * middle) / total
+    corners = triangles - center
+    amounts = _amounts(corners, np.zeros(3), mode)
+    twice = np.einsum("n,nij,nik->jk", amounts, corners, corners)
+    sums = corners.sum(axis=1)
+    products = (twice + np.einsum("n,nj,nk->jk", amounts, sums, sums)) / (12.0 if mode == SHELL else 20.0)
+    return Content(float(amounts.sum()), center, np.trace(products) * np.eye(3) - products)
+
+
+def _areas(triangles: Array) -> Array:
+    """(m, 3) normals times areas."""
+    return 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+
+
+def _middle(triangles: Array) -> Array:
+    """(3,) the centre of a surface."""
+    areas = np.linalg.norm(_areas(triangles), axis=1)
+    return np.asarray(areas @ triangles.mean(axis=1) / max(float(areas.sum()), LEAST_VOLUME))
+
+
+def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
+    """(m,) areas, or volumes of pyramids from a point."""
+    normals = _areas(triangles)
+    if mode == SHELL:
+        return np.asarray(np.linalg.norm(normals, axis=1))
+    volumes = np.einsum("ij,ij->i", triangles.mean(axis=1) - apex, normals) / 3.0
+    return np.abs(volumes) if mode == LEGACY else volumes
+
+
+# ------------------------------------------------------------------------------- fitted primitives
+
+
+def fitted(kind: str, content: Content, surface: Surface, bounds: bool) -> tuple[Array, tuple[float, float, float]]:
+    """(4, 4) pose in the mesh, and half sizes as MJCF counts them, of a primitive that takes the place of a mesh.
+
+    bounds : around its bounding box in its principal axes; else of the box of equal inertia
+    """
+    moments, axes = np.linalg.eigh(content.moments)
+    moments, axes = moments[::-1], axes[:, ::-1]
+    axes = axes * np.array([1.0, 1.0, np.sign(np.linalg.det(axes))])
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = axes, content.center
+    if not bounds:
+        squares = 6.0 * (moments.sum() - 2.0 * moments) / content.amount
+        x, y, z = (float(value) for value in 0.5 * np.sqrt(np.maximum(squares, 0.0)))
+        sizes = {
+            "sphere": ((x + y + z) / 3.0, 0.0, 0.0),
+            "capsule": ((x + y) / 2.0, max(0.0, z - (x + y) / 4.0), 0.0),
+            "cylinder": ((x + y) / 2.0, z, 0.0),
+        }
+        return pose, sizes.get(kind, (x, y, z))
+    own = (surface.points - content.center) @ axes
+    low, high = own.min(axis=0), own.max(axis=0)
+    pose[:3, 3] += axes @ ((low + high) / 2.0)
+    x, y, z = (float(value) for value in (high - low) / 2.0)
+    sizes = {
+        "sphere": (max(x, y, z), 0.0, 0.0),
+        "capsule": (max(x, y), z - max(x, y), 0.0),
+        "cylinder": (max(x, y), z, 0.0),
+    }
+    return pose, sizes.get(kind, (x, y, z))

@@ -1,0 +1,165 @@
+"""Passive forces of MJCF that are no fields of joints: polynomial springs and dampers, compensated gravity.
+
+A spring pushes back with x (k + k₁ x + k₂ x²), a damper with v (d + d₁ |v| + d₂ v²)
+(https://mujoco.readthedocs.io/en/stable/computation/index.html#polynomial-forces).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.files.xml_source import Names, Reader, Tag
+from core.model import WORLD, Body, Force, Frame, Joint, Pose, Sensor
+
+Array = NDArray[np.float64]
+Coefficients = tuple[float, float, float]
+NOTHING: Coefficients = (0.0, 0.0, 0.0)
+
+
+def coefficients(reader: Reader, tag: Tag, attribute: str, where: str) -> Coefficients:
+    """Linear, quadratic and cubic coefficient of an attribute; what is missing is 0."""
+    count = len(tag.get(attribute, "").split())
+    found = reader.numbers(tag, attribute, min(max(count, 1), 3), (0.0,), where)
+    first, second, third = (*found, 0.0, 0.0)[:3]
+    return first, second, third
+
+
+def added(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coefficients:
+    """one + factor · other."""
+    first, second, third = (a + factor * b for a, b in zip(one, other, strict=True))
+    return first, second, third
+
+
+def spring_law(stiffness: Coefficients, stretch: str) -> str:
+    """What a spring says beyond its linear part, as a formula of how far it is stretched."""
+    _, second, third = stiffness
+    return _sum((second, f"{stretch}*{stretch}"), (third, f"{stretch}*{stretch}*{stretch}"))
+
+
+def damper_law(damping: Coefficients, rate: str = "rate") -> str:
+    """What a damper says beyond its linear part, as a formula of its rate."""
+    _, second, third = damping
+    return _sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
+
+
+def together(*laws: str) -> str | None:
+    """The sum of formulas, of which some may be empty; None if all are."""
+    return " + ".join(law for law in laws if law) or None
+
+
+def _sum(*terms: tuple[float, str]) -> str:
+    return " + ".join(f"({factor!r})*{text}" for factor, text in terms if factor)
+
+
+class Springs(NamedTuple):
+    """Stiffness and damping of a joint; relaxed : where it exerts nothing."""
+
+    stiffness: Coefficients
+    damping: Coefficients
+    relaxed: tuple[float, ...] = ()
+
+    @property
+    def bent(self) -> bool:
+        """Whether they are more than the linear ones that joints have as fields."""
+        return any((*self.stiffness[1:], *self.damping[1:]))
+
+
+class Passive:
+    """Collects the elements that these forces are made of; names : those of bodies and frames."""
+
+    def __init__(self, names: Names) -> None:
+        self.names, self.force_names, self.sensor_names = names, Names(), Names()
+        self.forces: list[Force] = []
+        self.sensors: list[Sensor] = []
+        self.frames: list[Frame] = []
+
+    def add(self, name: str, **fields: object) -> None:
+        """A force."""
+        self.forces.append(Force(name=self.force_names.add(name), **fields))  # type: ignore[arg-type]
+
+    def measure(self, name: str, kind: str, a: str, b: str) -> str:
+        """The name of a new sensor between two frames."""
+        given = self.sensor_names.add(name)
+        self.sensors.append(Sensor(name=given, kind=kind, a="" if a == WORLD else a, b=b))
+        return given
+
+    def frame(self, name: str, parent: str, pose: Pose) -> str:
+        """The name of a new frame."""
+        given = self.names.add(name)
+        self.frames.append(Frame(name=given, parent=parent, pose=pose))
+        return given
+
+    # ------------------------------------------------------------------------------- joints
+
+    def in_joint(self, joint: Joint, springs: Springs) -> None:
+        """What the polynomials of a joint exert beyond their linear parts."""
+        if joint.info.nq == 1:
+            rest = springs.relaxed[0] if springs.relaxed else 0.0
+            stretch = f"(length - ({rest!r}))" if rest else "length"
+            law = together(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
+            self.add(joint.name, kind="joint", joint=joint.name, law=law)
+            return
+        if any(springs.damping[1:]):
+            for coordinate in ("wx", "wy", "wz"):
+                law = damper_law(springs.damping)
+                self.add(f"{joint.name}_{coordinate}", kind="joint", joint=joint.name, coordinate=coordinate, law=law)
+        if any(springs.stiffness[1:]):
+            self._turning(joint, springs)
+        if joint.kind == "free":
+            self._moving(joint, springs)
+
+    def _turning(self, joint: Joint, springs: Springs) -> None:
+        """A torque against the rotation vector from where the spring is relaxed, in the axes of the child."""
+        turn = springs.relaxed[3:] if joint.kind == "free" else joint.a.rotation
+        a = self.frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
+        sensor = self.measure(f"{joint.name}_turn", "orientation", a, joint.child)
+        values = [f"{sensor}.{axis}" for axis in "xyz"]
+        torque = _against(values, springs.stiffness)
+        self.add(
+            f"{joint.name}_turn",
+            kind="wrench",
+            a=_or_empty(joint.parent),
+            b=joint.child,
+            resolve=joint.child,
+            torque=torque,
+        )
+
+    def _moving(self, joint: Joint, springs: Springs) -> None:
+        """Forces on the origin of a free body against its displacement and velocity, in world axes."""
+        force = ["0"] * 3
+        if any(springs.stiffness[1:]):
+            sensor = self.measure(f"{joint.name}_place", "position", WORLD, joint.child)
+            away = [f"({sensor}.{axis} - ({rest!r}))" for axis, rest in zip("xyz", springs.relaxed, strict=False)]
+            force = list(_against(away, springs.stiffness))
+        if any(springs.damping[1:]):
+            sensor = self.measure(f"{joint.name}_velocity", "velocity", WORLD, joint.child)
+            laws = [damper_law(springs.damping, f"{sensor}.{axis}") for axis in "xyz"]
+            force = [f"{before} - ({law})" for before, law in zip(force, laws, strict=True)]
+        self.add(joint.name, kind="wrench", b=joint.child, force=tuple(force))
+
+    # ------------------------------------------------------------------------------- gravity
+
+    def compensated(self, body: Body, part: float, gravity: Sequence[float]) -> None:
+        """A force at the centre of mass of a body against a part of its weight."""
+        center = tuple(float(x) for x in body.center_of_mass)
+        b = body.name
+        if any(center):
+            b = self.frame(f"{body.name}_com", body.name, Pose(position=center))  # type: ignore[arg-type]
+        lift = tuple(-part * float(body.mass) * g for g in gravity)
+        self.add(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
+
+
+def _against(values: Sequence[str], stiffness: Coefficients) -> tuple[str, ...]:
+    """−x_i (k₁ r + k₂ r²) with the length r of x."""
+    square = " + ".join(f"{value}*{value}" for value in values)
+    _, second, third = stiffness
+    factor = _sum((second, f"sqrt({square} + 1e-30)"), (third, f"({square})"))
+    return tuple(f"-{value}*({factor})" for value in values)
+
+
+def _or_empty(frame: str) -> str:
+    return "" if frame == WORLD else frame

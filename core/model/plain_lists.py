@@ -1,0 +1,72 @@
+"""What a person may write for an element or a vector in short: lists and arrays whose sizes say what they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import ModelError
+
+Rows = tuple[tuple[Any, ...], ...]
+
+ORTHOGONALITY_TOLERANCE = 1e-6
+"""Largest entry of RᵀR − 1 of nine numbers that are taken for a rotation."""
+
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers and truth values as Python's, an array of one row or column with one index; else the same."""
+    dimensions = getattr(value, "ndim", None)
+    if dimensions == 0 and hasattr(value, "item"):
+        return value.item()
+    if dimensions == 2 and 1 in value.shape:
+        return value.ravel()
+    return value
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value has items: a list, tuple or array, no text and no element."""
+    return hasattr(plain(value), "__iter__") and not isinstance(value, str | dict)
+
+
+def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
+    """The rows of a square matrix, None if the items are none."""
+    rows = tuple(tuple(row) if is_list(row) else () for row in items)
+    return rows if len(rows) == size and all(len(row) == size for row in rows) else None
+
+
+def scalars(items: tuple[Any, ...]) -> bool:
+    """Whether no item is a list itself."""
+    return not any(is_list(item) for item in items)
+
+
+def named_axis(value: Any) -> Any:
+    """The direction that "x", "-z" … name; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower()
+    direction = _AXES.get(word.lstrip("+-"))
+    if direction is None or len(word) > 2:
+        raise ModelError(f"'{value[:40]}' names no axis.", remedy="Write x, y, z, -x, -y, -z, or three numbers.")
+    return tuple(-entry + 0.0 for entry in direction) if word[0] == "-" else direction
+
+
+def angles_of_matrix(value: Any) -> Any:
+    """The angles about the fixed axes x, y, z of a 3×3 rotation matrix; anything else as it is."""
+    rows = matrix_of(tuple(value), 3) if is_list(value) else None
+    if rows is None:
+        return value
+    import numpy as np  # whoever has matrices has loaded it
+
+    from core.spatial.rotation import angles_of
+
+    try:
+        R = np.array(rows, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("A rotation matrix needs numbers.", remedy="Give angles where formulas are meant.") from None
+    if not abs(R.T @ R - np.eye(3)).max() < ORTHOGONALITY_TOLERANCE or np.linalg.det(R) < 0.0:
+        raise ModelError(
+            "These nine numbers are no rotation: their rows are not of length 1, at right angles and right-handed.",
+            remedy="Give a rotation matrix, three angles about x, y, z, or a quaternion x, y, z, w.",
+        )
+    return tuple(float(angle) + 0.0 for angle in angles_of(R))

@@ -1,0 +1,111 @@
+"""Small things everyone meets in the window: menus, the palette, keys after a number, dialogs of files."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+
+from app.commands import table
+from app.dialogs.palette import score
+
+
+def test_quit_is_last_in_its_menu(bench):
+    assert bench.window.actions_.menu("File").actions()[-1].objectName() == "file.quit"
+
+
+def test_switches_in_menus_show_their_check_marks(bench):
+    """A picture would be drawn in their place."""
+    for command in table().values():
+        action = bench.window.actions_.by_id[command.id]
+        assert action.isCheckable() == (command.checked is not None), command.id
+        assert action.isIconVisibleInMenu() != action.isCheckable(), command.id
+    grid = bench.window.actions_.by_id["view.show_grid"]
+    before = grid.isChecked()
+    bench.window.run("view.show_grid")
+    assert grid.isChecked() is not before
+    assert bench.window.settings.flag("grid") is grid.isChecked()
+    bench.window.run("view.show_grid")
+
+
+@pytest.mark.parametrize(
+    ("typed", "exact", "others"),
+    [
+        ("link", "link", ["Link transforms", "link1", "Add link"]),
+        ("Move", "Move", ["Remove", "Move to front", "Moved view"]),
+        ("open", "Open", ["Open recent", "Open example", "Reopen"]),
+        ("t", "t", ["Torque", "tool", "t1"]),
+    ],
+)
+def test_the_very_name_comes_first(typed, exact, others):
+    assert all((score(typed, exact) or 0.0) > (score(typed, other) or 0.0) for other in others)
+
+
+def test_an_element_is_found_first_by_its_own_name(bench):
+    from app.dialogs.palette import CommandPalette
+    from core.files import loads
+    from core.files.native.migrations import VERSION
+
+    names = ("Frame", "frames_of_view", "Fit", "energy")
+    bodies = "".join(f"  {name}: {{mass: 1, inertia: [1, 1, 1]}}\n" for name in names)
+    bench.session.start(loads(f"kinetostat: {VERSION}\nbodies:\n{bodies}"))
+    for name in names:
+        palette = CommandPalette(bench.window)
+        palette._filter(name)
+        found = palette.list.item(0).data(Qt.ItemDataRole.UserRole)
+        assert found.title.casefold() == name.casefold()
+        palette.close()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape])
+def test_keys_are_the_scenes_again_after_a_number(bench, key):
+    bench.example("puma560")
+    box = next(iter(bench.window.sliders.rows.values())).box
+    bench.window.docks.show("sliders")
+    box.setFocus()
+    box.selectAll()
+    if key != Qt.Key.Key_Escape:
+        QTest.keyClicks(box, "12")
+    QTest.keyClick(box, key)
+    bench.wait(lambda: bench.window.focusWidget() is bench.window.viewport)
+    if key != Qt.Key.Key_Escape:
+        assert box.text() == "12°"
+
+
+def test_escape_first_takes_back_what_is_typed(bench):
+    bench.example("puma560")
+    box = next(iter(bench.window.sliders.rows.values())).box
+    bench.window.docks.show("sliders")
+    before = box.text()
+    box.setFocus()
+    box.selectAll()
+    QTest.keyClicks(box, "77")
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    QTest.qWait(50)
+    assert box.text() == before
+    assert bench.window.focusWidget() in (box, box.findChild(QLineEdit))
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    bench.wait(lambda: bench.window.focusWidget() is bench.window.viewport)
+
+
+def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch, tmp_path):
+    from resources import EXAMPLES
+
+    folder = tmp_path / "machines"
+    folder.mkdir()
+    path = folder / "arm.kst"
+    path.write_text((EXAMPLES / "pendulum.kst").read_text(encoding="utf-8"), encoding="utf-8")
+    asked = []
+    answer = lambda _parent, title, start="", *a, **k: asked.append((title, str(start))) or ("", "")  # noqa: E731
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", answer)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
+    bench.window.files.open(path)
+    bench.wait(lambda: bench.session.path == path)
+    window = bench.window
+    for command in ("file.open", "file.save_as", "file.picture", "element.add_assembly"):
+        if command in table():
+            window.run(command)
+    window.plots.ask_export()
+    window.simulation_panel.runs.load()
+    window.dialogs.film()
+    assert len(asked) >= 5
+    assert [each for each in asked if not each[1].startswith(str(folder))] == []

@@ -1,0 +1,29 @@
+"""A tendon: springs or dampers on the lines of its sensors, and in its joints."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from core.model import Force
+from viz.drawlist.elements import along_sensor, in_joint
+from viz.drawlist.elements.element_look import Look
+from viz.drawlist.elements.on_line import law_icon
+from viz.drawlist.item import Item
+from viz.drawlist.skeleton import Skeleton
+
+
+def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
+    """What acts along each strand."""
+    for number, strand in enumerate(force.strands):
+        kind, look = ("sensor", along_sensor.items) if strand.sensor else ("joint", in_joint.items)
+        part = dataclasses.replace(force, kind=kind, strands=(), sensor=strand.sensor, joint=strand.joint)
+        for item in look(skeleton, part):
+            yield dataclasses.replace(item, id=f"{item.id}/{number}")
+
+
+def _icon(force: Force) -> str:
+    return "spring" if force.stiffness != 0.0 else law_icon(force)
+
+
+LOOK = Look(items, "line_force", _icon, of=("forces", "tendon"))
