@@ -1,7 +1,7 @@
 """What other programs and books call our kinds, fields and commands, so that a message can name ours.
 
 meant_by("hinge", JOINT_KINDS)      ["revolute"]
-meant_by("pin.w", names)            ["pin.v"]: of a name with dots, its last part
+meant_by("pin.w", names)            ["pin.v"]: of a name with dots its last part, else what stands before it
 """
 
 from __future__ import annotations
