@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         Sensor,
         Setting,
         Sphere,
+        Strand,
         SubAssembly,
         World,
     )

@@ -46,7 +46,7 @@ def same(before: Context, now: Context, reads: str) -> bool:
         return False
     if before.p != now.p:
         return False
-    return reads == "machine" or np.array_equal(before.q, now.q)
+    return reads == "machine" or (before.t == now.t and np.array_equal(before.q, now.q))
 
 
 # ----------------------------------------------------------------------------------- words
@@ -85,7 +85,7 @@ def changes(asked: Asked, reads: str, now: Context, settings: Settings) -> str:
     moved = _moved(before, now) if reads == "pose" else []
     if moved:
         parts.append(f"moved: {_some(moved, MOST)}")
-    return "; ".join(parts) or "the machine was edited"
+    return "; ".join(parts) or "another moment"
 
 
 def _some(words: Sequence[str], most: int) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.document.run_pose import matched
 from core.simulation import METHODS
+from core.simulation.methods.method_table import ATOL, AUTOMATIC, RTOL
 from core.simulation.start_speeds import start_speeds
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ class RunSettings:
     """
 
     duration: float = 10.0
-    method: str = "rk54"
-    rtol: float = 1e-7
-    atol: float = 1e-8
+    method: str = AUTOMATIC
+    rtol: float = RTOL
+    atol: float = ATOL
     step: float | None = None
     output: float | None = None
     start: str = "pose"
@@ -84,12 +85,14 @@ class RunSettings:
 
 
 class Start(NamedTuple):
-    """State a run begins with: q (nq,), v (nv,), time (s), and the run it branches from."""
+    """State a run begins with: q (nq,), v (nv,), time (s), the run it branches from, and states of force elements by
+    name, those that are not at rest."""
 
     q: Array
     v: Array
     time: float = 0.0
     parent: Record | None = None
+    x: Mapping[str, float] = MappingProxyType({})
 
 
 def start_of(run_settings: RunSettings, session: Session) -> Start:
@@ -106,7 +109,8 @@ def start_of(run_settings: RunSettings, session: Session) -> Start:
         moment = matched_speeds(mech, k.mech, speeds_at(k, runs.time))
         if run_settings.start == "moment":
             q = matched(session, k, k.at(runs.time))
-            return Start(q, moment, runs.time, record)
+            states = dict(zip(k.mech.x_names, k.states_at(runs.time).tolist(), strict=False))
+            return Start(q, moment, runs.time, record, {n: x for n, x in states.items() if n in mech.x_names})
         return Start(session.q.copy(), moment, 0.0, record)
     if run_settings.start == "rest":
         return Start(session.rest.copy(), v)
@@ -138,6 +142,7 @@ def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict
         "output": run_settings.output,
         "q0": start.q,
         "v0": start.v,
+        "x0": dict(start.x) or None,
         "start": start.time,
         "parameters": dict(session.edited_parameters) or None,
         "torque": forces or None,

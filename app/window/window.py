@@ -211,6 +211,7 @@ class Window(QMainWindow):
             (self.session.message, self.messages.tell),
             (self.messages.shown, self.log.add),
             (self.session.produced, self._produced),
+            (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
             (self.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 PARALLEL = 1e-7
 """Sine of the angle below which two axes are parallel, and part of the machine's size below which they meet."""
 POSES = 20
+TIED_POSES, TIED_TOLERANCE = 3, 1e-9
+"""Random poses at which a constraint is asked which joints it ties, and the entry of its row (SI) that counts."""
 
 
 class Row(NamedTuple):
@@ -142,7 +144,22 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
                 where=f"joint '{inside[0]}'",
                 remedy="Choose another tip.",
             )
+    for joint in path:
+        if (tie := _tied_by(mech, joint.name)) is not None:
+            raise ModelError(
+                f"The joint is tied by constraint '{tie}', which a DH table cannot say.",
+                where=f"joint '{joint.name}'",
+                remedy="Take the constraint away, or choose another tip.",
+            )
     return path
+
+
+def _tied_by(mech: Mechanism, joint: str) -> str | None:
+    """The first constraint (a rod, a gear …) that a joint moves; None if there is none."""
+    columns = [mech.constraint_jacobian(mech.random(seed))[:, mech.joint_v(joint)] for seed in range(TIED_POSES)]
+    moves = np.any(np.abs(columns) > TIED_TOLERANCE, axis=(0, 2))
+    rows = zip(mech.compiled.rows, moves, strict=True)
+    return next((row.element for row, moved in rows if moved and row.collection == "constraints"), None)
 
 
 def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:

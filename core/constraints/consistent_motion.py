@@ -9,13 +9,15 @@ joints with one coordinate first, of early joints first. What contradicts is an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.machine_size import speed_units
+from core.constraints.named_values import motion_by_name
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
-from core.errors import AssemblyError, ModelError, near_misses
+from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
 from core.numerics.rank import inverse
 from core.traces.compiled import Compiled
@@ -32,9 +34,9 @@ SURELY, BARELY = 0.2, 1e-6
 ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 
 
-def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, float], p: Values = None, t: float = 0.0) -> Array:
+def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
     """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
-    values = _by_name(compiled, given)
+    values = motion_by_name(compiled, "v", given, p)
     v = _completed(compiled, q, values, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
     if (found := contradiction(compiled, q, v, p, t)) is not None:
         raise contradiction_error(compiled, found)
@@ -45,15 +47,15 @@ def named_accelerations(
     compiled: Compiled,
     q: Array,
     v: Array,
-    given: Mapping[str, float],
+    given: Mapping[str, Any],
     p: Values = None,
     t: float = 0.0,
     *,
     steady: Sequence[str] = (),
 ) -> Array:
     """(nv,) the same of accelerations at speeds v; steady : names of speeds that stay as they are, if they can."""
-    values = _by_name(compiled, given)
-    first = [k for k in _by_name(compiled, dict.fromkeys(steady, 0.0)) if k not in values]
+    values = motion_by_name(compiled, "a", given, p)
+    first = [k for k in motion_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
     every = np.ones(len(compiled.rows), dtype=bool)
     return _completed(compiled, q, values, first, demanded, every, p, 2)
@@ -123,17 +125,6 @@ def independent_speeds(
                 chosen.append(k)
                 rows = rows - np.outer(rows @ row, row) / float(row @ row)
     return sorted(chosen)
-
-
-def _by_name(compiled: Compiled, given: Mapping[str, float]) -> dict[int, float]:
-    """Index of a speed → value."""
-    known = {name: k for k, name in enumerate(compiled.v_names)}
-    for name, value in given.items():
-        if name not in known:
-            raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(str(name), known))
-        if not np.isfinite(value):
-            raise ModelError(f"{value} is not a finite number.", where=f"speed '{name}'", remedy="Give a number.")
-    return {known[name]: float(value) for name, value in given.items()}
 
 
 def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:

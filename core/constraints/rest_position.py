@@ -108,7 +108,8 @@ def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
         if not joint.rest or not joint.info.nv or joint.name in driven:
             continue
         stated = np.array([own.numbers.scalar(x, f"joint '{joint.name}', rest") for x in joint.rest])
-        stands = cut_coordinates.coordinate(compiled, q, joint.name, p)
+        in_tree = joint.name in own.joints
+        stands = q[own.slice_q(joint.name)] if in_tree else cut_coordinates.coordinate(compiled, q, joint.name, p)
         if joint.info.nq > joint.info.nv:
             way = joint.info.between(stated, stands)
             found += [

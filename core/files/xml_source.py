@@ -33,9 +33,9 @@ def parse_xml(source: Source, forgiving: bool = False) -> tuple[Tag, list[Findin
 
     forgiving : what stands behind the end of the root element, such as a stray end tag, is left out and told
     """
-    source, told = _begun_late(source)
+    source, late = _begun_late(source)
     root, findings = _parsed(source, forgiving)
-    return _without_default_namespace(root), told + findings
+    return _without_default_namespace(root), late + findings
 
 
 def _without_default_namespace(root: Tag) -> Tag:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
-from core.constraints.named_values import by_name
-from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model.formula.evaluation import Numbers
 from core.numerics.tolerances import RANK_TOLERANCE
 
 Array = NDArray[np.float64]
-
-AGREED_SPEED = 1e-9
-"""Difference (rad/s, m/s, or part of the speed) that speeds of joints that follow one another may have."""
 
 
 def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None) -> Array:
@@ -37,29 +29,6 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
             v[mech.joint_v(name)] = prescribed[name]
     cut = [name for name in prescribed if cut_coordinates.closes_loop(mech.compiled, name)]
     return _with_cut(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
-
-
-def named_speeds(mech: Mechanism, given: Mapping[str, Any], p: Array | None = None) -> dict[str, float]:
-    """Speeds given by name (see `core.constraints.named_values`) by their own names, rad/s, m/s; those of followers as
-    of what leads them.
-
-    Raises ModelError for names that there are not, and where a joint and its follower do not agree.
-    """
-    found: dict[str, float] = {}
-    for name, value in by_name(mech.compiled, "v", given, p, "v0").items():
-        own, ratio = name, 1.0
-        if name in mech.compiled.coordinates.followers:
-            own = mech.v_names[mech.joint_v(name).start]
-            ratio = float(mech.following(name, p)[0][0])
-        wanted = value / ratio if ratio else 0.0
-        if abs(ratio * found.get(own, wanted) - value) > AGREED_SPEED * max(1.0, abs(value)):
-            raise ModelError(
-                f"{value:.6g} contradicts '{own}', which it follows {ratio:g} times as fast.",
-                where=f"v0 of '{name}'",
-                remedy="Give one of them; the other follows.",
-            )
-        found[own] = wanted
-    return found
 
 
 def _with_cut(

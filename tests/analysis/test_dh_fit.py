@@ -12,6 +12,7 @@ from core.errors import ModelError
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Frame, Joint, Mimic, Model, Pose
+from tests.functions.consistent_states import model_of
 
 
 def example(name):
@@ -80,3 +81,9 @@ def test_what_no_table_can_hold_is_named():
         fit(Mechanism(follower), "b")
     with pytest.raises(ModelError, match="closed loop"):
         fit(Mechanism(example("four_bar")))
+
+
+@pytest.mark.parametrize("machine", ["rods", "gears"])
+def test_joints_that_rods_or_gears_tie_have_no_table(machine):
+    with pytest.raises(ModelError, match=r"tied by constraint '(mesh|pusher)'"):
+        fit(Mechanism(model_of(machine)), "tool")

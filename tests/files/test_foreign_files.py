@@ -200,7 +200,7 @@ def test_files_that_import_files_many_times_end_in_a_message(tmp_path, suffix):
         else:
             text = "<mujoco><worldbody/>" + f'<include file="{following}"/>' * 10 * (k < 9) + "</mujoco>"
         (tmp_path / f"a{k}.{suffix}").write_text(text)
-    with pytest.raises(FileError, match="more than 20000 bodies together|too many, or too large, together") as caught:
+    with pytest.raises(FileError, match="more than 20000 bodies together|included twice") as caught:
         load(tmp_path / f"a0.{suffix}")
     assert caught.value.line
     assert caught.value.remedy

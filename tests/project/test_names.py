@@ -58,6 +58,7 @@ ONE_MEANING = {
     "meshes": "triangles of bodies",
     "mobility": "freedoms and redundant constraints",
     "model": "the whole document",
+    "over_strands": "a force over joints and sensors: a tendon",
     "panel": "the panel of its room",
     "process": "work in a process of its own",
     "quantity": "numbers with units",

@@ -15,7 +15,18 @@ from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.passing_wheel import PassingWheel
 from app.widgets.plain_keys import FieldKeys, PlainKeys
-from core.model import CONSTRAINT_KINDS, FORCE_KINDS, SENSOR_KINDS, WORLD, Constraint, Force, Joint, Model, Sensor
+from core.model import (
+    CONSTRAINT_KINDS,
+    FORCE_KINDS,
+    SENSOR_KINDS,
+    WORLD,
+    Constraint,
+    Force,
+    Joint,
+    Model,
+    Sensor,
+    Strand,
+)
 from core.model.edits.rewiring import geometric_sensors, scalar_sensors
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 
@@ -253,7 +264,7 @@ def fitting_sensors(model: Model, owner: Element) -> list[str]:
     """Names of the sensors that an element can refer to."""
     if isinstance(owner, Sensor):
         return [sensor.name for sensor in model.expanded.sensors if sensor.kind == owner.kind]
-    return scalar_sensors(model) if isinstance(owner, Force) else geometric_sensors(model)
+    return scalar_sensors(model) if isinstance(owner, Force | Strand) else geometric_sensors(model)
 
 
 class CoordinateEditor(FieldEditor):

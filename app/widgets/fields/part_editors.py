@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QVBoxLayout, QWid
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.element_form import ElementForm, replaced
-from app.widgets.fields.field_editor import Commit, Context, FieldEditor
+from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
 from app.widgets.fields.titles import title_of, type_title
 from app.widgets.quantities.quantity_text import Measure, number, value_in, with_unit
 from app.widgets.section import Section
 from core.errors import KinetostatError
-from core.model import SHAPE_TYPES, Inertia, Model, Pose, Shape
+from core.model import SHAPE_TYPES, Inertia, Model, Pose, Shape, Strand
+from core.model.edits.rewiring import first_strand, together
 from core.model.fields import Element, Field, PartKind, PartsKind, ReferenceKind, fields_of
 
 
@@ -25,6 +26,8 @@ def fresh(element: type, model: Model, owner: Element) -> Any:
     """A new nested element with its defaults; required references name the first element that fits."""
     from app.widgets.fields.choice_editors import names_for
 
+    if element is Strand:
+        return first_strand(model)
     given: dict[str, Any] = {}
     for field in fields_of(element):
         if field.required and isinstance(field.kind, ReferenceKind):
@@ -223,7 +226,9 @@ class PartsEditor(FieldEditor):
             form.show_element(self.value[index], context)
 
     def _put(self, index: int, name: str, value: Any, gesture: object) -> str:
-        new, problem = replaced(self.value[index], name, value)
+        assert self._shown is not None
+        given = value if isinstance(value, Together) else together(self._shown[1].model, self.value[index], name, value)
+        new, problem = replaced(self.value[index], name, Together(given))
         return problem or self.commit((*self.value[:index], new, *self.value[index + 1 :]), gesture)
 
     def _move(self, index: int, by: int) -> None:

@@ -123,10 +123,10 @@ class Meshes:
         return data.vertices, data.faces
 
     def content(self, name: str) -> Content:
-        """What it encloses, or its area, in the way that it asks for. Raises KinetostatError."""
-        return content_of_surface(self.surface(name), self.way(name), name)
+        """What it encloses, or its area, in the mode that it asks for. Raises KinetostatError."""
+        return content_of_surface(self.surface(name), self.mode(name), name)
 
-    def way(self, name: str) -> str:
+    def mode(self, name: str) -> str:
         """How its mass is found."""
         return str(self.tags[name].get("inertia", LEGACY))
 
@@ -159,7 +159,7 @@ def hull(points: Array) -> NDArray[np.int64]:
     return faces
 
 
-def content_of_surface(surface: Surface, way: str, name: str) -> Content:
+def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
     """Volume or area with centre and moments. Raises ModelError.
 
     exact: pyramids over the faces, counted with their signs; legacy: all as positive, from the middle of the surface,
@@ -167,19 +167,19 @@ def content_of_surface(surface: Surface, way: str, name: str) -> Content:
     """
     triangles = surface.triangles
     middle = _middle(triangles)
-    if way == CONVEX:
+    if mode == CONVEX:
         triangles = surface.points[hull(surface.points)]
-    amounts = _amounts(triangles, middle, way)
+    amounts = _amounts(triangles, middle, mode)
     total = float(amounts.sum())
     if not total >= LEAST_VOLUME:
-        what = "has no area" if way == SHELL else "encloses no volume"
+        what = "has no area" if mode == SHELL else "encloses no volume"
         raise ModelError(f"The mesh '{name}' {what}.", remedy="Close its surface, or give the body its inertia.")
     center = amounts @ (0.75 * triangles.mean(axis=1) + 0.25 * middle) / total
     corners = triangles - center
-    amounts = _amounts(corners, np.zeros(3), way)
+    amounts = _amounts(corners, np.zeros(3), mode)
     twice = np.einsum("n,nij,nik->jk", amounts, corners, corners)
     sums = corners.sum(axis=1)
-    products = (twice + np.einsum("n,nj,nk->jk", amounts, sums, sums)) / (12.0 if way == SHELL else 20.0)
+    products = (twice + np.einsum("n,nj,nk->jk", amounts, sums, sums)) / (12.0 if mode == SHELL else 20.0)
     return Content(float(amounts.sum()), center, np.trace(products) * np.eye(3) - products)
 
 
@@ -194,13 +194,13 @@ def _middle(triangles: Array) -> Array:
     return np.asarray(areas @ triangles.mean(axis=1) / max(float(areas.sum()), LEAST_VOLUME))
 
 
-def _amounts(triangles: Array, apex: Array, way: str) -> Array:
+def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
     """(m,) areas, or volumes of pyramids from a point."""
     normals = _areas(triangles)
-    if way == SHELL:
+    if mode == SHELL:
         return np.asarray(np.linalg.norm(normals, axis=1))
     volumes = np.einsum("ij,ij->i", triangles.mean(axis=1) - apex, normals) / 3.0
-    return np.abs(volumes) if way == LEGACY else volumes
+    return np.abs(volumes) if mode == LEGACY else volumes
 
 
 # ------------------------------------------------------------------------------- fitted primitives

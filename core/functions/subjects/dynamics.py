@@ -10,6 +10,7 @@ from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Matrix, Message, Report, Result, Table, rows_of
+from core.functions.subjects.actuation import ACTUATORS, actuator_words, chosen_actuators
 from core.functions.text import Amount, Cell, Column
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
@@ -42,42 +43,45 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
 
 
 def inverse_dynamics(
-    context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool
+    context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool, actuators: str
 ) -> Result:
     """Joint torques of a given motion."""
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
-    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive))
+    acting, where = _acting(context, actuators)
+    forces = mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting)
+    tau = without_dust(forces, SOLVED_FRACTION if where else ROUNDING_FRACTION)
     rows = tuple(
         (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction and springs " + ("included" if passive else "left out")
-    note += _at_independent(context)
+    note += where
     titles = ("Joint", "Speed", "Acceleration", "Torque or force")
     return Table(title="Inverse dynamics", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def gravity(context: Context) -> Result:
+def gravity(context: Context, actuators: str) -> Result:
     """Joint torques that hold the machine against gravity."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
+    acting, where = _acting(context, actuators)
     columns = [without_dust(mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): what the joints must exert to stand still"
-    if mech.compiled.lasting.any():
+    acting, where = _acting(context, actuators)
+    if where:
         still = np.zeros(mech.nv)
-        columns.insert(0, without_dust(mech.inverse_dynamics(q, still, still, p=p, passive=False)))
+        holding = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
+        columns.insert(0, without_dust(holding, SOLVED_FRACTION))
         titles.append("Of the tree cut open")
-        note = (
-            f"what must be exerted to stand still{_at_independent(context)}; G(q) of the tree holds it as if cut open"
-        )
+        note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -85,28 +89,41 @@ def gravity(context: Context) -> Result:
     return Table(title="Gravity torques", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _at_independent(context: Context) -> str:
-    """Where forces act in a machine with loops or constraints."""
-    return "; forces act at independent joints, the others follow" if context.mech.compiled.lasting.any() else ""
+def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
+    """(names of the speeds at which forces act, None: independent ones; what to say of them, '' for an open chain):
+    the actuators named, else the default ones, unless they cannot hold the machine at this pose."""
+    from core.analysis.actuators import loose_words, transmission
+
+    mech = context.mech
+    if not actuators and not mech.compiled.lasting.any():
+        return None, ""
+    chosen = chosen_actuators(mech, actuators)
+    loose = transmission(mech, context.q, chosen, context.p).loose
+    if actuators or not loose.shape[1]:
+        return chosen.names, f"; {actuator_words(chosen)}"
+    return None, f"; at independent joints. {loose_words(mech, chosen, loose)}"
 
 
 def mass_matrix(context: Context) -> Result:
-    """The joint-space mass matrix and its eigenvalues; with loops that of independent joints, too."""
+    """The joint-space mass matrix and its eigenvalues; with loops that of the actuators, too."""
     import numpy as np
 
+    from core.analysis.actuators import default_actuators, transmission
     from core.constraints.consistent_motion import reduction
 
     mech, q, p = context.mech, context.q, context.p
     M = np.array(mech.mass_matrix(q, p=p))
     if not mech.compiled.lasting.any():
         return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
-    chosen, follow = reduction(mech.compiled, q, p)
+    chosen = default_actuators(mech.compiled)
+    (follow, loose), indices, remark = transmission(mech, q, chosen, p), list(chosen.indices), actuator_words(chosen)
+    if loose.shape[1]:
+        (indices, follow), remark = reduction(mech.compiled, q, p), "of independent joints, the others follow"
     of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)
-    if not chosen:
+    if not indices:
         text = "What holds the machine leaves it no motion at this pose, so only the tree cut open has a mass matrix."
         return Report(title="Mass matrix", parts=(Message(title="", text=text, severity="warning"), of_tree))
-    names, remark = [mech.v_names[i] for i in chosen], "of independent joints, the others follow"
-    M = follow.T @ M @ follow
+    names, M = [mech.v_names[i] for i in indices], follow.T @ M @ follow
     return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, names, remark), _properties(M), of_tree))
 
 
@@ -160,12 +177,13 @@ FUNCTIONS = (
         "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction and springs can be left out. "
         + SPEEDS_FOLLOW
         + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
-        "loops the torques are those at independent joints that move the whole machine.",
+        "loops or constraints the torques are those of the actuators, which move the whole machine.",
         inverse_dynamics,
         (
             _SPEEDS,
             Values("accelerations", "Joint accelerations", "Accelerations by name; others follow, or are zero", rate=2),
             Flag("passive", "Damping, friction, springs", "Include the joints' own forces", True),
+            ACTUATORS,
         ),
         needs=(needs_motion,),
         live=True,
@@ -175,9 +193,10 @@ FUNCTIONS = (
         "Gravity torques",
         "Dynamics",
         "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
-        "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by torques at independent "
-        "joints alone; G(q) of the tree, cut open, stands beside them.",
+        "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by the torques of its "
+        "actuators alone; G(q) of the tree, cut open, stands beside them.",
         gravity,
+        (ACTUATORS,),
         needs=(needs_motion,),
         live=True,
         robotica="ELDynamics",
@@ -188,7 +207,7 @@ FUNCTIONS = (
         "Dynamics",
         "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
         "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal. With "
-        "loops or constraints it is the matrix of independent joints, all others moving along; that of the tree, cut "
+        "loops or constraints it is the matrix of the actuators, all other joints moving along; that of the tree, cut "
         "open, stands below.",
         mass_matrix,
         needs=(needs_motion,),

@@ -31,14 +31,19 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     """Poses of frames at the present pose."""
     import numpy as np
 
-    from core.functions.rounding import without_dust
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
+    fraction = SOLVED_FRACTION if mech.compiled.constrained else ROUNDING_FRACTION
+    size = characteristic_length(mech, p)
     matrices: list[Result] = []
     rows: list[tuple[Cell, ...]] = []
     for name in frames:
-        X_RF = without_dust(np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p))))
+        X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
+        X_RF[:3, :3] = without_dust(X_RF[:3, :3], fraction)
+        X_RF[:3, 3] = without_dust(X_RF[:3, 3], fraction, size)
         matrices.append(
             Matrix(
                 title=f"Pose of {name} in {reference}",
@@ -72,7 +77,7 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 def jacobian(context: Context, frame: str, axes: str, actuators: str, length: float | None) -> Result:
     """The 6×k velocity Jacobian of a frame, with its rank and singular values.
 
-    In a machine with loops or constraints k counts the actuators, and all other speeds follow them.
+    In a machine with loops k counts the actuators, and all other speeds follow them.
     """
     import numpy as np
 
@@ -83,7 +88,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
     if not chosen.names:
-        text = f"{frame} has no Jacobian: what holds the machine leaves it no motion at this pose."
+        text = f"{frame} has no Jacobian: nothing can move, all joints are held by what constrains the machine."
         return Message(title="Jacobian", text=text, severity="warning")
     J = actuated_jacobian(mech, q, frame, chosen, p)
     R_WF = np.array(mech.frame(q, frame, p=p))[:3, :3] if axes == "frame" else np.eye(3)
@@ -180,7 +185,7 @@ def inverse_kinematics(
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
-    left = [self_motions(context.mech, b.q, frame, target, context.p) if b.reached else 0 for b in found]
+    left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
         pose = without_dust(branch.q, SOLVED_FRACTION)

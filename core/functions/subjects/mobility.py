@@ -135,6 +135,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
     """Axis and pitch of the motion of one frame against another."""
+    from core.analysis.manipulability import characteristic_length
     from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
@@ -151,8 +152,18 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
             )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} against {reference} in free motion {motion}"
-    value = screw(mech, q, v, frame, reference, p)
+    value = _tidy(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
     return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
+
+
+def _tidy(value: Screw, size: float) -> Screw:
+    """Without rounding errors in direction and point, in a machine of this size (m)."""
+    import dataclasses
+
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
+
+    direction = without_dust(value.direction, SOLVED_FRACTION)
+    return dataclasses.replace(value, direction=direction, point=without_dust(value.point, SOLVED_FRACTION, size))
 
 
 def _screw_table(title: str, value: Screw) -> Result:

@@ -23,6 +23,8 @@ def together(model: Model, element: Element, field: str, value: Any) -> dict[str
     changes: dict[str, Any] = {field: value}
     if isinstance(element, Force | Sensor | Constraint) and field == "kind":
         changes.update(_needs(model, element, value))
+    elif isinstance(element, Strand) and field in ("joint", "sensor") and value:
+        changes["sensor" if field == "joint" else "joint"] = ""
     elif isinstance(element, Driver):
         changes.update(_of_driver(model, element, field, value))
     elif isinstance(element, Sensor) and field in ("joint", "force") and value:
@@ -41,7 +43,7 @@ def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dic
         if getattr(element, needed):
             return {}
         if needed == STRANDS:
-            return {needed: (Strand(joint=_first(single_joints(model), "joint with one coordinate")),)}
+            return {needed: (first_strand(model),)}
         if needed == SENSOR:
             return {needed: _first(scalar_sensors(model), "sensor that measures one length or angle")}
         return {needed: _first(joints, "joint") if needed == JOINT else _point(model, element.a)}
@@ -81,6 +83,11 @@ def _coordinate(model: Model, joint: str, present: str) -> str:
 def geometric_sensors(model: Model) -> list[str]:
     """Names of sensors that can be held or driven: functions of the pose alone."""
     return [sensor.name for sensor in model.expanded.sensors if sensor.info.geometric]
+
+
+def first_strand(model: Model) -> Strand:
+    """A strand of the first joint that can be one. Raises ModelError."""
+    return Strand(joint=_first(single_joints(model), "joint with one coordinate"))
 
 
 def single_joints(model: Model) -> list[str]:

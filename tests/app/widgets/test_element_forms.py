@@ -19,6 +19,7 @@ from core.model import (
     Parameter,
     Sensor,
     Setting,
+    Strand,
     SubAssembly,
 )
 
@@ -104,6 +105,30 @@ def test_a_force_shows_what_its_kind_uses_and_keeps_the_rest(qtbot, settings):
     session.undo()
     session.undo()
     assert session.model.forces[0].joint == ""
+
+
+def test_a_tendon_is_made_of_joints_and_sensors(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled", stiffness=50.0))
+    choose(panel.form.editors["kind"], "tendon")
+    assert fields(panel) == {
+        *("name", "kind", "stiffness", "rest", "damping", "law", "strands", "inertia", "description")
+    }
+    assert session.model.forces[0].strands == (Strand(joint="elbow"),)
+    editor = panel.form.editors["strands"]
+    editor.section.open()
+    assert editor.add(Strand) == ""
+    form = editor.items[1][1].content
+    retype(qtbot, form.editors["sensor"].combo.lineEdit(), "reach")
+    assert session.model.forces[0].strands == (Strand(joint="elbow"), Strand(sensor="reach"))
+    session.undo()
+    assert session.model.forces[0].strands == (Strand(joint="elbow"), Strand(joint="elbow"))
+
+
+def test_where_a_spring_is_relaxed_is_asked_for_where_there_is_one(qtbot, settings):
+    _, panel = shown(qtbot, settings, Joint(name="swing", parent="world", child="sled", cut="yes"))
+    assert "spring_rest" not in fields(panel)
+    retype(qtbot, panel.form.editors["stiffness"].edit, "3")
+    assert "spring_rest" in fields(panel)
 
 
 def test_units_follow_the_sensor_along_which_a_force_acts(qtbot, settings):
