@@ -125,7 +125,7 @@ def mass_matrix(context: Context) -> Result:
     if not mech.compiled.lasting.any():
         return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
     chosen = default_actuators(mech.compiled)
-    (follow, loose), indices, remark = transmission(mech, q, chosen, p), list(chosen.indices), actuator_words(chosen)
+    (follow, loose), indices, remark = transmission(mech, q, chosen, p), chosen.indices, actuator_words(chosen)
     if loose.shape[1]:
         (indices, follow), remark = reduction(mech.compiled, q, p), "of independent joints, the others follow"
     of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)
