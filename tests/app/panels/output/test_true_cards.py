@@ -387,7 +387,7 @@ def test_a_failing_function_leaves_no_false_number(desk_of, monkeypatch):
     card = desk.live("gravity")
     origin, text = card.origin.text(), card.result.to_text()
 
-    def fails(context):
+    def fails(context, **options):
         raise KinetostatError("The loop does not close here.")
 
     monkeypatch.setitem(FUNCTIONS, "gravity", dataclasses.replace(FUNCTIONS["gravity"], run=fails))
