@@ -35,30 +35,31 @@ MAKING = (
     ("", "the integrators", 10),
 )
 """What is compiled by the beginning of its module's name, and about how long that takes, s."""
-_told: ContextVar[tuple[Tell, set[str]] | None] = ContextVar("told", default=None)
+_listener: ContextVar[tuple[Tell, set[str]] | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def telling(tell: Tell) -> Iterator[None]:
     """Inside, whatever waits for loops that this computer has not compiled yet says so before it does, once for each
     part: with what, and about how long. Who is told may wait until somebody else has made them."""
-    before = _told.set((tell, set()))
+    before = _listener.set((tell, set()))
     try:
         yield
     finally:
-        _told.reset(before)
+        _listener.reset(before)
 
 
 def _tell(module: str) -> None:
     """Say that loops of a module are compiled now."""
-    told = _told.get()
-    if told is None:
+    listener = _listener.get()
+    if listener is None:
         return
+    tell, said = listener
     own = module.removeprefix(f"{_CORE}.simulation.")
     what, seconds = next((what, seconds) for begin, what, seconds in MAKING if own.startswith(begin))
-    if what not in told[1]:
-        told[1].add(what)
-        told[0](f"Compiling {what}: once on this computer, about {seconds} s …")
+    if what not in said:
+        said.add(what)
+        tell(f"Compiling {what}: once on this computer, about {seconds} s …")
 
 
 class KeptLoops:
