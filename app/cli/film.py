@@ -14,6 +14,7 @@ from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 from app.cli.terminal import say, say_progress
 from core.functions.subjects.sequences import VIEWS
+from core.simulation.methods.method_table import AUTOMATIC
 
 ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
 
@@ -55,7 +56,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     metavar="KIND[:NAME]",
     help=f"Show vectors: {', '.join(ARROWS)}; of one element, or of all (repeat).",
 )
-@click.option("--method", default="rk54", show_default=True, help="Integrator, of a model.")
+@click.option("--method", default=AUTOMATIC, show_default=True, help="Integrator, of a model.")
 @click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, of a model (repeat).")
 @pose_options
 @reading_options
@@ -91,23 +92,28 @@ def command(
 def _run(file: str, options: dict[str, Any]) -> Any:
     """The run of an HDF5 file, or of a model."""
     from core.simulation import Run, simulate
+    from core.simulation.stepping.loop_cache import telling
 
     if Path(file).suffix.lower() in (".h5", ".hdf5"):
         return Run.load(file)
-    from app.cli.run import formulas
+    from app.cli.run import formulas, waits
 
     reading = {name: options[name] for name in READING}
     machine = context(read(file, **reading).model, options["sets"], options["pose"])
     if sys.stderr.isatty():
-        say("Simulating (the integrators are prepared the first time on a machine) …", err=True)
-    return simulate(
-        machine.mech,
-        options["duration"],
-        q0=machine.q,
-        method=options["method"],
-        torque=formulas(options["torques"]),
-        output=min(1.0 / options["fps"], 0.01),
-    )
+        say("Simulating …", err=True)
+    with telling(waits):
+        run = simulate(
+            machine.mech,
+            options["duration"],
+            q0=machine.q,
+            method=options["method"],
+            torque=formulas(options["torques"]),
+            output=min(1.0 / options["fps"], 0.01),
+        )
+    for note in run.notes:
+        say(note, err=True)
+    return run
 
 
 def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:

@@ -14,7 +14,7 @@ import click
 from app.cli.machine import FILE, READING, context, named_quantities, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
-from core.simulation.methods.method_table import METHODS
+from core.simulation.methods.method_table import ATOL, AUTOMATIC, METHODS, RTOL
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""
@@ -59,11 +59,11 @@ class Interruption:
     help="Write the run: .h5 (whole), .csv or .sim (SIMNON); - for CSV on the output stream.",
 )
 @click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion, in s.")
-@click.option("--method", type=click.Choice(tuple(METHODS)), default="rk54", show_default=True, help="Integrator.")
+@click.option("--method", type=click.Choice(tuple(METHODS)), default=AUTOMATIC, show_default=True, help="Integrator.")
 @click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
-@click.option("--rtol", type=QuantityType("none"), default=1e-8, show_default=True, help="Relative tolerance per step.")
+@click.option("--rtol", type=QuantityType("none"), default=RTOL, show_default=True, help="Relative tolerance per step.")
 @click.option(
-    "--atol", type=QuantityType("none"), default=1e-9, show_default=True, help="Absolute tolerance per step, SI."
+    "--atol", type=QuantityType("none"), default=ATOL, show_default=True, help="Absolute tolerance per step, SI."
 )
 @click.option("--sample", type=QuantityType("time"), help="Time between samples, in s.")
 @click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Coordinate at the start, as --pose (repeat).")
@@ -110,6 +110,7 @@ def command(
     """
     from core.errors import SimulationError
     from core.simulation import simulate, warm_up
+    from core.simulation.stepping.loop_cache import telling
 
     reading = {name: options.pop(name) for name in READING}
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
@@ -119,7 +120,7 @@ def command(
     interruption = Interruption()
     progress = _Progress(sys.stderr.isatty(), interruption)
     try:
-        with interruption:
+        with interruption, telling(waits):
             warm_up((options["method"],))
             run = simulate(
                 machine.mech,
@@ -139,12 +140,15 @@ def command(
                 _save(error.run, output, names)
             say(f"The motion until then is in {output}.", err=True)
         raise
-    finally:
-        progress.waiting.cancel()
     if output and not growing:
         _save(run, output, names)
     _report(run, output, names)
     return STOPPED if run.statistics.ended else 0
+
+
+def waits(words: str) -> None:
+    """Say what is waited for, before it is."""
+    say(words, err=True)
 
 
 STREAM = "-"
@@ -174,27 +178,16 @@ def _prove(machine: Any, output: str | None, names: list[str]) -> None:
 
 SOON = 0.5
 """Seconds after which it can be told how much time is left."""
-PATIENCE = 3.0
-"""Seconds without a sign of life after which it is said what takes so long."""
 
 
 class _Progress:
-    """What the run is at, on stderr: that the integrator is being made, if that takes long; on a terminal a line that
-    counts up, with the time left."""
+    """What the run is at: on a terminal a line on stderr that counts up, with the time left."""
 
     def __init__(self, counts: bool, interruption: Interruption | None = None) -> None:
         self.counts, self.interruption = counts, interruption or Interruption()
         self.first: tuple[float, float] | None = None
-        self.waiting = threading.Timer(PATIENCE, self.prepare)
-        self.waiting.daemon = True
-        self.waiting.start()
-
-    def prepare(self) -> None:
-        """Say why nothing moves yet."""
-        say("Preparing the integrator: its machine code is made once and kept (up to a minute) …", err=True)
 
     def __call__(self, part: float) -> None:
-        self.waiting.cancel()
         self.interruption.begun = True
         now = time.monotonic()
         began, before = self.first = self.first or (now, part)
@@ -234,6 +227,8 @@ def _report(run: Any, output: str | None, names: list[str]) -> None:
         f" {s.evaluations} evaluations{implicit}, {len(run)} samples",
         err=aside,
     )
+    for note in run.notes:
+        say(note, err=True)
     if aside:
         return
     for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):

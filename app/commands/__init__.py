@@ -24,6 +24,7 @@ def table() -> dict[str, Command]:
         panels,
         paths,
         playback,
+        quitting,
         simulation,
         tools,
         vectors,
@@ -46,6 +47,6 @@ def table() -> dict[str, Command]:
         playback,
         functions,
         manual,
+        quitting,
     )
-    every = (*(command for module in modules for command in module.COMMANDS), files.QUIT)
-    return {command.id: command for command in every}
+    return {command.id: command for module in modules for command in module.COMMANDS}

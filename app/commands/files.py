@@ -132,8 +132,3 @@ COMMANDS = (
         help="Empty the list of files opened lately.",
     ),
 )
-
-QUIT = Command(
-    "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
-)
-"""Last in its menu, whatever other modules put there."""

@@ -49,13 +49,14 @@ def _has_run(bench: Workbench) -> bool:
 _DAMPING = tuple(
     Command(
         f"simulation.damping_{key}",
-        title,
+        f"{title}, {rate:g} per second" if rate else title,
         lambda w, key=key: w.runs.damp(key),
-        f"{MENU}/Damping",
+        f"{MENU}/Artificial damping",
         checked=lambda w, key=key: w.runs.damping == key,
-        help=f"Interactive dynamics: slow all motion down at {rate:g} per second."
+        help=f"Interactive dynamics: slow all motion down at {rate:g} per second, beside what the machine itself does. "
+        "The status line and the name of the run say so."
         if rate
-        else "Interactive dynamics without damping but that of the joints.",
+        else "Interactive dynamics moves as a simulation does: nothing but the machine itself slows it down.",
     )
     for key, (title, rate) in DAMPINGS.items()
 )
@@ -137,8 +138,8 @@ COMMANDS = (
         checked=lambda w: w.runs.live,
         section="live",
         toolbar="simulation",
-        help="Run in real time: drag any body to pull it, pause, rearrange by hand, go on with the hand's speed. "
-        "What moved is kept as a run.",
+        help="Run in real time, from the start and with the settings of the Simulation panel: drag any body to pull "
+        "it, pause, rearrange by hand, go on with the hand's speed. What moved is kept as a run.",
     ),
     Command(
         "simulation.pause",

@@ -39,9 +39,9 @@ class Message:
 
 class MessageCard(QFrame):
     """Shows the newest message at the top of a widget; keeps all of them in `log`. `words` says a text with the
-    person's units, in which `told` hands severity and text on."""
+    person's units, in which `shown` hands severity and text on."""
 
-    told = Signal(str, str)
+    shown = Signal(str, str)
 
     def __init__(self, host: QWidget, words: Callable[[str], str] = str) -> None:
         super().__init__(host)
@@ -74,7 +74,7 @@ class MessageCard(QFrame):
         """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
-        self.told.emit(severity, text)
+        self.shown.emit(severity, text)
         self._draw()
         self._text.setText(text)
         self._text.setAccessibleName(f"{severity}: {text}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Names in a short line; the rest is counted."""
-NEAR = 1e-9
+REST_TOLERANCE = 1e-9
 """Distance from the rest pose, rad or m, up to which a coordinate is said to be at rest."""
 UNTITLED = "untitled"
 RENAMED = ("bodies", "frames", "joints", "parameters")
@@ -46,7 +46,7 @@ def same(before: Context, now: Context, reads: str) -> bool:
         return False
     if before.p != now.p:
         return False
-    return reads == "machine" or np.array_equal(before.q, now.q)
+    return reads == "machine" or (before.t == now.t and np.array_equal(before.q, now.q))
 
 
 # ----------------------------------------------------------------------------------- words
@@ -85,7 +85,7 @@ def changes(asked: Asked, reads: str, now: Context, settings: Settings) -> str:
     moved = _moved(before, now) if reads == "pose" else []
     if moved:
         parts.append(f"moved: {_some(moved, MOST)}")
-    return "; ".join(parts) or "the machine was edited"
+    return "; ".join(parts) or "another moment"
 
 
 def _some(words: Sequence[str], most: int) -> str:
@@ -101,7 +101,7 @@ def _placed(context: Context, settings: Settings) -> Iterator[str]:
     """The coordinates that are not at rest."""
     mech = context.mech
     for each, value, rest in zip(mech.coordinates, context.q, mech.rest(), strict=True):
-        if abs(value - rest) > NEAR:
+        if abs(value - rest) > REST_TOLERANCE:
             yield f"{each.name} = {_shown(float(value), each.dimension, settings)}"
 
 
@@ -154,7 +154,7 @@ def _moved(before: Context, now: Context) -> list[str]:
     """The coordinates that stand elsewhere."""
     old = dict(zip(before.mech.q_names, before.q, strict=True))
     pairs = zip(now.mech.q_names, now.q, strict=True)
-    return [name for name, value in pairs if name in old and abs(value - old[name]) > NEAR]
+    return [name for name, value in pairs if name in old and abs(value - old[name]) > REST_TOLERANCE]
 
 
 # ----------------------------------------------------------------------------------- asking again

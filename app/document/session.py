@@ -201,7 +201,9 @@ class Session:
             self.message.emit("error", str(error))
             return
         pose = pose_of(self.mech, preview.q)
-        if model is self.model and pose == self.state.pose:
+        if model is not self.model:  # the rest pose may be another one now: what is seen stays
+            pose = dict(zip(self.mech.q_names, preview.q.tolist(), strict=True))
+        elif pose == self.state.pose:
             self._shown = self._shown.following(None)  # that of a run gives way to it
             self.cancel()
             return

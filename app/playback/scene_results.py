@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from app.playback.clock import Player
     from app.playback.sequence import Sequence
     from app.viewport.stage import Stage
+    from core.model import Model
 
 
 class SceneResults:
@@ -36,6 +38,10 @@ class SceneResults:
         self._document = session.document
         self._following = False
         """True for a result that follows the pose: it does not move the view."""
+        self._alone: tuple[Model, PoseSequence] | None = None
+        """Machine and pose of the one ellipsoid that stands in the scene, if there is one."""
+        self._card = 0
+        """The card with which that ellipsoid follows; 0: it does not."""
         self._pointed = False
         """True while arrows of a result stand in the scene: they belong to one pose."""
         self._trip: tuple[camera.View, camera.View] | None = None
@@ -50,6 +56,7 @@ class SceneResults:
         """Show what a result has for the scene, if anything; of several sequences the first."""
         parts = [part.scene_parts() for part in leaves(result)]
         self._following = result.live
+        card = result.card if result.live else 0
         for part in parts:
             if part.arrows is not None:
                 self._show_arrows(part.arrows)
@@ -57,7 +64,13 @@ class SceneResults:
                 self._show_ranges(part.ranges)
         sequence = next((part for part in parts if part.poses is not None), None)
         if sequence is not None and sequence.poses is not None:
-            self._open(sequence.poses, sequence.field)
+            self._open(sequence.poses, sequence.field, card)
+
+    def keep_following(self, follows: Callable[[int], bool]) -> None:
+        """An ellipsoid whose card follows no longer goes with the pose."""
+        if self._card and not follows(self._card):
+            self._card = 0
+            self._drop_ellipsoid()
 
     # ----------------------------------------------------------------------------- arrows, ranges
 
@@ -90,9 +103,10 @@ class SceneResults:
 
     # ----------------------------------------------------------------------------- sequences
 
-    def _open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
+    def _open(self, poses: PoseSequence, field: EllipsoidField | None, card: int) -> None:
         self._clear()
         if len(poses.q) == 1 and field is not None:
+            self._alone, self._card = (self._view.session.model, poses), card
             self._open_single(poses, field)
             return
         sequence, player = self._sequence, self._player
@@ -155,6 +169,7 @@ class SceneResults:
         if self._player.strip is self._sequence:
             self._player.show_strip(None)
         self._return()
+        self._alone, self._card = None, 0
         self._sequence.clear()
         self._view.scene.overlays.ghosts((), [])
         self._view.scene.range_box.frame(())
@@ -221,18 +236,29 @@ class SceneResults:
             self._drop_arrows()
         if self._document != session.document:
             self._document = session.document
+            self._sequence.leave()
             self._view.scene.range_box.fix(())
             self._pictures.ranges = ()
             self._turn_back()
         sequence = self._sequence
-        if old.model is not new.model and sequence.active and sequence.names != session.mech.frame_names:
+        if old.model is not new.model and self._alone is None and sequence.active and not sequence.holds():
             sequence.leave()
 
     def _session_moved(self) -> None:
         self._drop_arrows()
+        self._drop_ellipsoid()
         player, previewing = self._player, self._view.session.previewing
         if player.playing and (self._sequence.active or (previewing and not player.keeps_on)):
             player.hold()
+
+    def _drop_ellipsoid(self) -> None:
+        """An ellipsoid that does not follow goes with the pose it belongs to."""
+        if self._alone is None or self._card:
+            return
+        session, (model, poses) = self._view.session, self._alone
+        same = model is session.model and np.array_equal(np.array(poses.q[0]), session.q)
+        if not same or any(session.p.get(name) != value for name, value in poses.p[0].items()):
+            self._sequence.leave()
 
     def _runs_changed(self) -> None:
         """Another run is played: the sequence goes."""

@@ -18,6 +18,8 @@ RATE = 25
 """Poses per second when there are many; a sequence lasts `SHORTEST` s at least, a pose `LONGEST_STEP` s at most."""
 SHORTEST = 2.5
 LONGEST_STEP = 0.5
+SAME_PLACE_TOLERANCE = 1e-9
+"""Entries of poses (m, or of a rotation) that differ by less are those of the same place."""
 
 
 class Sequence:
@@ -52,7 +54,22 @@ class Sequence:
         self.poses, self.field, self.index = poses, field, 0
         mech = self.mech
         self.names = mech.frame_names
-        self.arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
+        self.arrays = self._placed(poses)
+
+    def holds(self) -> bool:
+        """Whether the machine as it is now still stands so in these poses."""
+        poses = self.poses
+        mech = self._session.mech
+        if poses is None or self.names != mech.frame_names:
+            return False
+        known = set(mech.p_names)
+        fits = all(len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True))
+        return self.foreign or (fits and np.allclose(self.arrays, self._placed(poses), 0.0, SAME_PLACE_TOLERANCE))
+
+    def _placed(self, poses: PoseSequence) -> list[np.ndarray]:
+        """Poses of all frames, (n, 4, 4) each."""
+        mech = self.mech
+        return [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
 
     def open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
         """An ellipsoid at the one pose that the machine has."""

@@ -30,9 +30,9 @@ from core.functions.results import Result
 
 PAUSE = 15
 """Milliseconds between two turns, at least."""
-QUICK = 0.04
+QUICK = 0.02
 """A function slower than this (s), or not yet timed, runs beside the window and follows as fast as it can."""
-TURN = 0.03
+TURN = 0.02
 """Seconds of quick functions in one turn; what is left waits for the next."""
 
 new_card = itertools.count(1).__next__
@@ -95,6 +95,10 @@ class Answers(QObject):
     def follows(self, card: int) -> bool:
         """Whether the answer on a card is kept true."""
         return card in self._following
+
+    def answers(self, card: int) -> bool:
+        """Whether the answer on a card is kept true, and can be given now."""
+        return self.follows(card) and not self.problem(card)
 
     def problem(self, card: int) -> str:
         """Why the answer on a card cannot be kept true at the moment; "" if it can."""

@@ -17,10 +17,13 @@ from pathlib import Path
 from core.functions.context import Cancelled
 from core.mechanism import Mechanism
 from core.simulation import METHODS, precompilation
+from core.simulation.methods.method_table import AUTOMATIC
 from core.simulation.precompilation import STAGES
 
 LIBRARIES = ("scipy.linalg", "scipy.spatial.transform", "scipy.interpolate")
 """What the start needs none of, but somebody will."""
+
+WAITING = "Compiling the integrators: once on this computer, up to a minute …"
 
 
 class IntegratorCode:
@@ -37,8 +40,11 @@ class IntegratorCode:
             self._thread = threading.Thread(target=self._work, name="integrators", daemon=True)
             self._thread.start()
 
-    def wait(self, cancelled: Callable[[], bool], *stages: str) -> None:
-        """Until these stages (or all) are done, in a thread that is not the window's. Raises Cancelled."""
+    def wait(self, cancelled: Callable[[], bool], *stages: str, tell: Callable[[str], object] = str) -> None:
+        """Until these stages (or all) are done, in a thread that is not the window's; if that is not so yet, `tell` is
+        called before with words for what is waited for. Raises Cancelled."""
+        if self.busy(*stages):
+            tell(WAITING)
         for name in stages or self._ready:
             while self.busy(name):
                 if cancelled():
@@ -99,7 +105,7 @@ def integrators() -> IntegratorCode:
     return IntegratorCode(STAGES, precompilation.mark)
 
 
-def stages_for(mech: Mechanism, method: str = "rk54") -> tuple[str, ...]:
+def stages_for(mech: Mechanism, method: str = AUTOMATIC) -> tuple[str, ...]:
     """What a run of a machine needs."""
     held, stiff = ("loops",) if mech.constrained else (), ("stiff",) if METHODS[method].implicit else ()
     return ("usual", *held, *stiff)

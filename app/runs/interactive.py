@@ -14,10 +14,11 @@ from PySide6.QtCore import QObject, QTimer
 from app.background.lifetime import Lifetime
 from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
-from app.runs.run_settings import matched_speeds, speeds_at
+from app.runs.run_settings import arguments, start_of
 from app.viewport.annotations import line
 from core.errors import KinetostatError
 from core.simulation.live import SLICE, Live
+from core.simulation.stepping.loop_cache import telling
 
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
@@ -39,7 +40,9 @@ HAND = 0.1
 """Seconds of a movement by hand that tell its speed."""
 LEAST = 3
 """Poses of a movement by hand that are kept, however far apart slow pictures set them."""
-DAMPINGS = {"none": ("No damping", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
+DAMPINGS = {"none": ("None", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
+"""Artificial damping: id → title, rate in 1/s."""
+NAME = "Interactive"
 HINT = "Running: drag a body to pull it · Space pauses, to move it by hand · Esc ends and keeps the run"
 PAUSED = "Paused: drag a body or handle by hand · Space goes on, with the hand's speed · Esc ends and keeps the run"
 
@@ -57,7 +60,7 @@ class Interactive(QObject):
         self._simulation, self._jobs = simulation, jobs
         self.live: Live | None = None
         self.starting = False
-        self.damping = "light"
+        self.damping = "none"
         self.pace = 1.0
         """Simulated per real time, over the last ticks."""
         self._timer = QTimer(self, interval=TICK)
@@ -69,6 +72,8 @@ class Interactive(QObject):
         self._document = 0
         self._own = False
         self._tool = "select"
+        self._standing = ""
+        """Words for the status line, without what is said of damping."""
         self._tool_waits = False
         """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
         self._life = Lifetime()
@@ -103,31 +108,28 @@ class Interactive(QObject):
         self.starting, self._document = True, session.document
         self._player.hold()
         self._view.say("Preparing …")
-        q, v = session.q.copy(), self._present_speeds()
-        mech, p = session.mech, dict(session.p)
-        forces = {name: value for name, value in self._simulation.run_settings.forces.items() if name in mech.v_names}
+        mech, run_settings = session.mech, self._simulation.run_settings
+        wanted = arguments(run_settings, session, start_of(run_settings, session))
+        wanted.pop("output")  # a slice
         damping = DAMPINGS[self.damping][1]
 
         def work(progress: Any, cancelled: Any) -> Live:
-            integrators().wait(cancelled, *stages_for(mech))
-            live = Live(mech, q, v, parameters=p, torque=forces or None, damping=damping)
-            trial = Live(mech, live.q, live.v, parameters=p, damping=1.0)  # all machine code is made here
-            trial.grab(mech.frame_names[-1], np.zeros(3), np.zeros(3))
-            trial.advance(SLICE)
-            return live
+            def tell(words: str) -> None:
+                progress(0.0, words)
+
+            integrators().wait(cancelled, *stages_for(mech, run_settings.method), tell=tell)
+            with telling(tell):
+                trial = Live(mech, **wanted)  # all machine code is made here
+                trial.advance(SLICE)
+                trial.grab(mech.frame_names[-1], np.zeros(3), np.zeros(3))
+                trial.advance(SLICE)
+            return Live(mech, **wanted, damping=damping)
 
         job = self._jobs.start("Preparing interactive dynamics", work)
+        job.progressed.connect(lambda _, words: self._view.say(words or "Preparing …"))
         job.succeeded.connect(self._begin)
         job.failed.connect(self._failed)
         job.stopped.connect(self._dropped)
-
-    def _present_speeds(self) -> Array:
-        """Those of the run at the playhead while it is shown; else none."""
-        session = self._session
-        record = session.runs.current
-        if not session.following or record is None:
-            return np.zeros(session.mech.nv)
-        return matched_speeds(session.mech, record.run.mech, speeds_at(record.run, session.runs.time))
 
     def _begin(self, live: Live) -> None:
         self.starting = False
@@ -166,9 +168,16 @@ class Interactive(QObject):
             self._stand(PAUSED)
             self.changed.emit()
 
+    @property
+    def damping_words(self) -> str:
+        """That motion is slowed down artificially, and how much; empty if it is not."""
+        title, rate = DAMPINGS[self.damping]
+        return f"Artificial damping: {title.lower()}, {rate:g} per second" if rate else ""
+
     def _stand(self, words: str) -> None:
         """Words for the status line as long as it goes on like this."""
-        self._view.standing = words
+        self._standing = words
+        self._view.standing = " · ".join(filter(None, (self.damping_words, words)))
         self._view.say()
 
     def toggle(self) -> None:
@@ -180,6 +189,7 @@ class Interactive(QObject):
         self.damping = which
         if self.live is not None:
             self.live.damping = DAMPINGS[which][1]
+            self._stand(self._standing)
         self.changed.emit()
 
     def stop(self, words: str = "") -> None:
@@ -195,8 +205,10 @@ class Interactive(QObject):
             self._view.gestures.choose(self._tool)
         self._view.say(words)
         run = live.run()
+        for note in run.notes if run is not None else ():
+            self._session.message.emit("hint", note)
         if run is not None and self._document == self._session.document:
-            record = self._session.runs.add(run, "Interactive")
+            record = self._session.runs.add(run, named(live))
             self._session.runs.seek(float(record.run.time[-1]))
         else:
             self._session.follow(None)
@@ -302,3 +314,9 @@ class Interactive(QObject):
             live.place(session.q, v)
         except KinetostatError as error:
             session.message.emit("warning", str(error))
+
+
+def named(live: Live) -> str:
+    """What a run is called: how it was made, and what slowed it down beside the machine itself."""
+    rates = " and ".join(f"{rate:g}" for rate in live.dampings)
+    return f"{NAME}, artificial damping {rates} 1/s" if rates else NAME

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from psygnal import Signal
@@ -19,9 +20,11 @@ from app.preferences.settings import Settings
 from app.runs.integrator_code import integrators, stages_for
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
+from core.functions.context import Cancelled
 from core.simulation import Run, simulate
 from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import CANCELLED
+from core.simulation.stepping.loop_cache import telling
 
 GROW = 60
 """Milliseconds between two looks at a growing run."""
@@ -108,16 +111,24 @@ class Simulation(QObject):
         stages = stages_for(mech, self.run_settings.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
-            if integrators().busy(*stages):
-                progress(0.0, "Preparing the integrators (once on this machine) …")
-                integrators().wait(cancelled, *stages)
+            integrators().wait(cancelled, *stages, tell=lambda words: progress(0.0, words))
             progress(0.0, "Compiling the equations …")
-            whole.append(
-                simulate(
-                    mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled, watch=pieces.append
-                )
-            )
-            return whole[0]
+            share = 0.0
+
+            def moved(part: float) -> None:
+                nonlocal share
+                share = part
+                progress(part, "")
+
+            def wait(words: str) -> None:
+                progress(share, words)
+                with suppress(Cancelled):
+                    integrators().wait(cancelled)
+
+            with telling(wait):
+                run = simulate(mech, **wanted, progress=moved, cancelled=cancelled, watch=pieces.append)
+            whole.append(run)
+            return run
 
         self._document = session.document
         self.job = self._jobs.start("Simulating", work)
@@ -195,6 +206,8 @@ class Simulation(QObject):
             run, words = None, ""
         if run is not None:
             self._keep(run, growing=False)
+            for note in run.notes:
+                self._session.message.emit("hint", note)
         elif self.record is not None and self.record in self._session.runs.items:
             self._session.runs.replace(self.record, self.record.run)
         record, self.record = self.record, None
@@ -229,7 +242,7 @@ def statistics(run: Run) -> str:
     span = float(run.time[-1] - run.time[0])
     rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
     ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
-    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {lasting(s.seconds)}{ratio}"
+    text = " ".join((f"{len(run)} samples, {s.steps:,} steps{rejected} · {lasting(s.seconds)}{ratio}", *run.notes))
     if s.ended == CANCELLED:
         return f"Stopped at {run.time[-1]:.6g} s: {text}"
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text

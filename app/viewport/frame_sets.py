@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 SOURCE = "frame sets"
+GEOMETRY = ("parameters", "bodies", "frames", "joints", "chains", "assemblies")
+"""Collections from which the frames follow; after an edit of them a table is an old one."""
 AXES = ((0.84, 0.27, 0.27), (0.25, 0.62, 0.30), (0.23, 0.45, 0.82))
 """Colours of x, y, z."""
 AXIS = (0.12, 0.62, 0.71)
@@ -70,11 +72,8 @@ class FrameSets:
             self.show(self._shown)
 
     def _changed(self, old: State, new: State) -> None:
-        shown = self._shown
-        if shown is not None and old.model is not new.model:
-            known = set(self._session.mech.frame_names)
-            if any(frame.body not in known for frame in shown.table.frames):
-                self._session.framed.emit(None)
+        if self._shown is not None and any(getattr(old.model, each) != getattr(new.model, each) for each in GEOMETRY):
+            self._session.framed.emit(None)
 
     def _picture(self) -> tuple[list[VectorGlyph], list[Name]]:
         if self._shown is None:

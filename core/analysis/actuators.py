@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.consistent_motion import independent_speeds
+from core.constraints.machine_size import speed_units
 from core.constraints.rest_position import rest
 from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
-from core.model import Joint
 from core.model.formula.expression import names, parse
 from core.model.signals import TIME
 from core.multibody.parameter_values import Values
@@ -29,9 +30,6 @@ Array = NDArray[np.float64]
 HELD_TOLERANCE = 1e-7
 """Share of a free motion (in units of the machine) by which actuators move, below which it goes on while they are held:
 loops are only closed to the tolerance of the assembly."""
-WELL = (0.2, 1e-4)
-"""How well a speed must tell the rest of the motion to be chosen, at first and then (part of what the best one tells).
-"""
 
 
 class Actuators(NamedTuple):
@@ -46,7 +44,8 @@ class Actuators(NamedTuple):
 
     def slides(self, mech: Mechanism) -> NDArray[np.bool_]:
         """(k,) which of them are m/s."""
-        return _sliding(mech.compiled)[list(self.indices)]
+        dimensions = mech.compiled.coordinates.speed_dimensions
+        return np.array([dimensions[k] == "velocity" for k in self.indices], dtype=bool)
 
 
 class Transmission(NamedTuple):
@@ -84,70 +83,33 @@ def actuators(mech: Mechanism, named: Sequence[str] = ()) -> Actuators:
 def default_actuators(compiled: Compiled) -> Actuators:
     """All joints of a tree; of a machine with constraints as many independent speeds as it has freedoms: of joints that
     are driven, have a motor, have one coordinate, in this order, and early ones. They do not depend on the pose."""
-    if all(row.collection == "drivers" for row in compiled.rows):
+    if not compiled.lasting.any():
         return _chosen(compiled, tuple(range(compiled.nv)), "")
-    N = _general(compiled)
-    rows = N / _units(compiled)[:, None]
-    ranks = _ranks(compiled)
-    chosen: list[int] = []
-    for level in sorted(set(ranks)):
-        group = [k for k in range(compiled.nv) if ranks[k] == level]
-        for share in WELL if level not in (_DRIVEN, _MOTOR) else WELL[1:]:
-            rows = _taken(rows, group, share, chosen, N.shape[1])
-    return _chosen(compiled, tuple(sorted(chosen)), _reason({ranks[k] for k in chosen}))
+    motions = _general(compiled) / speed_units(compiled, None)[:, None]
+    likely = _likely(compiled)
+    chosen = independent_speeds(compiled, motions, [k for ks in likely.values() for k in ks])
+    kinds = [words for words, ks in likely.items() if set(ks) & set(chosen)]
+    if not set(chosen) <= {k for ks in likely.values() for k in ks}:
+        kinds.append("independent joints, those of one coordinate first")
+    reason = ", ".join(kinds)
+    return _chosen(compiled, tuple(chosen), reason)
 
 
-def _taken(rows: Array, group: Sequence[int], share: float, chosen: list[int], count: int) -> Array:
-    """Add to the chosen what tells more than a share of the best; the rows without what the chosen ones tell."""
-    largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
-    for k in group:
-        row = rows[k]
-        if len(chosen) < count and k not in chosen and np.linalg.norm(row) > share * largest > 0.0:
-            chosen.append(k)
-            rows = rows - np.outer(rows @ row, row) / float(row @ row)
-    return rows
-
-
-_DRIVEN, _MOTOR, _EFFORT, _SINGLE, _SEVERAL, _QUATERNION = range(6)
-_WORDS = {
-    _DRIVEN: "driven",
-    _MOTOR: "with a force that follows the time",
-    _EFFORT: "with a limit of effort",
-    _SINGLE: "of one coordinate",
-    _SEVERAL: "of several coordinates",
-    _QUATERNION: "that turn all ways",
-}
-
-
-def _reason(levels: set[int]) -> str:
-    kinds = [_WORDS[level] for level in sorted(levels)]
-    return f"independent joints {', '.join(kinds)}"
-
-
-def _ranks(compiled: Compiled) -> list[int]:
-    """Of each speed how likely a person means it to be an actuator, least first."""
+def _likely(compiled: Compiled) -> dict[str, list[int]]:
+    """Speeds that the model itself names as actuators: words that say why → indices."""
     model = compiled.model.expanded
     driven = {driver.joint for driver in model.drivers if driver.joint}
     motors = {
         force.joint for force in model.forces if isinstance(force.law, str) and names(parse(force.law)) & set(TIME)
     }
-    found = [_QUATERNION] * compiled.nv
+    found: dict[str, list[int]] = {"driven": [], "with a force that follows the time": [], "with a limit of effort": []}
     for name, joint in compiled.coordinates.joints.items():
-        at = compiled.joint_v(name)
-        found[at] = [_rank(joint, driven, motors)] * (at.stop - at.start)
+        strong = any(limit.effort not in (None, 0.0) for limit in joint.limits)
+        for words, meant in zip(found, (name in driven, name in motors, strong), strict=True):
+            if meant:
+                found[words] += range(compiled.nv)[compiled.joint_v(name)]
+                break
     return found
-
-
-def _rank(joint: Joint, driven: set[str], motors: set[str]) -> int:
-    if joint.name in driven:
-        return _DRIVEN
-    if joint.name in motors:
-        return _MOTOR
-    if any(limit.effort not in (None, 0.0) for limit in joint.limits):
-        return _EFFORT
-    if joint.info.nv == 1:
-        return _SINGLE
-    return _SEVERAL if joint.info.nq == joint.info.nv else _QUATERNION
 
 
 def transmission(mech: Mechanism, q: Array, chosen: Actuators, p: Values = None) -> Transmission:
@@ -159,7 +121,7 @@ def transmission(mech: Mechanism, q: Array, chosen: Actuators, p: Values = None)
 
 
 def _transmission(compiled: Compiled, N: Array, chosen: Actuators) -> Transmission:
-    indices, units = list(chosen.indices), _units(compiled)
+    indices, units = list(chosen.indices), speed_units(compiled, None)
     orthonormal = N / units[:, None]
     _, sigma, right = np.linalg.svd(orthonormal[indices])
     rank = int(np.count_nonzero(sigma > HELD_TOLERANCE))
@@ -181,7 +143,7 @@ def loose_words(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
 
 def fastest(mech: Mechanism, v: Array) -> str:
     """The joint that moves most, in units of the machine."""
-    return mech.v_names[int(np.argmax(np.abs(v) / _units(mech.compiled)))]
+    return mech.v_names[int(np.argmax(np.abs(v) / speed_units(mech.compiled, None)))]
 
 
 def _general(compiled: Compiled) -> Array:
@@ -205,18 +167,3 @@ def _speeds_of(mech: Mechanism, name: str) -> range:
         remedy = "Set its field “cut” to no, so that another joint closes the loop."
         raise ModelError(f"'{name}' closes a loop and has no speed of its own.", where="actuators", remedy=remedy)
     raise ModelError(f"There is no joint '{name}'.", where="actuators", remedy=near_misses(name, mech.v_names))
-
-
-@once
-def _units(compiled: Compiled) -> Array:
-    """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
-    return PositionConstraints(compiled).units
-
-
-@once
-def _sliding(compiled: Compiled) -> NDArray[np.bool_]:
-    """(nv,) which speeds are m/s, not rad/s."""
-    lengths = np.zeros(compiled.nv, dtype=bool)
-    for name, joint in compiled.coordinates.joints.items():
-        lengths[compiled.joint_v(name)] = [dimension == "velocity" for dimension in joint.info.speed_dimensions]
-    return lengths

@@ -126,28 +126,32 @@ def solve(
     return tuple(sorted(found, key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q)))))
 
 
-def self_motions(mech: Mechanism, q: Array, frame: str, target: Any, p: Mapping[str, float] | None = None) -> int:
+def self_motions(
+    mech: Mechanism, q: Array, frame: str, target: Any, p: Mapping[str, float] | None = None, *, t: float = 0.0
+) -> int:
     """How many freedoms are left at a pose that meets a target while it goes on being met.
 
     They are the motions that constraints leave and that do not move the frame, as far as they go on: at a singular pose
     some end at once, and a way along them the target is met only back at the pose.
     """
-    constraints = PositionConstraints(mech.compiled, p)
+    constraints = PositionConstraints(mech.compiled, p, t)
     N = constraints.motions(q)
     rows = np.asarray(mech.jacobian(q, frame, p=p)) @ N
     rows[3:] /= constraints.size
     asked = rows[3:] if np.shape(target) == (3,) else rows
     _, sigma, right = np.linalg.svd(asked)
     left = N @ right[int(np.count_nonzero(sigma > STILL_TOLERANCE)) :].T
-    return sum(any(_goes_on(mech, q, sign * v, frame, target, p) for sign in (1.0, -1.0)) for v in left.T)
+    return sum(any(_goes_on(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)
 
 
-def _goes_on(mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None) -> bool:
+def _goes_on(
+    mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None, t: float
+) -> bool:
     step = v * (SELF_MOTION / float(np.max(np.abs(v))))
-    ahead = closed_near(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, start=q)
+    ahead = closed_near(mech.compiled, mech.clamp(mech.integrate(q, step, 1.0)), p, t, start=q)
     if ahead is None:
         return False
-    found = reach(mech, ahead, frame, target, p, iterations=100)
+    found = reach(mech, ahead, frame, target, p, iterations=100, t=t)
     return found.reached and distance(mech, q, found.q) > 0.5 * SELF_MOTION
 
 

@@ -76,6 +76,7 @@ def of_twist(V: Array, point: Array) -> Screw:
         return Screw("translation", v / speed, point, np.inf, 0.0, speed)
     direction = w / turn
     along = float(direction @ v)
-    pitch = along / turn
-    kind = "rotation" if abs(along) <= 1e-9 * max(speed, turn * 1e-3) else "screw"
-    return Screw(kind, direction, point + np.cross(w, v) / turn**2, pitch, turn, along)
+    axis = point + np.cross(w, v) / turn**2
+    if abs(along) <= 1e-9 * max(speed, turn * 1e-3):
+        return Screw("rotation", direction, axis, 0.0, turn, 0.0)
+    return Screw("screw", direction, axis, along / turn, turn, along)

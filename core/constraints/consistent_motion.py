@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.machine_size import speed_units
-from core.constraints.named_values import own_speeds
+from core.constraints.named_values import motion_by_name
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
@@ -36,7 +36,7 @@ ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 
 def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
     """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
-    values = _by_name(compiled, given, p)
+    values = motion_by_name(compiled, "v", given, p)
     v = _completed(compiled, q, values, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
     if (found := contradiction(compiled, q, v, p, t)) is not None:
         raise contradiction_error(compiled, found)
@@ -54,8 +54,8 @@ def named_accelerations(
     steady: Sequence[str] = (),
 ) -> Array:
     """(nv,) the same of accelerations at speeds v; steady : names of speeds that stay as they are, if they can."""
-    values = _by_name(compiled, given, p)
-    first = [k for k in _by_name(compiled, dict.fromkeys(steady, 0.0), p) if k not in values]
+    values = motion_by_name(compiled, "a", given, p)
+    first = [k for k in motion_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
     every = np.ones(len(compiled.rows), dtype=bool)
     return _completed(compiled, q, values, first, demanded, every, p, 2)
@@ -94,14 +94,14 @@ def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: V
     return np.asarray(a - inverse(G) @ (G @ a + bias))
 
 
-def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[list[int], Array]:
+def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[tuple[int, ...], Array]:
     """(indices of independent speeds, (nv, k) B with v = B v[indices]) as joints and constraints leave them. Drivers
     hold nothing here: they are what actuators do."""
     if not compiled.lasting.any():
-        return list(range(compiled.nv)), np.eye(compiled.nv)
+        return tuple(range(compiled.nv)), np.eye(compiled.nv)
     N = _null_space(np.asarray(compiled.call("constraint_jacobian", q, p=p))[compiled.lasting])
     chosen = independent_speeds(compiled, N, shares=(BARELY,))
-    return chosen, np.asarray(N @ np.linalg.inv(N[chosen]))
+    return tuple(chosen), np.asarray(N @ np.linalg.inv(N[chosen]))
 
 
 def independent_speeds(
@@ -125,11 +125,6 @@ def independent_speeds(
                 chosen.append(k)
                 rows = rows - np.outer(rows @ row, row) / float(row @ row)
     return sorted(chosen)
-
-
-def _by_name(compiled: Compiled, given: Mapping[str, Any], p: Values) -> dict[int, float]:
-    """Index of a speed → value."""
-    return {compiled.v_names.index(name): value for name, value in own_speeds(compiled, given, p).items()}
 
 
 def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:

@@ -1,4 +1,5 @@
-"""Values of coordinates and speeds as people give them: by name or all in order, as numbers or with a unit behind."""
+"""Values of coordinates, speeds and accelerations as people give them: by name or all in order, numbers or texts with
+a unit."""
 
 from __future__ import annotations
 
@@ -20,17 +21,18 @@ from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
-Which = Literal["q", "v"]
-"""Coordinates, or speeds; the last word of the channels that they are in a run."""
+Which = Literal["q", "v", "a"]
+"""Coordinates, speeds, or accelerations; the last word of the channels that they are in a run."""
 
-AGREED_SPEED = 1e-9
-"""Difference (rad/s, m/s, or part of the speed) that speeds of joints that follow one another may have."""
-WORDS = {"q": "coordinate", "v": "speed"}
+WORDS = {"q": "coordinate", "v": "speed", "a": "acceleration"}
+RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
+AGREED_TOLERANCE = 1e-9
+"""Difference (rad/s or m/s, per s; or that part of them) that speeds of joints that follow one another may have."""
 
 
 @once
 def _meanings(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
-    return {"q": _meant(compiled, "q"), "v": _meant(compiled, "v")}
+    return {which: _meant(compiled, which) for which in ("q", "v", "a")}
 
 
 def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
@@ -53,7 +55,7 @@ def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tu
     known = _meanings(compiled)[which]
     if name in known:
         return known[name]
-    word = WORDS[which]
+    word = WORDS["q" if which == "q" else "v"]
     joint = str(name).removesuffix(f".{which}")
     loop = next((loop for loop in compiled.loops if loop.cut == joint), None)
     if loop is not None:
@@ -67,7 +69,10 @@ def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tu
 
 
 def dimension(compiled: Compiled, which: Which, name: str) -> str:
-    """What a coordinate or speed (one, by its own name) measures."""
+    """What a coordinate, speed or acceleration (one, by its own name) measures."""
+    if which == "a":
+        speed = dimension(compiled, "v", name)
+        return RATES.get(speed, speed)
     own = compiled.coordinates
     if name in own.followers:
         info = own.followers[name].info
@@ -108,25 +113,27 @@ def by_name(
     return found
 
 
-def own_speeds(compiled: Compiled, given: Mapping[str, Any], p: Values = None, label: str = "") -> dict[str, float]:
-    """Speeds given by name, as in `by_name`, by the names in `v_names`: those of followers as of what leads them.
+def motion_by_name(
+    compiled: Compiled, which: Literal["v", "a"], given: Mapping[str, Any], p: Values = None, label: str = ""
+) -> dict[int, float]:
+    """Index of each speed or acceleration that is named → its value; that of a joint which follows another as of the
+    one that leads.
 
-    Raises ModelError also where a joint and its follower do not agree.
+    Raises ModelError as `by_name`, and where a joint and its follower do not agree.
     """
-    found: dict[str, float] = {}
-    for name, value in by_name(compiled, "v", given, p, label).items():
-        own, ratio = name, 1.0
+    found: dict[int, float] = {}
+    for name, value in by_name(compiled, which, given, p, label).items():
+        ratio, at = 1.0, compiled.v_names.index(name) if name in compiled.v_names else compiled.joint_v(name).start
         if name in compiled.coordinates.followers:
-            own = compiled.v_names[compiled.joint_v(name).start]
-            ratio = float(np.ravel(compiled.following(name, p)[0])[0])
+            ratio = float(compiled.following(name, p)[0][0])
         wanted = value / ratio if ratio else 0.0
-        if abs(ratio * found.get(own, wanted) - value) > AGREED_SPEED * max(1.0, abs(value)):
+        if abs(ratio * found.get(at, wanted) - value) > AGREED_TOLERANCE * max(1.0, abs(value)):
             raise ModelError(
-                f"{value:.6g} contradicts '{own}', which it follows {ratio:g} times as fast.",
-                where=f"{label} of '{name}'" if label else f"{WORDS['v']} '{name}'",
+                f"{value:.6g} contradicts '{compiled.v_names[at]}', which it follows {ratio:g} times as fast.",
+                where=f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'",
                 remedy="Give one of them; the other follows.",
             )
-        found[own] = wanted
+        found[at] = wanted
     return found
 
 

@@ -11,6 +11,12 @@ OPEN_GAP = 1e-7
 INDEPENDENT_ROW = 1e-10
 """Part of the largest row's square: a row counts as independent of others while the square of what remains of it beside
 them is larger."""
+SINGULAR_SINE = 1e-3
+"""Part of a row that those before it leave (or sine of a closed form) below which a pose counts as next to one where
+they depend on each other: what is divided by it there is rounding."""
+BYPASS_STEP = 5e-3
+"""Distance (rad or m) to the poses before and behind from which a regular motion is taken where it cannot be
+evaluated."""
 RANK_TOLERANCE = 1e-9
 """Part of the largest singular value below which others count as zero (`core.numerics.rank`)."""
 NEGLIGIBLE_PIVOT = 1e-14

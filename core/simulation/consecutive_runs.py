@@ -1,23 +1,23 @@
-"""Short runs that follow one another: the equations are made ready once, then only state, time and joint forces change.
-
-A slice gives what `simulate` gives over the same time, without finding the equations, taking memory, and closing loops
-that are closed.
+"""A run that goes on slice by slice: the equations are made ready once, and the integrator goes on as in one run as
+long as nobody interferes; where state or joint forces are changed from outside it begins anew from there.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from core.mechanism import Mechanism
 from core.simulation import setup
-from core.simulation.equations.compiled_equations import CompiledEquations
-from core.simulation.run.run import Run
+from core.simulation.driver_jumps import refuse_jumps
+from core.simulation.equations.joint_forces import Torque
+from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array
 from core.simulation.simulator import Job
-from core.simulation.stepping.step_state import END, LIMIT, TIME
+from core.simulation.stepping.step_state import ACCEPTED, CALLS, END, LIMIT, MOST, PART, REJECTED, SAMPLE
 
 
 class Slices:
@@ -26,45 +26,81 @@ class Slices:
     def __init__(
         self,
         mech: Mechanism,
-        q: Array,
-        v: Array,
+        y: Array,
         h: float,
         *,
-        parameters: Mapping[str, float] | None = None,
-        rtol: float,
-        atol: float,
+        torque: Torque,
+        start: float,
+        duration: float,
+        closed_forms: bool,
         max_steps: int,
+        **chosen: Any,
     ) -> None:
-        """q (nq,), v (nv,): a state like those to come; h: length, s; max_steps: in each slice.
+        """y (nq + nv + nx,): a state like those to come, at the time `start`; h: length of slices, s; duration: s,
+        steps are chosen as in runs of this length; max_steps: in each slice; all else as of `setup.settings`.
 
-        Raises KinetostatError if the state or the machine does not fit.
+        Raises KinetostatError if the settings or the machine do not fit.
         """
-        none = np.zeros(mech.nv)
-        chosen = setup.settings(mech, h, "rk54", None, rtol, atol, h, 0.0, parameters, none, max_steps)
-        p = mech.parameter_values(parameters)
-        y = setup.start_state(mech, q, v, p)
-        self._job = Job(mech, chosen, CompiledEquations(mech, none, p, y), y)
-        self._numbers, self._counts = self._job.state.numbers.copy(), self._job.state.counts.copy()
+        whole = {**chosen, "output": None, "start": start, "torque": torque, "max_steps": max_steps}
+        refuse_jumps(mech, setup.settings(mech, duration, **whole))
+        self._chosen, self._duration = setup.settings(mech, h, **{**whole, "output": h}), duration
+        self._job = Job(mech, self._chosen, y, torque, closed_forms)
+        self._job.budget = max_steps
+        self._last: Run | None = None
+        """The slice before, if it ended well."""
 
-    def go(self, y: Array, start: float, h: float, u: Array) -> Run:
-        """From y = (q, v, x) for h seconds under joint forces u (nv,): a run of two samples.
+    def go(self, y: Array, start: float, h: float, u: Array | None = None) -> Run:
+        """From y = (q, v, x) for h seconds, under the torque given at first or, instead, joint forces u (nv,) that are
+        constant meanwhile: a run of two samples.
 
         y fulfils what holds the machine. Raises SimulationError when the motion cannot go on.
         """
         began, job = time.perf_counter(), self._job
-        state = job.state
-        state.numbers[:], state.counts[:] = self._numbers, self._counts
-        state.numbers[[TIME, END, LIMIT]] = start, start + h, h
+        kept = self._last if u is None and self._goes_on(y, start, h) else None
+        if kept is None:
+            job.begin_anew(y, start)
+            free = start + self._duration, self._chosen.step or self._duration
+            job.state.numbers[[END, LIMIT]] = free if u is None else (start + h, h)
+        if u is not None:
+            job.equations.u[:] = u
+        state, done = job.state, 0 if kept is None else 1
+        before = state.counts[[ACCEPTED, REJECTED, CALLS]]
+        state.counts[[SAMPLE, PART, MOST]] = done, 0, before[0] + before[1] + self._chosen.max_steps
         state.times[:] = start, start + h
-        state.y[:] = state.new[:] = y
-        job.equations.u[:] = u
-        piece, happened = job.piece(0, 2)
-        error = None
-        if job.watched:
-            piece, error = job.agreeing(piece)
-        if error is None and happened:
-            error = job.error(happened)
-        if error is not None:
-            raise error
-        job.pieces, job.seconds = [piece], time.perf_counter() - began
-        return job.run("")
+        self._last = None
+        pieces = [] if kept is None else [_tail(kept)]
+        while done < 2:
+            piece, happened = job.piece(done, 2 - done)
+            error = None
+            if job.watched:
+                piece, error = job.agreeing(piece)
+            if error is None and happened:
+                error = job.error(happened)
+            if error is not None:
+                raise error
+            pieces.append(piece)
+            done += len(piece.time)
+        steps, rejected, calls = map(int, job.state.counts[[ACCEPTED, REJECTED, CALLS]] - before)
+        seconds = time.perf_counter() - began
+        self._last = _joined(pieces, Statistics(steps, rejected, calls, seconds=seconds, notes=job.notes))
+        return self._last
+
+    def _goes_on(self, y: Array, start: float, h: float) -> bool:
+        """Whether nobody interfered since the slice before, and the steps are still chosen for a run that lasts."""
+        last = self._last
+        if last is None or last.time[-1] != start or start + h > self._job.state.numbers[END]:
+            return False
+        return np.array_equal(np.concatenate([last.q[-1], last.v[-1], last.x[-1]]), y)
+
+
+ARRAYS = ("time", "q", "v", "a", "tau", "x")
+
+
+def _tail(run: Run) -> Run:
+    """The last sample."""
+    return replace(run, **{name: getattr(run, name)[-1:] for name in ARRAYS})
+
+
+def _joined(pieces: list[Run], statistics: Statistics) -> Run:
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
+    return replace(pieces[0], statistics=statistics, **arrays)

@@ -1,6 +1,9 @@
 """A machine in real time: a simulation that goes on slice by slice while someone pulls at it.
 
-Within a slice of a few milliseconds the pull is constant. It is the force of a spring and damper between a point of a
+As long as nobody does, and no damping is added, it is the motion that `core.simulation.simulate` gives from the same
+state with the same settings: the same steps of the same method.
+
+Within a slice of a few milliseconds a pull is constant. It is the force of a spring and damper between a point of a
 body and the hand, taken implicitly: with A = J M⁻¹ Jᵀ (3×3, inverse of the mass that the point shows) the force at the
 end of the slice, f = k (d − h (v + h A f)) − c (v + h A f), is solved for, so that light bodies do not make it unstable
 (Baraff and Witkin, Large steps in cloth simulation, 1998, eq. 5, for one point).
@@ -22,22 +25,23 @@ from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
 from core.model.unknown_kinds import refuse_unknown_kinds
-from core.simulation import setup
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
+from core.simulation.methods.method_table import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.run import Run, Statistics
-from core.simulation.setup import Values
+from core.simulation.setup import Values, plain_torque, start_state
 
 Array = NDArray[np.float64]
 
 SLICE = 0.004
-"""s; the pull and the forces given as formulas are constant within."""
+"""s; the pull, and while it acts the forces given as formulas, are constant within."""
 STIFFNESS = (2.0 * math.pi * 2.0) ** 2
 """Of the pull for each kilogram of the machine, 1/s²: the whole machine swings twice a second on it."""
 DAMPING_RATIO = 0.7
-MOST_STEPS = 400
+MOST_STEPS = 5_000
 """Steps of the integrator in a slice; a machine that needs more cannot be shown in real time."""
-RTOL, ATOL = 1e-5, 1e-7
+DURATION = 10.0
+"""s; steps are chosen as in runs of this length unless another is given."""
 
 
 class Pull(NamedTuple):
@@ -50,41 +54,64 @@ class Pull(NamedTuple):
 
 
 class Live:
-    """State of a machine that goes on. q (nq,), v (nv,), time (s); x (nx,) states of force elements, None: at rest."""
+    """State of a machine that goes on: q (nq,), v (nv,), x (nx,) of force elements, time (s)."""
 
     def __init__(
         self,
         mech: Mechanism,
-        q: Values,
-        v: Values = None,
+        q0: Values = None,
+        v0: Values = None,
+        x0: Values = None,
         *,
-        time: float = 0.0,
+        start: float = 0.0,
+        duration: float = DURATION,
+        method: str = AUTOMATIC,
+        step: float | None = None,
+        rtol: float = RTOL,
+        atol: float = ATOL,
         parameters: Mapping[str, float] | None = None,
         torque: Torque = None,
+        closed_forms: bool = True,
         damping: float = 0.0,
     ) -> None:
-        """q, v : as `simulate` takes them; damping : 1/s; joint forces −damping · M v that slow all motion down at this
-        rate, like a thick fluid.
+        """As `core.simulation.simulate`, of which the duration is known only in the end; the samples are `SLICE` apart.
 
-        Raises KinetostatError if the state or the forces do not fit the machine.
+        damping : 1/s; joint forces −damping · M v that slow all motion down at this rate, like a thick fluid
+
+        Raises KinetostatError if the state, the settings or the forces do not fit the machine.
         """
         refuse_unknown_kinds(mech.model.expanded)
         self.mech, self.parameters = mech, dict(parameters or {})
-        self.damping = damping
-        self.time = time
+        self.damping, self._dampings = damping, set[float]()
+        """Of the last: rates that have acted."""
+        self.time = start
         self.pull: Pull | None = None
         self._p = mech.parameter_values(self.parameters)
+        self._torque = torque
         self._given = constant(mech, torque)
         self._formulas = None if self._given is not None else _formulas(mech, torque, self._p)  # type: ignore[arg-type]
         self._strength = STIFFNESS * _mass(mech)
-        self.q, self.v = np.zeros(mech.nq), np.zeros(mech.nv)
-        self.x: Array | None = None
-        self._near: Array | None = None
-        self._slices: Slices | None = None
+        self._settings: dict[str, Any] = {
+            "method": method,
+            "step": step,
+            "rtol": rtol,
+            "atol": atol,
+            "duration": duration,
+            "parameters": self.parameters or None,
+            "closed_forms": closed_forms,
+        }
+        self._free: Slices | None = None
+        self._forced: Slices | None = None
         self._rows: list[Run] = []
         self.seconds = 0.0
         """Time of calculation so far, s."""
-        self.place(q, v)
+        self.q, self.v, self.x = self._state(q0, v0, x0)
+
+    def _state(self, q0: Values, v0: Values, x0: Values = None) -> tuple[Array, Array, Array]:
+        """What a run would begin with."""
+        y = start_state(self.mech, q0, v0, self._p, self.time, x0)
+        last = self.mech.nq + self.mech.nv
+        return y[: self.mech.nq], y[self.mech.nq : last], y[last:]
 
     # ------------------------------------------------------------------------------- the hand
 
@@ -107,16 +134,10 @@ class Live:
 
         Raises KinetostatError if the loops do not close, or the values do not fit.
         """
-        nq, nv = self.mech.nq, self.mech.nv
-        state = setup.start_state(self.mech, q, np.zeros(nv) if v is None else v, self._p, self.time)
-        q, v = state[:nq], state[nq : nq + nv]
-        self._near = self._at_rest(q, v, self.x)
-        self.q, self.v, self.x = q, v, None
-
-    def _at_rest(self, q: Array, v: Array, near: Array | None = None) -> Array:
-        """(nx,) states of force elements at rest; angles go on counting turns from where they were."""
-        near = self._near if near is None else near
-        return np.asarray(self.mech.x_rest(q, p=self._p, t=self.time, v=v, near=near))
+        q, v, _ = self._state(q, np.zeros(self.mech.nv) if v is None else v)
+        # angles go on counting turns from where they were
+        x = np.asarray(self.mech.x_rest(q, p=self._p, t=self.time, v=v, near=self.x))
+        self.q, self.v, self.x = q, v, x
 
     def point(self) -> Array:
         """(3,) the gripped point, m, world."""
@@ -136,24 +157,22 @@ class Live:
             self._slice(duration / count)
 
     def _slice(self, h: float) -> None:
-        tau = self._forces(h)
-        if self._slices is None:
-            self._slices = Slices(
-                self.mech,
-                self.q,
-                self.v,
-                h,
-                parameters=self.parameters or None,
-                rtol=RTOL,
-                atol=ATOL,
-                max_steps=MOST_STEPS,
-            )
-        if self.x is None:
-            self.x = self._at_rest(self.q, self.v)
-        run = self._slices.go(np.concatenate([self.q, self.v, self.x]), self.time, h, tau)
+        y = np.concatenate([self.q, self.v, self.x])
+        if self.damping > 0.0 or self.pull is not None:
+            tau = self._forces(h)
+            self._forced = self._forced or self._slices(y, h, np.zeros(self.mech.nv))
+            run = self._forced.go(y, self.time, h, tau)
+        else:
+            self._free = self._free or self._slices(y, h, self._torque)
+            run = self._free.go(y, self.time, h)
+        if self.damping > 0.0:
+            self._dampings.add(self.damping)
         self.seconds += run.statistics.seconds
         self._rows.append(run)
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
+
+    def _slices(self, y: Array, h: float, torque: Torque) -> Slices:
+        return Slices(self.mech, y, h, torque=torque, start=self.time, max_steps=MOST_STEPS, **self._settings)
 
     def _forces(self, h: float) -> Array:
         """(nv,) joint forces of this slice."""
@@ -198,11 +217,22 @@ class Live:
 
     @property
     def states(self) -> dict[str, float]:
-        """States of force elements by name; empty at rest."""
-        return {} if self.x is None else dict(zip(self.mech.x_names, self.x.tolist(), strict=True))
+        """States of force elements by name."""
+        return dict(zip(self.mech.x_names, self.x.tolist(), strict=True))
+
+    @property
+    def dampings(self) -> tuple[float, ...]:
+        """Rates of added damping that have acted so far, 1/s."""
+        return tuple(sorted(self._dampings))
+
+    def _notes(self) -> tuple[str, ...]:
+        found = dict.fromkeys(note for run in self._rows for note in run.notes)
+        rates = " and ".join(f"{rate:g}" for rate in self.dampings)
+        damped = f"Artificial damping of {rates} per second was added: the machine itself moves differently."
+        return (*((damped,) if rates else ()), *found)
 
     def run(self) -> Run | None:
-        """Everything since the beginning as a run; None if nothing moved yet. What the hand did is in `tau`."""
+        """Everything since the beginning as a run; None if nothing moved yet. What hand and damping did is in `tau`."""
         if not self._rows:
             return None
         first = self._rows[0]
@@ -213,9 +243,13 @@ class Live:
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)
         settings = dataclasses.replace(
-            first.settings, duration=float(arrays["time"][-1] - arrays["time"][0]), output=SLICE, torque=None
+            first.settings,
+            start=float(arrays["time"][0]),
+            duration=float(arrays["time"][-1] - arrays["time"][0]),
+            output=SLICE,
+            torque=plain_torque(self._torque),
         )
-        done = Statistics(steps=steps, evaluations=evaluations, seconds=self.seconds)
+        done = Statistics(steps=steps, evaluations=evaluations, seconds=self.seconds, notes=self._notes())
         return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.named_values import by_name, in_order, numbers, own_speeds, quantity
+from core.constraints.named_values import by_name, in_order, motion_by_name, numbers, quantity
 from core.errors import ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model.parameters import environment
@@ -110,7 +110,7 @@ def settings(
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
-    kept = _plain(torque)
+    kept = plain_torque(torque)
     return Settings(
         method,
         float(duration),
@@ -125,7 +125,7 @@ def settings(
     )
 
 
-def _plain(torque: Any) -> Any:
+def plain_torque(torque: Any) -> Any:
     """Joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
@@ -154,7 +154,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         q = in_order(compiled, "q", q0, given, "q0")
     named: dict[str, float] | None = None
     if isinstance(v0, Mapping):
-        named = own_speeds(compiled, v0, given, "v0")
+        named = {mech.v_names[k]: x for k, x in motion_by_name(compiled, "v", v0, given, "v0").items()}
         v = np.array([named.get(name, 0.0) for name in mech.v_names])
     elif v0 is None:
         v = start_speeds(mech, given, q)

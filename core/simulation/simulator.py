@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -18,6 +19,8 @@ from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
+from core.simulation.methods.method_table import ATOL, AUTOMATIC, METHODS, RTOL
+from core.simulation.methods.method_table import STIFF as STIFF_METHOD
 from core.simulation.methods.registry import begun
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
@@ -27,18 +30,27 @@ from core.simulation.stepping.step_state import (
     BUDGET,
     CALLS,
     DRIFTED,
+    END,
     FACTORISATIONS,
     FINE,
     JACOBIANS,
+    LIMIT,
     LONGEST,
+    MOST,
     NOT_FINITE,
     PAUSED,
     REJECTED,
     SAMPLE,
     SELF,
     SHORTEST,
+    STABILITY,
     STEP_UNDERFLOW,
+    STIFF,
+    STIFF_EVIDENCE,
+    STIFF_STEPS,
+    TAKEN,
     TIME,
+    TOLD,
 )
 from core.simulation.toggle_positions import RACING_SPEED, TogglePosition, racing, toggle_position
 from core.traces.not_finite import REMEDY, undefined_formula
@@ -71,10 +83,10 @@ def simulate(
     model: Model | Mechanism,
     duration: float = 10.0,
     *,
-    method: str = "rk54",
+    method: str = AUTOMATIC,
     step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-9,
+    rtol: float = RTOL,
+    atol: float = ATOL,
     q0: Values = None,
     v0: Values = None,
     x0: Values = None,
@@ -94,8 +106,11 @@ def simulate(
 
     duration, step, output : s; step: length of fixed steps (default 1 ms), longest of variable ones; output: between
     samples
-    method : one of `core.simulation.METHODS`; rtol, atol: tolerances per step of methods with variable step
-    q0, v0 : state to begin with, by name or whole; default: the model's rest position, at rest. Loops are closed.
+    method : one of `core.simulation.METHODS`; the default changes to the stiff one where the machine proves stiff, and
+    says so in the run's `notes`; rtol, atol: tolerances per step of methods with variable step
+    q0, v0 : state to begin with, whole or by the names of coordinates, speeds, joints or channels ("elbow.q"), also
+    with units ("30 deg", "10 rpm"); default: the model's rest position, at rest. What is named is kept, the rest
+    follows what holds.
     x0 : states of force elements, by name or whole; default: at rest
     parameters : values by name, or all in the order of `mech.p_names`
     torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"
@@ -112,11 +127,9 @@ def simulate(
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
-    p = mech.parameter_values(parameters)
-    y = setup.start_state(mech, q0, v0, p, start, x0)
+    y = setup.start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
     refuse_jumps(mech, chosen)
-    equations = CompiledEquations(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.adaptive)
-    job = Job(mech, chosen, equations, y)
+    job = Job(mech, chosen, y, torque, closed_forms)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -140,21 +153,62 @@ def _never() -> bool:
     return False
 
 
-class Job:
-    """A run in the making."""
+KEPT_NUMBERS = [TIME, END, LONGEST, SHORTEST, LIMIT]
+KEPT_COUNTS = [ACCEPTED, REJECTED, CALLS, SAMPLE, BUDGET, MOST]
+"""What a run keeps of its state when its method changes."""
 
-    def __init__(self, mech: Mechanism, chosen: Settings, equations: CompiledEquations, y: Array) -> None:
-        self.mech, self.chosen, self.equations = mech, chosen, equations
-        self.begun = begun(equations, chosen, y)
-        self.state = self.begun.state
+
+class Job:
+    """A run in the making, from y = (q, v, x) on."""
+
+    def __init__(self, mech: Mechanism, chosen: Settings, y: Array, torque: Torque, closed_forms: bool = True) -> None:
+        self.mech, self.chosen = mech, chosen
+        self._torque, self._closed_forms = torque, closed_forms
+        self._begin(chosen, y)
+        self.notes: tuple[str, ...] = ()
         self.pieces: list[Run] = []
         self.budget = FIRST_STEPS
         self.prepared = 0.0
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
-        self.p = mech.parameter_values(chosen.parameters or None)
         self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
         """Whether drivers must be watched, because several of them move the same."""
+
+    def _begin(self, chosen: Settings, y: Array) -> None:
+        """Equations and memory of a method that begins at y."""
+        mech, rule = self.mech, chosen.rule
+        self.p = mech.parameter_values(chosen.parameters or None)
+        self.equations = CompiledEquations(
+            mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
+        )
+        self.begun = begun(self.equations, chosen, y)
+        self.state = self.begun.state
+        self._first = self.state.numbers.copy(), self.state.counts.copy()
+
+    def begin_anew(self, y: Array, time: float) -> None:
+        """From another state on, with the method that was found to suit the machine."""
+        self.state.numbers[:], self.state.counts[:] = self._first
+        self.state.numbers[TIME] = time
+        self.state.y[:] = self.state.new[:] = y
+        self.state.events[:] = 0.0
+        self.equations.release()
+
+    def _meet_stiffness(self) -> None:
+        """The machine proved stiff: go on with the stiff method, if it may be chosen; note what was found."""
+        before, forces = self.state, self.equations.u
+        since = f"The machine is stiff: from t = {before.numbers[TIME]:.6g} s on "
+        if self.chosen.method != AUTOMATIC:
+            before.counts[STIFF_STEPS] = TOLD
+            shortest = f"steps of {before.numbers[TAKEN]:.2g} s are the longest that stay stable"
+            self.notes += (f"{since}{shortest}, whatever the tolerances. Use {STIFF_METHOD}.",)
+            return
+        # from the step under way on, at whose beginning the state stands
+        self._begin(dataclasses.replace(self.chosen, method=STIFF_METHOD), before.y)
+        self.equations.u[:] = forces
+        self.state.numbers[KEPT_NUMBERS] = before.numbers[KEPT_NUMBERS]
+        self.state.counts[KEPT_COUNTS] = before.counts[KEPT_COUNTS]
+        self.state.slid[:], self.state.times[:] = before.slid, before.times
+        self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
         """All pieces; the run, or SimulationError."""
@@ -210,8 +264,11 @@ class Job:
         if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
-        if bad and happened in (FINE, PAUSED):
+        if bad and happened in (FINE, PAUSED, STIFF):
             state.numbers[TIME], happened = times[-1], NOT_FINITE
+        if happened == STIFF:
+            self._meet_stiffness()
+            happened = PAUSED
         last = mech.nq + mech.nv
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)
@@ -237,6 +294,7 @@ class Job:
             int(counts[JACOBIANS]),
             int(counts[FACTORISATIONS]),
             self.cpu,
+            self.notes,
         )
         return Run(self.mech, self.chosen, t, q, v, a, tau, statistics, x)
 
@@ -264,22 +322,27 @@ class Job:
         elif happened == NOT_FINITE:
             error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
         elif happened == STEP_UNDERFLOW:
-            remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
+            remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + self.stiff_remedy()
             error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
         elif happened == DRIFTED:
-            holding = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
+            elements = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
             error = SimulationError(
-                at + "the machine does not close any more.", where=", ".join(holding), remedy=remedy
+                at + "the machine does not close any more.", where=", ".join(elements), remedy=remedy
             )
         else:
             error = SimulationError(
                 at + f"the limit of {self.chosen.max_steps} steps was reached.",
                 where=worst,
-                remedy="Raise max_steps, or loosen the tolerances.",
+                remedy="Raise max_steps, or loosen the tolerances." + self.stiff_remedy(),
             )
         error.time = t
         return error
+
+    def stiff_remedy(self) -> str:
+        """What helps a run whose machine proved stiff for the method that was chosen."""
+        held = self.state.numbers[STABILITY] != 0.0 and self.state.counts[STIFF_STEPS] in (TOLD, STIFF_EVIDENCE)
+        return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
 
     def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
         """The samples of a piece in which drivers agree, and the message if they end before the piece does."""
@@ -379,7 +442,7 @@ class Job:
         return "Look at the joint forces, the masses and the step; the run keeps all states until then."
 
 
-def warm_up(methods: Sequence[str] = ("rk54", "rk4")) -> None:
+def warm_up(methods: Sequence[str] = (AUTOMATIC, "rk4")) -> None:
     """Make the machine code of integrators, or read it from the cache: the first run then starts at once.
 
     Half a second, once on a new machine some ten seconds; for a thread beside the window.

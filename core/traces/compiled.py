@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, wraps
 from typing import Any, TypeVar
@@ -143,7 +144,7 @@ class Compiled:
         """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
         1 and 0 of one that leads."""
         values = self.parameter_values(p)
-        rows = values.reshape(-1, values.shape[-1]) if p is not None else values[None]
+        rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1]) if p is not None else values[None]
         found = []
         for row in rows:
             own = self.coordinates

@@ -189,3 +189,34 @@ def test_too_few_and_unknown_actuators_are_told():
     cut = mech.loops[0].cut
     with pytest.raises(ModelError, match="closes a loop"):
         actuators(mech, [cut])
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_forces_act_at_the_actuators_that_are_named(name):
+    """What holds the machine is the virtual work of its weight: τ · u = G · v for all speeds u of the actuators."""
+    context = Context.of(load(EXAMPLES / f"{name}.kst"))
+    mech, q = context.mech, context.q
+    chosen = default_actuators(mech.compiled)
+    work = transmission(mech, q, chosen).speeds.T @ mech.gravity(q)
+    table = call("gravity", context)
+    forces = dict(zip(table.column("Joint"), table.column("Torque or force"), strict=True))
+    scale = max(1.0, float(np.max(np.abs(mech.gravity(q)))))
+    for joint, force in forces.items():
+        expected = work[chosen.names.index(joint)] if joint in chosen.names else 0.0
+        assert force.value == pytest.approx(expected, abs=1e-7 * scale)
+    assert all(joint in table.note for joint in chosen.names)
+    standing = call("inverse_dynamics", context, passive=False, actuators=",".join(chosen.names))
+    assert all(joint in standing.note for joint in chosen.names)
+
+
+def test_other_actuators_can_be_named():
+    """The rocker holds the four-bar with the crank's torque divided by the ratio of their speeds."""
+    context = Context.of(load(EXAMPLES / "four_bar.kst"))
+    mech, q = context.mech, context.q
+    ratio = transmission(mech, q, actuators(mech, ["crank_pin"])).speeds[mech.v_names.index("rocker_pin"), 0]
+    crank, rocker = (
+        {row[0]: row[1].value for row in call("gravity", context, actuators=name).rows}
+        for name in ("crank_pin", "rocker_pin")
+    )
+    assert rocker["rocker_pin"] * ratio == pytest.approx(crank["crank_pin"], rel=1e-9)
+    assert (rocker["crank_pin"], crank["rocker_pin"]) == (0.0, 0.0)

@@ -211,7 +211,15 @@ def fresh(bench):
     settings = window.settings
     for key in settings._store.allKeys():
         settings.forget(key)
-        if key in ("look", "units/degrees", "units/millimetres", "view/grid", "view/handles", "ellipsoid/shown"):
+        if key in (
+            "look",
+            "units/degrees",
+            "units/millimetres",
+            "view/grid",
+            "view/handles",
+            "view/mobility",
+            "ellipsoid/shown",
+        ):
             settings.changed.emit(key)
     window.viewport.viewpoint.look(View())
     window.files.source = None

@@ -139,6 +139,12 @@ def test_a_measured_coordinate_follows_the_parameters() -> None:
     assert mech.coordinate(q, "C", p={"turn": 0.4}) == pytest.approx([angle - 0.3], abs=1e-12)
 
 
+def test_a_machine_without_parameters_takes_none_by_name() -> None:
+    q = BAR.rest()
+    np.testing.assert_array_equal(BAR.coordinate(q, "A", p={}), BAR.coordinate(q, "A"))
+    np.testing.assert_allclose(BAR.rest({}), q, atol=1e-12)
+
+
 def test_a_drag_of_a_follower_follows_the_parameters() -> None:
     mech = follower()
     assert mech.move([0.0], {"second": 1.1}, {"ratio": 5.0, "more": 0.1}) == pytest.approx([0.2])

@@ -145,3 +145,19 @@ def test_followers_lead():
     ):
         with pytest.raises((ModelError, AssemblyError), match=said):
             start_state(mech, q0, v0, p)
+
+
+def test_positions_speeds_and_accelerations_of_a_loop_are_read_alike():
+    mech = Mechanism(load(EXAMPLES / "four_bar.kst"))
+    q = mech.move(mech.rest(), {"crank_pin.q": "80 deg"})
+    assert q[0] == pytest.approx(np.radians(80.0), abs=1e-12)
+    expected = mech.speeds(q, {"crank_pin": np.pi / 3.0})
+    for given in ({"crank_pin": "10 rpm"}, {"crank_pin.v": "60 deg/s"}, {"crank_pin.v": [np.float64(np.pi / 3.0)]}):
+        np.testing.assert_allclose(mech.speeds(q, given), expected, rtol=1e-12)
+        np.testing.assert_allclose(mech.assemble(q, given)[1], expected, rtol=1e-12)
+        state = start_state(mech, {"crank_pin": "80 deg"}, given, mech.parameter_values())
+        np.testing.assert_allclose(state, [*q, *expected], rtol=1e-9)
+    faster = mech.accelerations(q, expected, {"crank_pin.a": "180 deg/s^2"})
+    np.testing.assert_allclose(faster, mech.accelerations(q, expected, {"crank_pin": np.pi}), rtol=1e-12)
+    with pytest.raises(ModelError, match="crank_pn.*Did you mean crank_pin"):
+        mech.assemble(q, {"crank_pn": 1.0})

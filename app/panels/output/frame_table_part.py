@@ -19,6 +19,7 @@ from core.functions.results import FrameTable
 from core.functions.subjects.dh_fit import write_table
 
 FORMATS = "Kinetostat model (*.kst);;DH table, CSV (*.csv);;DH table, TOML (*.toml);;Robotica data file (*.rob)"
+OLD = "These frames belong to another machine, or to this one before it was edited. Run the function again."
 LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point at a row to see its frame and axis."
 
 
@@ -28,7 +29,7 @@ class FrameTablePart(QWidget):
 
     def __init__(self, table: FrameTable, place: Place) -> None:
         super().__init__()
-        self._session, self.table = place.session, table
+        self._session, self.table, self._result = place.session, table, place.whole
         self.view = TableView(table, place.settings)
         self.view.setMouseTracking(True)
         self.view.viewport().installEventFilter(self)
@@ -75,6 +76,10 @@ class FrameTablePart(QWidget):
     # ----------------------------------------------------------------------------- scene
 
     def _switched(self, on: bool) -> None:
+        if on and self._old():
+            self._session.message.emit("warning", OLD)
+            self.frames.setChecked(False)
+            return
         self.legend.setVisible(on)
         if on:
             self._tell(0)
@@ -117,13 +122,20 @@ class FrameTablePart(QWidget):
         if path:
             self.write(path)
 
+    def _old(self) -> bool:
+        """Whether the table is of another machine than the one in the scene, or of the machine before an edit."""
+        asked = self._result().asked
+        return asked is not None and asked.context.model != self._session.model
+
     def _proposed(self) -> str:
         return str((self._session.folder or Path.home()) / "dh_table.kst")
 
     def write(self, path: str) -> None:
         """Write the table; what went wrong, or what the format cannot hold, is told."""
+        asked = self._result().asked
+        model = asked.context.model if asked is not None else self._session.model
         try:
-            lost = write_table(self._session.model, self.table.chain, path)
+            lost = write_table(model, self.table.chain, path)
         except KinetostatError as error:
             self._session.message.emit("error", str(error))
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
@@ -10,6 +11,7 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.document.session import Session, State
 from app.formulas.matrix import formulas
 from app.panels.output.card import ResultCard
@@ -45,6 +47,8 @@ class OutputPanel(QWidget):
         self._settings = settings or Settings()
         self.cards: list[ResultCard] = []
         self._newest: ResultCard | None = None
+        self._unsure: list[ResultCard] = []
+        """Cards of which it is not known whether they still hold."""
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
         self._settled.timeout.connect(self._forget_newest)
         self._place: tuple[int, int] | None = None
@@ -105,6 +109,7 @@ class OutputPanel(QWidget):
         """Listen no more; let the thread that sets formulas end."""
         self._life.close()
         self._late.stop()
+        slices().drop(self)
         for card in self.cards:
             card.close()
         formulas().wait()
@@ -193,11 +198,20 @@ class OutputPanel(QWidget):
             self._compare()
 
     def _compare(self) -> None:
-        """Let every card say whether it still holds."""
-        now = self._session.context()
-        awaited = [card for card in self.cards if card.compare(now)]
-        if awaited:
-            self._late.start()
+        """Let every card say whether it still holds, the newest first."""
+        self._unsure = list(self.cards)
+        slices().add(self, self._compare_some)
+
+    def _compare_some(self, seconds: float) -> bool:
+        """Ask cards for so long; True once all have been asked."""
+        until, now = time.perf_counter() + seconds, self._session.context()
+        while self._unsure:
+            card = self._unsure.pop()
+            if card in self.cards and card.compare(now) and not self._late.isActive():
+                self._late.start()
+            if time.perf_counter() > until:
+                break
+        return not self._unsure
 
     def _setting_changed(self, key: str) -> None:
         if key.startswith("units/"):

@@ -275,7 +275,8 @@ class SimulationPanel(QWidget):
             self.words.setText(job.text or "Preparing …")
             return
         left = job.time_left
-        self.words.setText(f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else ""))
+        counted = f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else "")
+        self.words.setText(job.text or counted)
 
     def _ended(self, record: Record | None, words: str) -> None:
         self.words.setText(words)

@@ -31,7 +31,7 @@ from app.preferences.settings import Settings
 from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.joints import quaternions
-from core.model import Parameter
+from core.model import Model, Parameter
 from core.model.parameters import value_of
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ class SlidersPanel(QWidget):
 
     def _joint_entries(self) -> list[_Entry]:
         entries: list[_Entry] = []
+        driven = driven_coordinates(self._session.model)
         for c in self._session.mech.coordinates:
             if c.name.endswith(QUATERNION):
                 if c.name.endswith(QUATERNION[0]):
@@ -137,7 +138,8 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
-            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), "", c.lower, c.upper)
+            mover = driven.get(c.name, "")
+            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), mover, c.lower, c.upper)
             entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
         return entries + self._follower_entries()
 
@@ -150,8 +152,8 @@ class SlidersPanel(QWidget):
                 continue
             dimension = joint.info.coordinate_dimensions[0]
             half = FREE_RANGE.get(dimension, 1.0)
-            ref, leader = Ref("joints", joint.name), joint.mimic.leader
-            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, leader)
+            ref, mover = Ref("joints", joint.name), f"follows {joint.mimic.leader}"
+            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, mover)
             entries.append(_Entry(quantity, self._follower(joint.name), lambda value: None))
         return entries
 
@@ -311,6 +313,15 @@ class _Page(QScrollArea):
         if self._make is None:
             for row, entry in zip(self.rows, self.entries, strict=True):
                 row.show_value(entry.read())
+
+
+def driven_coordinates(model: Model) -> dict[str, str]:
+    """Coordinates whose place drivers prescribe, with words about it: no hand moves them."""
+    return {
+        f"{each.joint}.{each.coordinate}" if each.coordinate else each.joint: f"is driven by {each.name}"
+        for each in model.expanded.drivers
+        if each.joint and each.motion == "position"
+    }
 
 
 def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:

@@ -21,12 +21,14 @@ STEPS = 4000
 """Positions of a slider over its range."""
 WIDEST = 116
 """Pixels of the longest name shown whole."""
+DRIVEN = " · driven"
 PAUSE = 500
 """Milliseconds after the last key or wheel step until the change is committed."""
 
 
 class Quantity(NamedTuple):
-    """What a row moves. lower, upper: SI range of the slider; hard: bounds that cannot be left."""
+    """What a row moves. lower, upper: SI range of the slider; moved: by what else it is moved than by hand ("follows
+    grip", "is driven by motor"), "" if by nothing else; lower_bound, upper_bound: bounds that cannot be left."""
 
     name: str
     title: str
@@ -34,7 +36,7 @@ class Quantity(NamedTuple):
     lower: float
     upper: float
     ref: Ref
-    follows: str = ""
+    moved: str = ""
     lower_bound: float | None = None
     upper_bound: float | None = None
 
@@ -119,7 +121,7 @@ class SliderRow(QObject):
         self._position = -1
         self._value = math.nan
         self.label = _Label()
-        self.label.setText(self.label.fontMetrics().elidedText(quantity.title, Qt.TextElideMode.ElideMiddle, WIDEST))
+        self.label.setText(self._named())
         self.label.setAccessibleName(quantity.name)
         self.label.setCursor(Qt.CursorShape.PointingHandCursor)
         self.slider = _Slider(Qt.Orientation.Horizontal)
@@ -145,13 +147,19 @@ class SliderRow(QObject):
         for widget in (self.label, self.slider, self.box):
             widget.row = self
         for widget in (self.slider, self.box):
-            widget.setEnabled(not self.quantity.follows)
+            widget.setEnabled(not self.quantity.moved)
+
+    def _named(self) -> str:
+        """The name as far as there is room, and whether a driver moves it."""
+        metrics, mark = self.label.fontMetrics(), DRIVEN if self.quantity.moved.startswith("is driven") else ""
+        room = WIDEST - metrics.horizontalAdvance(mark)
+        return metrics.elidedText(self.quantity.title, Qt.TextElideMode.ElideMiddle, room) + mark
 
     def _explain(self, settings: Settings) -> None:
         q = self.quantity
         bounds = [settings.shown(x, q.dimension) for x in (q.lower_bound, q.upper_bound) if x is not None]
         text = f"{q.name}: {' … '.join(bounds)}" if len(bounds) == 2 else f"{q.name}: no limits"
-        self.label.setToolTip(as_tip(f"{q.name} follows {q.follows}" if q.follows else text))
+        self.label.setToolTip(as_tip(f"{q.name} {q.moved}" if q.moved else text))
         self.slider.setToolTip(self.label.toolTip())
 
     def place(self, grid: QGridLayout, row: int) -> None:

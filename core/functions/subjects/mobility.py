@@ -96,9 +96,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
 
     mech, q, p = context.mech, context.q, context.p
+    size = characteristic_length(mech, p)
     if not mech.constrained:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
@@ -119,7 +121,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     rows = tuple(
         (
             str(k),
-            *map(float, without_dust(pose, SOLVED_FRACTION)),
+            *map(float, pose_without_errors(mech, pose, size)),
             "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
         )
         for k, pose in enumerate(found, 1)
@@ -135,6 +137,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
     """Axis and pitch of the motion of one frame against another."""
+    from core.analysis.manipulability import characteristic_length
     from core.analysis.motion_screw import screw
 
     mech, q, p = context.mech, context.q, context.p
@@ -151,8 +154,18 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
             )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} against {reference} in free motion {motion}"
-    value = screw(mech, q, v, frame, reference, p)
+    value = _tidy(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
     return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
+
+
+def _tidy(value: Screw, size: float) -> Screw:
+    """Without rounding errors in direction and point, in a machine of this size (m)."""
+    import dataclasses
+
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
+
+    direction = without_dust(value.direction, SOLVED_FRACTION)
+    return dataclasses.replace(value, direction=direction, point=without_dust(value.point, SOLVED_FRACTION, size))
 
 
 def _screw_table(title: str, value: Screw) -> Result:

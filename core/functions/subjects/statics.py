@@ -12,11 +12,11 @@ from core.functions.options import Choice, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
-from core.functions.text import Amount, Column
+from core.functions.text import Amount, Cell, Column
 from core.model.formula.numerals import readable
 
 if TYPE_CHECKING:
-    from core.analysis.linearisation import Linearisation
+    from core.analysis.linearisation import Linearisation, Mode
 
 FRAMES = 24
 """Poses of one oscillation of a mode."""
@@ -25,6 +25,10 @@ MOST_SHOWN = 12
 AMPLITUDE = 0.25
 """Amplitude (rad, or machine sizes) of a mode that is played."""
 
+ZERO_EIGENVALUE_FRACTION = 3e-8
+"""Part of the largest eigenvalue below which others are told as zero: rounding splits a double zero by its root."""
+REAL_PART_FRACTION = 1e-11
+"""Part of the imaginary part of an eigenvalue below which the real part is rounding."""
 TOUCH_TOLERANCE = 1e-9
 """Way (rad or m) to a limit at which a coordinate stands there."""
 LEFT_OVER_FRACTION = 1e-8
@@ -43,6 +47,8 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     import numpy as np
 
     from core.analysis.equilibrium import equilibrium
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
 
     mech, p = context.mech, context.p
     context.step(0, 1, "Balancing forces")
@@ -59,6 +65,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
+    rest = pose_without_errors(mech, found.q, characteristic_length(mech, p))
     rows = tuple(
         (
             c.name,
@@ -66,7 +73,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
             Amount(float(after), c.dimension),
             _resting(c, float(after), found.limits),
         )
-        for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
+        for c, before, after in zip(mech.coordinates, context.q, rest, strict=True)
     )
     measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
@@ -117,6 +124,7 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
     import numpy as np
 
     from core.analysis.linearisation import linearise as linearised
+    from core.functions.rounding import without_dust
 
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
@@ -126,7 +134,7 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
     matrix = Matrix(
         title="State matrix",
         symbol="A",
-        entries=rows_of(found.A),
+        entries=rows_of(without_dust(found.A)),
         rows=names,
         columns=names,
         note="ẏ = A y for displacements of the independent coordinates and their speeds, SI",
@@ -164,12 +172,22 @@ def _mode_table(found: Linearisation) -> Table:
         Column("Damping ratio"),
         Column("Largest in"),
     )
-    rows = tuple(
-        (str(k), mode.eigenvalue.real, mode.eigenvalue.imag, mode.frequency, mode.damping, mode.largest_in)
-        for k, mode in enumerate(found.modes, 1)
-    )
+    rows = tuple((str(k), *_numbers(found, mode)) for k, mode in enumerate(found.modes, 1))
     note = "conjugate eigenvalues once; damping ratio −Re λ/|λ|"
     return Table(title="Eigenvalues and modes", columns=columns, rows=rows, note=note)
+
+
+def _numbers(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
+    """Of a mode: Re λ, Im λ, frequency, damping ratio, where it is largest; rounding errors are zero."""
+    import dataclasses
+
+    largest = max(abs(each.eigenvalue) for each in found.modes)
+    parts = mode.eigenvalue.real, mode.eigenvalue.imag
+    real, imaginary = (0.0 if abs(x) <= ZERO_EIGENVALUE_FRACTION * largest else x for x in parts)
+    real = 0.0 if abs(real) <= REAL_PART_FRACTION * abs(imaginary) else real
+    shown = dataclasses.replace(mode, eigenvalue=complex(real, imaginary))
+    ratio = shown.damping if shown.eigenvalue else None
+    return real, imaginary, shown.frequency, ratio, mode.largest_in
 
 
 def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSequence:

@@ -39,7 +39,7 @@ UNIT_TOLERANCE = 1e-3
 FAR = 3.0
 """A centre of mass is far off when it lies more than this many radii from every shape of its body."""
 
-FARTHEST_REST = {"angle": 1e3, "length": 1e5}
+FARTHEST_REST = {"angle": 3600.0, "length": 1e5}
 """Rest position (rad, m) beyond which it is surely a mistake."""
 NOTHING = Inertia()
 

@@ -194,6 +194,12 @@ class CompiledEquations:
         self.u = memory[at : at + compiled.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
 
+    def release(self) -> None:
+        """Mode variables free from now on."""
+        for array in self._mode_memory:
+            array[:] = 0.0
+        self.system.last[0] = np.nan
+
     def released(self) -> AbstractContextManager[None]:
         """Mode variables free, for evaluations beside the steps."""
         return self._set_aside() if self._mode_memory else NOTHING
@@ -201,9 +207,7 @@ class CompiledEquations:
     @contextmanager
     def _set_aside(self) -> Iterator[None]:
         held = [(array, array.copy()) for array in self._mode_memory]
-        for array, _ in held:
-            array[:] = 0.0
-        self.system.last[0] = np.nan
+        self.release()
         yield
         for array, kept in held:
             array[:] = kept

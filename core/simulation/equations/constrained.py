@@ -10,6 +10,9 @@ Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
 1. L of M (`factor_mass`), and w = L⁻¹ (u − h), which is Lᵀ a of the machine without constraints.
 2. Orthonormal rows of Y = G L⁻ᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`).
 3. a = L⁻ᵀ w. The multipliers are needed nowhere.
+Next to poses where rows become dependent that are not so elsewhere (two branches meet: a parallelogram in line), the
+last row is little but rounding. Where the motion is regular there, accelerations are taken from a little before and
+behind (`across`), and projection leaves what that row would hold as it was integrated.
 
 Projection of a state that steps have carried off the manifold (`project`):
 1. q by Newton's method, G δq = −r with the least δq in the metric of M, until the residuals r vanish (`close`).
@@ -24,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from core.numerics.tolerances import CLOSED_GAP, INDEPENDENT_ROW, NEGLIGIBLE_PIVOT, OPEN_GAP
+from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, NEGLIGIBLE_PIVOT, OPEN_GAP, SINGULAR_SINE
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
@@ -49,20 +52,23 @@ from core.simulation.equations.system import (
     result,
     tick,
 )
-from core.simulation.stepping.compilation import address_of, inserted, native, view
+from core.simulation.stepping.compilation import address_of, inserted, native, scratch, view
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
 """Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
 branch."""
 VECTORS = 4
-"""Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows)
-follow, then ρ."""
+"""Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows) and the
+largest square that each row has had (rows,) follow, then what stands at its end."""
+WEIGHT, LARGEST_RANK, CROSSING, LEAST_SINE = -1, -2, -3, -4
+"""The end of `System.room`: ρ; the largest rank that was met; 1 while the pose is crossed where rows become dependent
+(`across`); square of the least part of an independent row that those before it leave, as a part of its largest size."""
 
 
 def room_for(nq: int, nv: int, rows: int) -> int:
     """Numbers that `System.room` must hold."""
-    return VECTORS * max(nq, nv, rows, 1) + rows * rows + 1
+    return VECTORS * max(nq, nv, rows, 1) + rows * rows + rows + 4
 
 
 @native
@@ -141,7 +147,7 @@ def factor_mass(place: int, q: Any) -> Any:
     s = load_system(place)
     put(place, MASS, FIRST, q)
     evaluate(place, MASS)
-    s.room[-1] = 0.0
+    s.room[WEIGHT] = 0.0
     return cholesky(result(place, MASS, s.nv * s.nv), s.nv) or (s.rows > 0 and factor_supported(place, q))
 
 
@@ -164,7 +170,7 @@ def factor_supported(place: int, q: Any) -> Any:
         return False
     # ρ makes both parts equally large
     weight = (largest if largest > 0.0 else 1.0) / held
-    s.room[-1] = weight
+    s.room[WEIGHT] = weight
     for i in range(n):
         for k in range(n):
             for r in range(m):
@@ -193,7 +199,9 @@ def factor_rows(place: int, q: Any) -> Any:
         for k in range(n):
             square += row[k] * row[k]
         largest = max(largest, square)
+        R[m * m + i] = max(R[m * m + i], square)
     # Gram–Schmidt, the largest remainder first; rows behind the rank are redundant
+    singular, s.room[LEAST_SINE] = s.room[CROSSING] * SINGULAR_SINE**2, 1.0
     for j in range(m):
         best, pivot = -1.0, j
         for i in range(j, m):
@@ -202,8 +210,10 @@ def factor_rows(place: int, q: Any) -> Any:
                 square += Y[k] * Y[k]
             if square > best:
                 best, pivot = square, i
-        if not best > INDEPENDENT_ROW * largest:
+        whole = R[m * m + s.order[pivot]]
+        if not best > INDEPENDENT_ROW * largest or best < singular * whole:
             return j
+        s.room[LEAST_SINE] = min(s.room[LEAST_SINE], best / whole)
         s.order[j], s.order[pivot] = s.order[pivot], s.order[j]
         chosen = s.order[j] * n
         length = np.sqrt(best)
@@ -252,13 +262,67 @@ def meet(place: int, rank: int, wanted: Any, w: Any, stage: int) -> None:
 def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations of a machine with loops, into a; false if they are not finite."""
     s = load_system(place)
-    n = s.nv
+    s.room[CROSSING] = 0.0
+    rank = solved(place, q, v, u, a)
+    if rank < 0:
+        return False
+    singular = rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < SINGULAR_SINE**2
+    s.room[LARGEST_RANK] = max(s.room[LARGEST_RANK], rank)
+    if singular and s.rows > 0 and s.entries[MOVING, KIND] == 0:
+        own = scratch(s.nv)
+        if across(place, q, v, u, own):
+            s.room[CROSSING] = 1.0
+        if solved(place, q, v, u, a) < 0:  # what was evaluated last is at q again
+            return False
+        if s.room[CROSSING] == 1.0:
+            for k in range(s.nv):
+                a[k] = own[k]
+    return True
+
+
+@native
+def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
+    """Accelerations at a pose where rows become dependent and the motion is regular, from poses before and behind:
+    (4 A(ε) − A(2ε))/3 of their means A. False where there are none, or the rows are no better."""
+    s = load_system(place)
+    n, largest = s.nv, 0.0
+    for k in range(n):
+        largest = max(largest, abs(v[k]))
+        a[k] = 0.0
+    if not largest > 1e-9:
+        return False
+    qdot, point, speed, own = scratch(s.nq), scratch(s.nq), scratch(n), scratch(n)
+    rates(place, q, v, qdot)
+    for part in range(4):
+        step = (BYPASS_STEP if part < 2 else 2.0 * BYPASS_STEP) / largest * (1.0 if part % 2 == 0 else -1.0)
+        for k in range(s.nq):
+            point[k] = q[k] + step * qdot[k]
+        normalise(place, point)
+        for k in range(n):
+            speed[k] = v[k]
+        gaps, rank = close(place, point)
+        if not gaps < OPEN_GAP or rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < 4.0 * SINGULAR_SINE**2:
+            return False
+        remove_normal(place, rank, speed, SECOND, False)
+        if solved(place, point, speed, u, own) < 0:
+            return False
+        weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
+        for k in range(n):
+            a[k] += weight * own[k]
+    return True
+
+
+@native
+def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
+    """Accelerations from the constraints as they are at q, into a; their rank, −1 if they are not finite."""
+    s = load_system(place)
+    n, rank = s.nv, 0
     well = factor_mass(place, q)
     put(place, BIAS, FIRST, q)
     put(place, BIAS, s.nq, v)
     put_rest(place, BIAS)
     if not (well and evaluate(place, BIAS)):
-        return False
+        return -1
     # w = L⁻¹ (u − h), changed as little as the constraints want, then a = L⁻ᵀ w
     L, h = result(place, MASS, n * n), result(place, BIAS, n)
     for i in range(n):
@@ -275,7 +339,7 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
             wanted[i] = -drift[i]
         meet(place, rank, wanted, a, THIRD)
     back_substitute(L, a, n)
-    return True
+    return rank
 
 
 @native

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import project, project_free
+from core.simulation.equations.constrained import CROSSING, project, project_free
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.reduced import derivative as by_closed_forms
 from core.simulation.equations.reduced import project as project_by_closed_forms
@@ -86,6 +86,8 @@ def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
     f = scratch(n)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
+    if s.by_matrix and s.room[CROSSING] == 1.0:  # accelerations are not those of the constraints at y
+        return differences(place, t, view(y, n), view(out, n * n))
     return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
 
 
@@ -93,25 +95,32 @@ INCREMENT_FRACTION = 1e-8
 """Relative change of a state by which derivatives are taken where there is no trace of them."""
 
 
-def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
-    """∂f/∂y into out (n n,), row by row, by differences: for long machines, whose traces are no expressions."""
+@native
+def differences(place: int, t: float, state: Any, J: Any) -> int:
+    """∂f/∂y at a state into J (n n,), row by row, by differences."""
     s = load_system(place)
-    n = s.nq + s.nv + s.nx
-    state, J = view(y, n), view(out, n * n)
+    n = len(state)
     f, g = scratch(n), scratch(n)
-    if call_entry(s.derivative, place, t, y, address_of(f)) != FINE:
+    if call_entry(s.derivative, place, t, address_of(state), address_of(f)) != FINE:
         return NOT_FINITE
     for j in range(n):
         kept = state[j]
         state[j] = kept + INCREMENT_FRACTION * max(abs(kept), 1.0)
         step = state[j] - kept
-        happened = call_entry(s.derivative, place, t, y, address_of(g))
+        happened = call_entry(s.derivative, place, t, address_of(state), address_of(g))
         state[j] = kept
         if happened != FINE:
             return NOT_FINITE
         for i in range(n):
             J[i * n + j] = (g[i] - f[i]) / step
     return FINE
+
+
+def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
+    """∂f/∂y into out (n n,), row by row, by differences: for long machines, whose traces are no expressions."""
+    n = length(place)
+    happened: int = differences(place, t, view(y, n), view(out, n * n))
+    return happened
 
 
 @native

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.simulation.equations.constrained import (
     VECTORS,
+    WEIGHT,
     by_transpose,
     factor_mass,
     factor_rows,
@@ -44,7 +45,7 @@ from core.simulation.stepping.compilation import native, scratch
 def multipliers(place: int, rank: int, a: Any, u: Any, out: Any) -> None:
     """λ into out (rows,): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the factors."""
     s = load_system(place)
-    n, m, weight = s.nv, s.rows, s.room[-1]
+    n, m, weight = s.nv, s.rows, s.room[WEIGHT]
     L, Y = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
     h, drift, R = result(place, BIAS, n), result(place, DRIFT, m), s.room[VECTORS * max(s.nq, n, m) :]
     free, w = scratch(n), scratch(n)

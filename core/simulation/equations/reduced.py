@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core.numerics.tolerances import INDEPENDENT_ROW
+from core.numerics.tolerances import BYPASS_STEP, INDEPENDENT_ROW, SINGULAR_SINE
 from core.simulation.equations.constrained import back_substitute, cholesky, forward_substitute, project_free
 from core.simulation.equations.system import (
     BASE,
@@ -39,12 +39,10 @@ from core.simulation.equations.system import (
 from core.simulation.equations.unconstrained import begin, finish, joint_forces
 from core.simulation.stepping.compilation import native, scratch
 
-REGULAR_SINE, DOUBLE_SINE, STEEP_RATIO = 0.3, 1e-4, 5.0
-"""Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above DOUBLE_SINE while the
+REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
+"""Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above SINGULAR_SINE while the
 largest ratio of dependent to independent speeds is below STEEP_RATIO: nearer to a toggle position of what is
 independent a step of fixed length would be far off."""
-BYPASS_STEP = 2e-3
-"""Distance (rad or m) to the poses from which a regular motion is taken where it cannot be evaluated."""
 
 GOOD, DOUBLE, NONE = 0, 1, 2
 """How a pose is: well; two branches meet; no solution, or speeds are raised too much."""
@@ -90,10 +88,10 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
     r = result(place, REDUCED, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
-    if reach > 0.0 and (sine > REGULAR_SINE or (sine > DOUBLE_SINE and gain < STEEP_RATIO)):
+    if reach > 0.0 and (sine > REGULAR_SINE or (sine > SINGULAR_SINE and gain < STEEP_RATIO)):
         s.last[0] = t
         return GOOD
-    return DOUBLE if sine <= DOUBLE_SINE else NONE
+    return DOUBLE if sine <= SINGULAR_SINE else NONE
 
 
 @native

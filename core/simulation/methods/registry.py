@@ -29,6 +29,8 @@ from core.simulation.stepping.step_state import (
     SELF,
     SHORTEST,
     SLIDE,
+    SPEEDS,
+    STABILITY,
     SWITCH_STEP,
     SYSTEM,
     TIME,
@@ -52,11 +54,12 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(11, dtype=np.int64)
     numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
     numbers[[RTOL, ATOL, LIMIT]] = chosen.rtol, chosen.atol, longest
-    counts[[MOST, PROJECTED]] = chosen.max_steps, equations.projected
+    counts[[MOST, PROJECTED, SPEEDS]] = chosen.max_steps, equations.projected, equations.system.nq
+    numbers[STABILITY] = chosen.rule.stability
     system = equations.system
     addresses[[SYSTEM, DERIVATIVE, PROJECT]] = system.place, system.derivative, equations.project
     method = import_module(f"{__package__}.{chosen.rule.module}")
-    shapes = method.begin(chosen.method, n, addresses, counts)
+    shapes = method.begin(chosen.rule.begins_with or chosen.method, n, addresses, counts)
     if chosen.rule.implicit:
         _jacobian(equations, n, addresses, counts)
     if equations.indicators:

@@ -8,7 +8,10 @@ ODE I, II.4–II.6).
 3. Its size is a root mean square in units of atol + rtol max(|y|, |y_new|). Up to 1 the step is accepted, and the next
    has 0.9 h err^(−1/p + 0.75 β) err_before^β with p the power of the estimate (PI control).
 4. Else the step may end at an event, or is tried again with 0.9 h err^(−1/p).
-5. Values within are y + h Σ_i k_i Σ_j P_ij θ^(j+1), projected; some methods take more stages for them.
+5. Now and then h |λ| is estimated from the last two stages, both taken at the end of the step: the change of f between
+   them as a part of their distance (IV.2; speeds count h times, so that what swings fast without damping is no more
+   than ω h). Where that lies beyond the stability of the method in step after step, the machine is stiff.
+6. Values within are y + h Σ_i k_i Σ_j P_ij θ^(j+1), projected; some methods take more stages for them.
 """
 
 from __future__ import annotations
@@ -29,16 +32,23 @@ from core.simulation.stepping.step_state import (
     MODES_FIXED,
     MOST,
     NOT_FINITE,
+    OTHER_EVIDENCE,
+    OTHER_STEPS,
     REJECTED,
     SAMPLE,
+    SPEEDS,
+    STABILITY,
     STAGES,
     STEP,
     STEP_OF,
     STEP_UNDERFLOW,
     STEPS,
+    STIFF_EVIDENCE,
+    STIFF_STEPS,
     SWITCHED,
     TAKEN,
     TIME,
+    TOLD,
     TOO_MANY,
     WITHIN_OF,
     copy,
@@ -54,6 +64,8 @@ from core.simulation.stepping.step_state import (
 )
 
 SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
+WATCHED_STEP = 32
+"""Every which step is looked at, while nothing speaks for stiffness."""
 BETA = 0.04
 """Weight of the error before in the choice of the step (PI control, Hairer II.4: steadier steps)."""
 
@@ -128,6 +140,32 @@ def accept(state: int, h: float, error: float, rejected: int) -> None:
 
 
 @native
+def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
+    """Count accepted steps that stability held short; point, other : (n,) room."""
+    w = load_state(state)
+    counts, last = w.counts, w.counts[STAGES] - 1
+    suspected = counts[STIFF_STEPS] > 0 and counts[STIFF_STEPS] < STIFF_EVIDENCE
+    if w.numbers[STABILITY] == 0.0 or counts[STIFF_STEPS] == TOLD:
+        return
+    if not (suspected or counts[ACCEPTED] % WATCHED_STEP == 0):
+        return
+    add_rows(w.k, w.A[last - 1], last - 1, h, w.y, point)
+    add_rows(w.k, w.A[last], last, h, w.y, other)
+    distance, change = 0.0, 0.0
+    for j in range(len(w.y)):
+        weight = 1.0 if j < counts[SPEEDS] else h * h
+        distance += weight * (other[j] - point[j]) ** 2
+        change += weight * (h * (w.k[last, j] - w.k[last - 1, j])) ** 2
+    if change > w.numbers[STABILITY] ** 2 * distance:
+        counts[STIFF_STEPS] = min(counts[STIFF_STEPS] + 1, STIFF_EVIDENCE)
+        counts[OTHER_STEPS] = 0
+    elif counts[STIFF_STEPS] > 0:
+        counts[OTHER_STEPS] += 1
+        if counts[OTHER_STEPS] >= OTHER_EVIDENCE:
+            counts[STIFF_STEPS] = 0
+
+
+@native
 def embedded_step(state: int, e: Any, e_low: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
     w = load_state(state)
@@ -148,6 +186,7 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
             error = weighed(state, e, e_low)
         if error <= 1.0:
             accept(state, h, error, rejected)
+            watch_stiffness(state, h, e, e_low)
             return FINE
         rejected = 1
         w.counts[REJECTED] += 1

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 TIME = ("t", "time")
 
 
+RECORDED_TOLERANCE = 1e-2
+"""How far (rad, m) recorded coordinates may be from a closed position: instruments measure with errors."""
+UNWILLING = 1e3
+"""Weight of recorded coordinates beside others."""
+
+
 def run_of(
     mech: Mechanism,
     p: Mapping[str, float],
@@ -56,7 +62,15 @@ def run_of(
     if mech.constrained:
         for k in range(len(q)):
             values = {name: numbers[k, c] for c, name in places.items()}
-            q[k] = mech.move(q[max(k - 1, 0)], values, dict(p), t=float(time[k]))
+            q[k] = _closed(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
+            far = np.abs(q[k, [mech.q_names.index(name) for name in places.values()]] - numbers[k, list(places)])
+            if np.max(far) > RECORDED_TOLERANCE:
+                raise FileError(
+                    f"At {time[k]:.6g} s the trace leaves what the loops allow by {np.max(far):.3g} (rad or m).",
+                    file=title,
+                    where=f"column '{names[list(places)[int(np.argmax(far))]]}'",
+                    remedy="Play it on the machine, and with the parameter values, that it was recorded of.",
+                )
     v, a = _rates(mech, time, q)
     if mech.constrained:
         recorded = [name for name in places.values() if name in mech.v_names]
@@ -75,6 +89,17 @@ def run_of(
         max_steps=0,
     )
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
+
+
+def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
+    """The closed position with recorded coordinates, or the nearest to them."""
+    try:
+        return mech.move(before, recorded, p, t=t, exact=True)
+    except AssemblyError:
+        q = before.copy()
+        q[[mech.q_names.index(name) for name in recorded]] = list(recorded.values())
+        joints = {c.joint for c in mech.coordinates if c.name in recorded}
+        return np.asarray(mech.assemble(q, p=p, t=t, weights=dict.fromkeys(joints, UNWILLING)))
 
 
 def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:

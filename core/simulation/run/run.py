@@ -43,6 +43,8 @@ class Statistics(NamedTuple):
     """Of implicit methods."""
     cpu: float = 0.0
     """Processor seconds of the integration."""
+    notes: tuple[str, ...] = ()
+    """What its reader should know of how it came about, a sentence each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,11 @@ class Run:
     def complete(self) -> bool:
         """True if the run reached its end."""
         return not self.statistics.ended
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its reader should know of how it came about: that the machine proved stiff, that damping was added."""
+        return self.statistics.notes
 
     def __len__(self) -> int:
         return len(self.time)

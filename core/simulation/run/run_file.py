@@ -160,6 +160,7 @@ def load(path: str) -> Run:
                 )
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
+            statistics = statistics._replace(notes=tuple(map(str, statistics.notes)))
             mech = Mechanism(loads(model_text(file, size), "kst", str(file.attrs["origin"])))
             kept = [name for name in STATES if name in file]
             count = min(len(stored(file, name, size)) for name in kept)  # a piece may have been cut short

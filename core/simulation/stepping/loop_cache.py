@@ -9,7 +9,9 @@ import hashlib
 import pickle
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,40 @@ index_of: Any = caching.FunctionCache._index_key
 rebuilt: Any = compiler.CompileResult._rebuild
 dumps: Any = serialize.dumps
 """They have no types."""
+
+
+Tell = Callable[[str], None]
+MAKING = (
+    ("methods.radau", "the implicit integrators", 20),
+    ("methods.adams", "the Adams integrator", 5),
+    ("equations", "the equations of motion of such machines", 15),
+    ("", "the integrators", 10),
+)
+"""What is compiled by the beginning of its module's name, and about how long that takes, s."""
+_told: ContextVar[tuple[Tell, set[str]] | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def telling(tell: Tell) -> Iterator[None]:
+    """Inside, whatever waits for loops that this computer has not compiled yet says so before it does, once for each
+    part: with what, and about how long. Who is told may wait until somebody else has made them."""
+    before = _told.set((tell, set()))
+    try:
+        yield
+    finally:
+        _told.reset(before)
+
+
+def _tell(module: str) -> None:
+    """Say that loops of a module are compiled now."""
+    told = _told.get()
+    if told is None:
+        return
+    own = module.removeprefix(f"{_CORE}.simulation.")
+    what, seconds = next((what, seconds) for begin, what, seconds in MAKING if own.startswith(begin))
+    if what not in told[1]:
+        told[1].add(what)
+        told[0](f"Compiling {what}: once on this computer, about {seconds} s …")
 
 
 class KeptLoops:
@@ -40,6 +76,9 @@ class KeptLoops:
         target.refresh()
         index = self._index(signature, target.codegen())
         data = object_cache.load(self._key(index))
+        if data is None:
+            _tell(self._py_func.__module__)
+            data = object_cache.load(self._key(index))
         if data is None:
             return None
         found, parts = pickle.loads(data)  # of a folder of this user alone, whole by its checksum

@@ -39,6 +39,7 @@ from core.simulation.stepping.step_state import (
     SLIDING,
     STAGES,
     STEP_OF,
+    STIFF,
     SWITCH_STEP,
     TAKEN,
     TIME,
@@ -46,6 +47,7 @@ from core.simulation.stepping.step_state import (
     WITHIN_OF,
     copy,
     derivative,
+    held_short,
     load_state,
     project,
 )
@@ -150,6 +152,8 @@ def take_step(state: int) -> Any:
         return TOO_MANY
     if w.counts[BUDGET] <= 0:
         return PAUSED
+    if held_short(state):
+        return STIFF
     w.counts[BUDGET] -= 1
     if w.addresses[SWITCH_STEP] != 0:
         happened = call_entry(w.addresses[SWITCH_STEP], w.addresses[SELF], t, 0, 0)

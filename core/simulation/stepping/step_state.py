@@ -10,10 +10,10 @@ import numpy as np
 
 from core.simulation.stepping.compilation import address_of, call_entry, loader, merged, native, store
 
-FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
+FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF = 0, 2, 3, 4, 5, 6, 7, 8
 """What a call says: all is well; a result is not a finite number; the step became too small; loops have drifted
 open; the limit of steps is reached; the steps of this piece are used up; a step was refused because of an event
-(`core.simulation.stepping.event_location`)."""
+(`core.simulation.stepping.event_location`); the machine proved stiff for an explicit method, which could go on."""
 
 DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
 """`StepState.addresses`: entries of `core.simulation.equations.entry_points` and of the method; where `System`
@@ -38,7 +38,17 @@ USED, NOTHING = 18, -2
 """Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
 RENEWED = 32
 """Of implicit methods: 0 if the Jacobian must be taken anew."""
-NUMBERS, COUNTS = 16, 33
+STIFF_STEPS, OTHER_STEPS, SPEEDS = 33, 34, 35
+"""Of explicit methods: steps that stability held short, TOLD once that was said; others since; where the speeds begin
+in y."""
+TOLD = -1
+STABILITY = 14
+"""Place in `StepState.numbers`: h |λ| at which stability ends; 0: not looked at."""
+NUMBERS, COUNTS = 16, 36
+STIFF_EVIDENCE, OTHER_EVIDENCE = 15, 6
+"""Steps held short by stability that prove a machine stiff; steps in a row that are not so, which refute it."""
+MANY_STEPS = 50_000
+"""Steps still to go from which on stiffness matters: fewer take less time than it takes to do anything about it."""
 
 
 class StepState(NamedTuple):
@@ -165,6 +175,13 @@ def take_back(state: int) -> None:
             w.past[j] = w.past[j + 1]
         w.counts[ORDER], w.counts[USED], w.counts[RAISED] = w.counts[USED], NOTHING, 0
         w.counts[DELAY] = max(w.counts[DELAY] - 1, 0)
+
+
+@native
+def held_short(state: int) -> Any:
+    """Whether stability holds the steps so short that very many are left to go."""
+    w = load_state(state)
+    return w.counts[STIFF_STEPS] >= STIFF_EVIDENCE and w.numbers[END] - w.numbers[TIME] > MANY_STEPS * w.numbers[TAKEN]
 
 
 @native

@@ -201,3 +201,40 @@ def test_another_document_ends_it(bench):
     bench.example("four_bar")
     assert not interactive.on
     assert bench.session.runs.items == ()
+
+
+def test_it_moves_as_a_simulation_does(bench):
+    """F6, left alone, then F5: the same start and settings, the same motion at the same times."""
+    bench.window.simulation.choose(method="auto", duration=2.0, output=0.02)
+    interactive = started(bench, "four_bar")
+    assert interactive.damping == "none"
+    bench.wait(lambda: interactive.live is not None and interactive.live.time > 0.4)
+    interactive.stop()
+    live = bench.session.runs.current
+    assert live.name == "Interactive"
+    bench.window.run("simulation.run")
+    bench.wait(lambda: not bench.window.simulation.running and bench.session.runs.current is not live, LONG)
+    run = bench.session.runs.current.run
+    at = np.flatnonzero(run.time < live.run.time[-1])[1:]
+    same = [int(np.argmin(np.abs(live.run.time - t))) for t in run.time[at]]
+    np.testing.assert_allclose(live.run.time[same], run.time[at], rtol=0.0, atol=1e-9)
+    assert np.ptp(run.q[at]) > 1e-2
+    np.testing.assert_allclose(live.run.q[same], run.q[at], atol=1e-8)
+    for name in ("method", "rtol", "atol"):
+        assert getattr(live.run.settings, name) == getattr(run.settings, name)
+
+
+def test_damping_that_was_chosen_is_seen_while_it_acts_and_stands_in_the_name(bench):
+    interactive = started(bench, "pendulum")
+    said = bench.window.status.words.text
+    assert "damping" not in said()
+    bench.window.run("simulation.damping_strong")
+    assert "Artificial damping: strong, 3 per second" in said()
+    live = interactive.live
+    before = live.time
+    bench.wait(lambda: live.time > before + 0.1)
+    interactive.stop()
+    record = bench.session.runs.current
+    assert record.name == "Interactive, artificial damping 3 1/s"
+    assert any("3 per second" in note for note in record.run.notes)
+    assert "damping" not in said()

@@ -282,7 +282,7 @@ def test_no_tab_bar_is_seen_that_qt_has_left_behind(own_bench):
     own_bench.wait(each_panel_once)
     window.tabifyDockWidget(window.docks.docks["functions"], window.docks.docks["plots"])
     own_bench.wait(each_panel_once)
-    assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 5}
+    assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 6}
 
 
 def test_who_opens_the_console_types_there(bench):

@@ -8,8 +8,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 
-from core.files import loads
+from app.document.session import Session
+from core.files import load, loads
 from core.simulation import simulate
+from resources import examples
 
 
 def thumb(slider):
@@ -286,3 +288,57 @@ def test_sliders_and_boxes_follow_a_run_that_plays(bench):
     bench.wait(lambda: row.box.value() == pytest.approx(q[0], abs=1e-6))
     for name, value in zip(session.mech.q_names, q, strict=True):
         assert rows[name].box.value() == pytest.approx(value, abs=1e-6)
+
+
+DRIVEN = """
+kinetostat: 1
+parameters:
+  start: {value: 0.3, dimension: angle}
+bodies:
+  arm: {mass: 1, center_of_mass: [0.1, 0, 0]}
+  hand: {mass: 1, center_of_mass: [0.1, 0, 0]}
+joints:
+  shoulder: {parent: world, child: arm, kind: revolute, axis: [0, 0, 1]}
+  elbow: {parent: arm, child: hand, kind: revolute, axis: [0, 0, 1]}
+drivers:
+  motor: {joint: shoulder, function: start + t}
+"""
+
+
+def test_a_driven_joint_says_so_and_stands_where_its_driver_has_it(bench):
+    session = bench.session
+    session.start(loads(DRIVEN, "kst"))
+    bench.draw()
+    row = bench.window.sliders.rows["shoulder"]
+    assert row.label.text() == "shoulder · driven"
+    assert row.label.toolTip() == "shoulder is driven by motor"
+    assert not row.slider.isEnabled()
+    assert not row.box.isEnabled()
+    assert bench.window.sliders.rows["elbow"].slider.isEnabled()
+    session.preview_coordinates({"elbow": 0.4})
+    session.preview(parameters={"start": 0.5})
+    bench.wait(lambda: row.box.value() == pytest.approx(0.5))
+    np.testing.assert_allclose(session.q, [0.5, 0.4], atol=1e-9)
+    session.commit("Start")
+    np.testing.assert_allclose(session.q, [0.5, 0.4], atol=1e-9)
+    np.testing.assert_allclose(session.mech.rest(), [0.5, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+def test_what_is_committed_is_what_was_seen(example):
+    """Pose and parameters, of every example."""
+    model = load(example.path)
+    session = Session(model)
+    for name in session.mech.p_names[:4]:
+        session.start(model)
+        value = session.p[name]
+        session.preview(parameters={name: 1.02 * value if value else 0.02})
+        seen = session.q.copy()
+        session.commit("Parameter")
+        np.testing.assert_allclose(session.mech.difference(seen, session.q), 0.0, atol=1e-8, err_msg=name)
+    for coordinate in session.mech.coordinates[:4]:
+        session.start(model)
+        session.preview_coordinates({coordinate.name: float(session.q[coordinate.index]) + 0.1})
+        seen = session.q.copy()
+        session.commit("Move")
+        np.testing.assert_array_equal(session.q, seen)

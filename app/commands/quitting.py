@@ -1,0 +1,9 @@
+"""What ends the program: the last entry of its menu, whatever other modules put there."""
+
+from app.commands.command import Command
+
+COMMANDS = (
+    Command(
+        "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
+    ),
+)
