@@ -1,7 +1,7 @@
 """What other programs and books call our kinds, fields and commands, so that a message can name ours.
 
 meant_by("hinge", JOINT_KINDS)      ["revolute"]
-meant_by("pin.w", names)            ["pin.v"]: of a name with dots, its last part
+meant_by("pin.w", names)            ["pin.v"]: of a name with dots its last part, else what stands before it
 """
 
 from __future__ import annotations
@@ -108,6 +108,10 @@ _OTHERS = (
     ("a", "acc accel acceleration alpha ddq qdd qddot"),
     ("tau", "torque effort moment force f t"),
     ("rate", "v speed velocity dot vel w"),
+    # options of functions
+    ("speeds", "velocities rates qd v0"),
+    ("accelerations", "acc qdd"),
+    ("frame", "tool link body endeffector tcp"),
     # commands and functions
     ("check", "validate lint verify test"),
     ("render", "draw picture image screenshot"),
@@ -135,4 +139,5 @@ def meant_by(name: str, known: Iterable[str]) -> list[str]:
     head, dot, last = name.rpartition(".")
     word = re.sub(r"[\s_-]", "", last).casefold()
     ours = {head + dot + own for own, others in _OTHERS if word in others.split()}
-    return [each for each in known if each.replace("-", "_") in ours]
+    names = list(known)
+    return [each for each in names if each.replace("-", "_") in ours] or [each for each in names if each == head]

@@ -32,7 +32,9 @@ HEAD = """# Fields
 Made from the declarations by `make docs`: what the elements of a model are called, in [files](native_file.md) and in
 Python (`ks.Body(name="arm", mass=2.0)`), where lists of the file are tuples. Numbers are SI; each may be a formula in
 parameters, with units behind its numbers; *formula* may use time and, with *states*, coordinates, speeds and sensors.
-What has no default may be left out unless it is needed.
+What has no default may be left out unless it is needed. Short forms, in files and Python: an axis by its letter (`x`,
+`-z`), a rotation as a 3×3 matrix, an inertia as three moments or a symmetric 3×3 matrix, a pose as its position
+`[x, y, z]`, as position and three angles, or as a matrix, a limit as `[lower, upper]`, gravity as its acceleration.
 """
 
 

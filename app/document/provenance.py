@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Names in a short line; the rest is counted."""
-NEAR = 1e-9
+REST_TOLERANCE = 1e-9
 """Distance from the rest pose, rad or m, up to which a coordinate is said to be at rest."""
 UNTITLED = "untitled"
+LISTS = ("actuators", "hold", "coordinates")
+"""Options that are texts of names."""
 RENAMED = ("bodies", "frames", "joints", "parameters")
 """Collections whose elements are named in options."""
 
@@ -101,7 +104,7 @@ def _placed(context: Context, settings: Settings) -> Iterator[str]:
     """The coordinates that are not at rest."""
     mech = context.mech
     for each, value, rest in zip(mech.coordinates, context.q, mech.rest(), strict=True):
-        if abs(value - rest) > NEAR:
+        if abs(value - rest) > REST_TOLERANCE:
             yield f"{each.name} = {_shown(float(value), each.dimension, settings)}"
 
 
@@ -154,7 +157,7 @@ def _moved(before: Context, now: Context) -> list[str]:
     """The coordinates that stand elsewhere."""
     old = dict(zip(before.mech.q_names, before.q, strict=True))
     pairs = zip(now.mech.q_names, now.q, strict=True)
-    return [name for name, value in pairs if name in old and abs(value - old[name]) > NEAR]
+    return [name for name, value in pairs if name in old and abs(value - old[name]) > REST_TOLERANCE]
 
 
 # ----------------------------------------------------------------------------------- asking again
@@ -165,10 +168,16 @@ def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
     names = {old: new for _, old, new in _renamed(asked.context.model, model)}
     kinds = {option.id: option for option in FUNCTIONS[function].options}
     named = (FrameName, FrameNames, Values, Ranges)
-    return {
-        key: _with_names(value, names) if names and isinstance(kinds.get(key), named) else value
-        for key, value in asked.options.items()
-    }
+    if not names:
+        return dict(asked.options)
+    again: dict[str, Any] = {}
+    for key, value in asked.options.items():
+        if isinstance(kinds.get(key), named):
+            value = _with_names(value, names)
+        elif key in LISTS and isinstance(value, str):
+            value = re.sub(r"[^\s,]+", lambda found: str(_with_names(found[0], names)), value)
+        again[key] = value
+    return again
 
 
 def repeatable(function: Function | None) -> bool:

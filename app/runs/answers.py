@@ -167,8 +167,8 @@ class Answers(QObject):
         if question.seconds < QUICK:
             try:
                 self._answered(card, question, timed(function, now, options))
-            except KinetostatError as error:
-                self._stuck(question, _said(error))
+            except Exception as error:  # told, and why on the card
+                self._failed(card, question, error)
             return
         job = question.job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function, now, options))
         job.succeeded.connect(lambda made: self._answered(card, question, made))

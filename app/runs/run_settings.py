@@ -86,13 +86,22 @@ class RunSettings:
 
 class Start(NamedTuple):
     """State a run begins with: q (nq,), v (nv,), time (s), the run it branches from, and states of force elements by
-    name, those that are not at rest."""
+    name, those that are not at rest.
+
+    named : the speeds of v that were given, which are kept while the others follow; None: v is one of a motion
+    """
 
     q: Array
     v: Array
     time: float = 0.0
     parent: Record | None = None
     x: Mapping[str, float] = MappingProxyType({})
+    named: Mapping[str, float] | None = None
+
+    @property
+    def speeds(self) -> Array | Mapping[str, float]:
+        """As `simulate` takes them."""
+        return self.v if self.named is None else self.named
 
 
 def start_of(run_settings: RunSettings, session: Session) -> Start:
@@ -112,9 +121,18 @@ def start_of(run_settings: RunSettings, session: Session) -> Start:
             states = dict(zip(k.mech.x_names, k.states_at(runs.time).tolist(), strict=False))
             return Start(q, moment, runs.time, record, {n: x for n, x in states.items() if n in mech.x_names})
         return Start(session.q.copy(), moment, 0.0, record)
-    if run_settings.start == "rest":
-        return Start(session.rest.copy(), v)
-    return Start(session.q.copy() if session.previewing else session.edited_pose, v)
+    q = session.q if run_settings.start != "rest" and session.previewing else session.edited_pose
+    q = session.rest.copy() if run_settings.start == "rest" else q.copy()
+    return Start(q, v, named=_given(run_settings, mech, v))
+
+
+def _given(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, float] | None:
+    """Speeds of v that the person or joints give; None if nobody does, or joints that close loops give some."""
+    stating = [joint.name for joint in mech.model.expanded.joints if joint.start_speed and joint.mimic is None]
+    if {loop.cut for loop in mech.loops} & set(stating):
+        return None
+    names = {name for joint in stating for name in mech.v_names[mech.joint_v(joint)]} | set(run_settings.speeds)
+    return {name: float(x) for name, x in zip(mech.v_names, v, strict=True) if name in names} or None
 
 
 def speeds_at(run: Any, time: float) -> Array:
@@ -141,7 +159,7 @@ def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict
         "step": run_settings.step if run_settings.step is not None or adaptive else 1e-3,
         "output": run_settings.output,
         "q0": start.q,
-        "v0": start.v,
+        "v0": start.speeds,
         "x0": dict(start.x) or None,
         "start": start.time,
         "parameters": dict(session.edited_parameters) or None,

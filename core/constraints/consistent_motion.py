@@ -94,14 +94,14 @@ def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: V
     return np.asarray(a - inverse(G) @ (G @ a + bias))
 
 
-def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[list[int], Array]:
+def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[tuple[int, ...], Array]:
     """(indices of independent speeds, (nv, k) B with v = B v[indices]) as joints and constraints leave them. Drivers
     hold nothing here: they are what actuators do."""
     if not compiled.lasting.any():
-        return list(range(compiled.nv)), np.eye(compiled.nv)
+        return tuple(range(compiled.nv)), np.eye(compiled.nv)
     N = _null_space(np.asarray(compiled.call("constraint_jacobian", q, p=p))[compiled.lasting])
     chosen = independent_speeds(compiled, N, shares=(BARELY,))
-    return chosen, np.asarray(N @ np.linalg.inv(N[chosen]))
+    return tuple(chosen), np.asarray(N @ np.linalg.inv(N[chosen]))
 
 
 def independent_speeds(

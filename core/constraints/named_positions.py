@@ -41,11 +41,11 @@ LEAST_QUATERNION = 1e-9
 
 
 class Named(NamedTuple):
-    """A coordinate that is given: `where` it stands in q, which speeds move it (nv,), and its value."""
+    """A coordinate that is given: `where` it stands in q, the speeds that move it (nv,), and its value."""
 
     name: str
     where: int
-    held: Flags
+    moving: Flags
     value: float
 
 
@@ -83,7 +83,7 @@ class _Search(NamedTuple):
     t: float
     bounded: bool
 
-    def held(self) -> Flags:
+    def fixed(self) -> Flags:
         """(nv,) speeds that move what is named."""
         return _together(self.compiled, self.named)
 
@@ -110,7 +110,7 @@ def moved(
     found = _found(search)
     if found is not None:
         return found
-    if not exact and dragged(compiled, q, q, search.held(), p, t) is None:
+    if not exact and dragged(compiled, q, q, search.fixed(), p, t) is None:
         return target
     return _one_by_one(search)
 
@@ -123,7 +123,7 @@ def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Va
 
 def _by_hand(search: _Search, target: Array) -> Array:
     """Towards the target as far as the loops let it; where that is farther than a hand goes, at once if it closes."""
-    compiled, q, held = search.compiled, search.q, search.held()
+    compiled, q, held = search.compiled, search.q, search.fixed()
     far = np.max(np.abs(compiled.coordinates.difference(q, target)) * held, initial=0.0) > FARTHEST
     if far and (found := _found(search)) is not None:
         return found
@@ -138,7 +138,7 @@ def _all(compiled: Compiled, named: Sequence[Named]) -> bool:
 
 def _together(compiled: Compiled, named: Iterable[Named]) -> Flags:
     """(nv,) speeds that move any of them."""
-    return np.any([np.zeros(compiled.nv, dtype=bool), *(each.held for each in named)], axis=0)
+    return np.any([np.zeros(compiled.nv, dtype=bool), *(each.moving for each in named)], axis=0)
 
 
 def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[Named, ...]:
@@ -213,7 +213,7 @@ def _unit(quaternion: Array, kept: Flags) -> Array:
 
 def _found(search: _Search) -> Array | None:
     """The position that is sought: at the end of a way along the loops, else nearest to q, else farther away."""
-    compiled, q, held = search.compiled, search.q, search.held()
+    compiled, q, held = search.compiled, search.q, search.fixed()
     if held.all():
         return _closed(search, search.placed(q))
     end = dragged(compiled, q, compiled.coordinates.clamp(search.placed(q)), _leading(search), search.p, search.t)
@@ -232,7 +232,7 @@ def _is(one: Array, other: Array) -> bool:
 
 def _leading(search: _Search) -> Flags:
     """(nv,) what is named as far as it is independent, first come first: the others it takes along."""
-    compiled, held = search.compiled, search.held()
+    compiled, held = search.compiled, search.fixed()
     N = null_space(compiled.call("constraint_jacobian", search.q, p=search.p)[compiled.levels == 0])
     leading, basis = np.zeros(compiled.nv, dtype=bool), np.zeros((0, N.shape[1]))
     for k in np.flatnonzero(held):
@@ -246,7 +246,7 @@ def _leading(search: _Search) -> Flags:
 def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array | None:
     """The closed position nearest to a start in which what is named stands as it does there; None if it is not found,
     or breaks limits that hold."""
-    compiled, held, p, t = search.compiled, search.held(), search.p, search.t
+    compiled, held, p, t = search.compiled, search.fixed(), search.p, search.t
     ones, nothing = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, start, ones, held, p, t=t, bounded=search.bounded, anywhere=anywhere)
     if ACCEPTED_GAP <= gap < ROUNDED_GAP:
@@ -256,7 +256,7 @@ def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array |
         gap = gap if np.max(moved_by, initial=0.0) < ROUNDING_TOLERANCE else ROUNDED_GAP
     entries = _entries(search)
     if gap >= ACCEPTED_GAP and entries:
-        plain = _together(compiled, (each for each in search.named if np.sum(each.held) == 1))
+        plain = _together(compiled, (each for each in search.named if np.sum(each.moving) == 1))
         closed, gap = closed_position(compiled, start, ones, plain, p, t=t, bounded=search.bounded, limits=entries)
     if not gap < ACCEPTED_GAP or wrong_orientation(compiled, closed, p):
         return None
@@ -267,7 +267,7 @@ def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array |
 def _entries(search: _Search) -> tuple[Any, ...]:
     """The named coordinates of joints with quaternions of which not all is named."""
     own = search.compiled.coordinates
-    several = [each for each in search.named if np.sum(each.held) > 1]
+    several = [each for each in search.named if np.sum(each.moving) > 1]
     joints = [own.table[each.where].joint for each in several]
     return tuple(
         _Entry(each.where, each.value, each.value)
@@ -330,7 +330,7 @@ def _driven(search: _Search) -> str:
     compiled, rows = search.compiled, search.compiled.rows
     others = np.array([row.collection != "drivers" for row in rows])
     start, ones = search.placed(search.q), np.ones(compiled.nv)
-    free, gap = closed_position(compiled, start, ones, search.held(), search.p, t=search.t, rows=others, anywhere=True)
+    free, gap = closed_position(compiled, start, ones, search.fixed(), search.p, t=search.t, rows=others, anywhere=True)
     if others.all() or not gap < ACCEPTED_GAP:
         return ""
     left = np.abs(compiled.call("constraint_residual", free, p=search.p, t=search.t)) * (compiled.levels == 0)
@@ -343,7 +343,7 @@ def _as_far_as_it_goes(before: _Search, last: Named) -> Array:
     """(nq,) where a coordinate stands when it is moved towards its value, those before it held."""
     trial = before._replace(named=(*before.named, last))
     target = before.compiled.coordinates.clamp(trial.placed(before.q))
-    end = dragged(before.compiled, before.q, target, trial.held(), before.p, before.t, yields=not before.named)
+    end = dragged(before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named)
     return before.q if end is None else end
 
 

@@ -111,9 +111,9 @@ def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
         in_tree = joint.name in own.joints
         stands = q[own.slice_q(joint.name)] if in_tree else cut_coordinates.coordinate(compiled, q, joint.name, p)
         if joint.info.nq > joint.info.nv:
-            way = joint.info.between(stated, stands)
+            displacement = joint.info.between(stated, stands)
             found += [
-                RestMove(joint.name, None, None, float(np.linalg.norm(way[rows])), dimension)
+                RestMove(joint.name, None, None, float(np.linalg.norm(displacement[rows])), dimension)
                 for rows, dimension in ((slice(3), "angle"), (slice(3, None), "length"))
             ]
             continue
@@ -136,6 +136,6 @@ def findings(compiled: Compiled) -> tuple[Finding, ...]:
 def _words(move: RestMove) -> str:
     apart = value_text(move.apart, move.dimension)
     if move.stated is None or move.stands is None:
-        return f"It does not stand in its rest position, with which nothing closes, but {apart} away."
+        return f"The rest position that it states does not close with what others state: it stands {apart} away."
     stated, stands = (value_text(x, move.dimension) for x in (move.stated, move.stands))
-    return f"It does not stand at its rest position {stated}, with which nothing closes, but at {stands}: {apart} away."
+    return f"The rest position {stated} does not close with what others state: it stands at {stands}, {apart} away."

@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 from core.functions.text import (
     NARROW,
@@ -36,9 +36,6 @@ from core.functions.text import (
     triple,
     units_of,
 )
-
-if TYPE_CHECKING:
-    from core.functions.context import Asked
 
 Rows = tuple[tuple[float, ...], ...]
 Display = Literal["composite", "animate", "single"]
@@ -71,8 +68,8 @@ class Result(ABC):
     card: int = dataclasses.field(default=0, metadata=UNWRITTEN)
     """Results with the same number (not 0) are one that grows or follows: a newer one takes the place of the one
     before."""
-    asked: Asked | None = dataclasses.field(default=None, metadata=UNWRITTEN, compare=False, repr=False)
-    """What was asked of which machine, where a function of the catalogue gave it."""
+    asked: Any = dataclasses.field(default=None, metadata=UNWRITTEN, compare=False, repr=False)
+    """What was asked of which machine (`core.functions.context.Asked`), where a function of the catalogue gave it."""
 
     @abstractmethod
     def to_text(self, **style: Unpack[TextStyle]) -> str:

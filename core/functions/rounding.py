@@ -20,3 +20,15 @@ def without_dust(values: Any, fraction: float = ROUNDING_FRACTION, scale: float 
     finite = np.abs(array[np.isfinite(array)])
     array[np.abs(array) < fraction * max(scale, float(finite.max(initial=0.0)))] = 0.0
     return array + 0.0
+
+
+def without_errors(mech: Any, values: Any, scale: float = 0.0) -> NDArray[np.float64]:
+    """Numbers of a machine without rounding errors; where something holds it, without those of the iteration that
+    closes it. scale : what counts as a large entry then."""
+    return without_dust(values, SOLVED_FRACTION, scale) if mech.constrained else without_dust(values)
+
+
+def pose_without_errors(mech: Any, q: Any, size: float) -> NDArray[np.float64]:
+    """Coordinates (nq,) that an iteration has found, without its errors; size of the machine, m."""
+    scales = np.array([size if c.dimension == "length" else 1.0 for c in mech.coordinates])
+    return np.where(np.abs(q) < SOLVED_FRACTION * scales, 0.0, q)

@@ -325,10 +325,10 @@ class Job:
             remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + self.stiff_remedy()
             error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
         elif happened == DRIFTED:
-            constraining = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
+            elements = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
             error = SimulationError(
-                at + "the machine does not close any more.", where=", ".join(constraining), remedy=remedy
+                at + "the machine does not close any more.", where=", ".join(elements), remedy=remedy
             )
         else:
             error = SimulationError(

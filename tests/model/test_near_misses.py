@@ -58,6 +58,7 @@ def test_every_word_of_ours_is_one():
     elements = [Model, Pose, Limit, Mimic, *COLLECTIONS.values(), *SHAPE_TYPES.values()]
     ours = {field.name for element in elements for field in fields_of(element)}
     ours |= {*JOINT_KINDS, *FORCE_KINDS, *CONSTRAINT_KINDS, *SENSOR_KINDS, *SHAPE_TYPES, *COMMANDS, *FUNCTIONS}
+    ours |= {option.id for function in FUNCTIONS.values() for option in function.options}
     ours |= {"world", "q", "v", "a", "tau", "rate", "omega", "alpha"}
     assert {own for own, _ in _OTHERS} <= ours
 
@@ -132,6 +133,19 @@ def test_elements_travel_to_other_processes():
 
     joint = read(FILE).joints[0]
     assert pickle.loads(pickle.dumps(joint)) == copy.deepcopy(joint) == joint
+
+
+def test_coordinates_of_python_and_command_line():
+    """A joint of one coordinate is meant by whatever others call its rate or angle."""
+    model = read(FILE)
+    mech = ks.Mechanism(model)
+    for wrong in ("pin.w", "pin.angle", "pn"):
+        with pytest.raises(ks.KinetostatError, match=r"Did you mean pin\?"):
+            mech.move(mech.rest(), {wrong: 1.0})
+        with pytest.raises(ks.KinetostatError, match=r"Did you mean pin\?"):
+            ks.simulate(mech, duration=0.01, v0={wrong: 1.0})
+    with pytest.raises(ks.KinetostatError, match=r"Did you mean speeds\?"):
+        ks.call("energy", ks.Context.of(model), velocities={"pin": 1.0})
 
 
 def test_the_command_line_names_ours():

@@ -31,6 +31,7 @@ def test_no_packages_under_tests():
 
 
 ONE_MEANING = {
+    "actuators": "what moves a machine",
     "along_sensor": "a force along a sensor",
     "assemblies": "sub-assemblies: other files as parts of a machine",
     "channels": "the quantities of a run by name",

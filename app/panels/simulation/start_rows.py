@@ -304,7 +304,7 @@ class StartRows(QTabWidget):
         try:
             start = start_of(self._simulation.run_settings, self._session)
             p = mech.parameter_values(dict(self._session.edited_parameters) or None)
-            state = start_state(mech, start.q, start.v, p, start.time)
+            state = start_state(mech, start.q, start.speeds, p, start.time)
         except KinetostatError:  # told when the run is started
             return
         for row, speed in zip(rows.values(), state[mech.nq : mech.nq + mech.nv], strict=True):

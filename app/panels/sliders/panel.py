@@ -138,8 +138,8 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
-            told = driven.get(c.name, "")
-            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), told, c.lower, c.upper)
+            mover = driven.get(c.name, "")
+            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), mover, c.lower, c.upper)
             entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
         return entries + self._follower_entries()
 
@@ -152,8 +152,8 @@ class SlidersPanel(QWidget):
                 continue
             dimension = joint.info.coordinate_dimensions[0]
             half = FREE_RANGE.get(dimension, 1.0)
-            ref, told = Ref("joints", joint.name), f"follows {joint.mimic.leader}"
-            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, told)
+            ref, mover = Ref("joints", joint.name), f"follows {joint.mimic.leader}"
+            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, mover)
             entries.append(_Entry(quantity, self._follower(joint.name), lambda value: None))
         return entries
 

@@ -6,6 +6,7 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html#asset-mesh
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ Array = NDArray[np.float64]
 LEGACY, CONVEX, SHELL, EXACT = "legacy", "convex", "shell", "exact"
 LEAST_VOLUME = 1e-15
 """m³ or m² below which MuJoCo refuses a mesh."""
+_FACE, _POINT = re.compile(rb"^\s*f\s", re.M), re.compile(rb"^\s*v\s+(.*)$", re.M)
 MSH = ".msh"
 """MuJoCo's own binary files."""
 
@@ -119,6 +121,9 @@ class Meshes:
             raise ModelError(f"The mesh '{self.file(name) or name}' is not found.", remedy="Put its file there.")
         if Path(path).suffix.lower() == MSH:
             return msh(path)
+        points = points_alone(path)
+        if len(points):
+            return points, np.zeros((0, 3), np.int64)
         data = load_mesh(path)
         return data.vertices, data.faces
 
@@ -129,6 +134,18 @@ class Meshes:
     def mode(self, name: str) -> str:
         """How its mass is found."""
         return str(self.tags[name].get("inertia", LEGACY))
+
+
+def points_alone(path: str) -> Array:
+    """(n, 3) points of an OBJ file without faces, which stands for their convex hull; none for any other file."""
+    if Path(path).suffix.lower() != ".obj" or _FACE.search(data := content_of(path, MESH)):
+        return np.zeros((0, 3))
+    try:
+        return np.array([line.split()[:3] for line in _POINT.findall(data)], dtype=float).reshape(-1, 3)
+    except ValueError:
+        raise FileError(
+            "The mesh has points that are no three numbers.", file=path, remedy="Export it again."
+        ) from None
 
 
 def msh(path: str) -> tuple[Array, NDArray[np.int64]]:

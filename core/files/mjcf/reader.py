@@ -159,13 +159,22 @@ class _Build:
                 self.passive.compensated(table[name], part, [float(x) for x in gravity.acceleration])
 
     def _tendons(self) -> None:
-        places = Places(self.sites, self.joint_of, self._relaxed_place, self.relaxed)
+        places = Places(self.sites, self.joint_of, self._relaxed_place, self.relaxed, self._branch)
         tendons = Tendons(self.reader, self.settings, places, self.passive, self.rotors.tendons)
         for section in self.reader.children(self.root, "tendon"):
             tendons.read(section)
             self.left_out.add("tendon limits", section, tendons.bound)
             self.left_out.add("tendons", section, tendons.idle)
             tendons.bound = tendons.idle = 0
+
+    def _branch(self, name: str) -> set[str]:
+        """The bodies that carry a site's frame, or are moved by a joint and carry it."""
+        own = {frame.name: frame.parent for frame in self.frames} | {each.joint: each.body for each in self.freedoms}
+        body, found = own[name], set()
+        while body in self.parents:
+            found.add(body)
+            body = self.parents[body]
+        return found
 
     def _relaxed_place(self, name: str) -> Matrix:
         """(3,) of a site's frame in the world while springs are relaxed."""

@@ -6,6 +6,7 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html#tendon-spatial, #tendo
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -32,13 +33,15 @@ class Places(NamedTuple):
     """What tendons run over.
 
     sites, joints : site and joint of the file → our frame and joint; point : frame → (3,) where it is in the world
-    while springs are relaxed; relaxed : our joint → its coordinate then
+    while springs are relaxed; relaxed : our joint → its coordinate then; branch : frame or joint → bodies
+    that carry it
     """
 
     sites: Mapping[str, str]
     joints: Mapping[str, str]
     point: Callable[[str], NDArray[np.float64]]
     relaxed: Mapping[str, float]
+    branch: Callable[[str], set[str]]
 
 
 class _Path(NamedTuple):
@@ -83,6 +86,9 @@ class Tendons:
             text = f"The spring, damper and mass of {where} are left out: it winds around a geom, or misses a name."
             reader.note(tag, "warning", text, "Add forces in its place.")
             return
+        if mass and not self._on_one_branch(path):
+            text = f"The mass of {where} couples branches of the tree; MuJoCo computes that only along a branch."
+            reader.note(tag, "warning", text)
         low, high = self._relaxed(tag, where, self._length(path))
         self._make(tag.get("name") or "tendon", path, (stiffness, damping, mass), (low, high))
 
@@ -104,6 +110,11 @@ class Tendons:
             elif kind:
                 return None
         return _Path(joints, lines) if joints or lines else None
+
+    def _on_one_branch(self, path: _Path) -> bool:
+        names = {name for name, _ in path.joints} | {end for line in path.lines for end in line[:2]}
+        branches = sorted(map(self.places.branch, names), key=len)
+        return all(inner <= outer for inner, outer in itertools.pairwise(branches))
 
     def _length(self, path: _Path) -> float:
         """While springs are relaxed."""

@@ -312,11 +312,10 @@ class _Writer:
             lost.append("densities (mass and inertia are written)")
         if self.origin.parameters:
             lost.append("parameters and formulas (their values are written)")
-        for field, word in (("stiffness", "springs"), ("armature", "rotor inertias")):
-            if any(getattr(joint, field) != 0.0 for joint in self.model.joints):
+        words = {"stiffness": "springs", "armature": "rotor inertias", "rest": "rest positions"}
+        for field, word in {**words, "spring_rest": "where springs are relaxed"}.items():
+            if any(getattr(joint, field) not in (0.0, ()) for joint in self.model.joints):
                 lost.append(word)
-        if any(joint.rest for joint in self.model.joints):
-            lost.append("rest positions")
         if any(joint.limits and joint.info.nq > 1 for joint in self.model.joints):
             lost.append("limits of joints with several coordinates")
         if self.model.world != type(self.model.world)():

@@ -24,11 +24,14 @@ def speed_dimensions(context: Context) -> tuple[str, ...]:
 
 def energy(context: Context, speeds: dict[str, float]) -> Result:
     """Centre of mass, kinetic and potential energy; energies alone where nothing has mass."""
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import without_errors
+
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     kinetic, potential = (float(e) for e in mech.energy(q, v, p=p, t=context.t))
     try:
-        center = tuple(float(x) for x in mech.center_of_mass(q, p=p))
+        center = tuple(map(float, without_errors(mech, mech.center_of_mass(q, p=p), characteristic_length(mech, p))))
     except ModelError:
         center = ()
     rows = (
@@ -46,14 +49,21 @@ def inverse_dynamics(
     context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool, actuators: str
 ) -> Result:
     """Joint torques of a given motion."""
-    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
+    import numpy as np
+
+    from core.functions.rounding import without_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
     acting, where = _acting(context, actuators)
     forces = mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting)
-    tau = without_dust(forces, SOLVED_FRACTION if where else ROUNDING_FRACTION)
+    of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
+    v, a, tau = (
+        without_errors(mech, v),
+        without_errors(mech, a),
+        without_errors(mech, forces, float(np.max(np.abs(of_tree), initial=0.0))),
+    )
     rows = tuple(
         (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -68,18 +78,17 @@ def gravity(context: Context, actuators: str) -> Result:
     """Joint torques that hold the machine against gravity."""
     import numpy as np
 
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import without_errors
 
     mech, q, p = context.mech, context.q, context.p
-    acting, where = _acting(context, actuators)
-    columns = [without_dust(mech.gravity(q, p=p))]
+    columns = [without_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): what the joints must exert to stand still"
     acting, where = _acting(context, actuators)
     if where:
         still = np.zeros(mech.nv)
-        holding = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
-        columns.insert(0, without_dust(holding, SOLVED_FRACTION))
+        forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
+        columns.insert(0, without_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
         titles.append("Of the tree cut open")
         note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -116,7 +125,7 @@ def mass_matrix(context: Context) -> Result:
     if not mech.compiled.lasting.any():
         return Report(title="Mass matrix", parts=(_matrix("Mass matrix", M, mech.v_names), _properties(M)))
     chosen = default_actuators(mech.compiled)
-    (follow, loose), indices, remark = transmission(mech, q, chosen, p), list(chosen.indices), actuator_words(chosen)
+    (follow, loose), indices, remark = transmission(mech, q, chosen, p), chosen.indices, actuator_words(chosen)
     if loose.shape[1]:
         (indices, follow), remark = reduction(mech.compiled, q, p), "of independent joints, the others follow"
     of_tree = _matrix("Mass matrix of the tree cut open", M, mech.v_names)

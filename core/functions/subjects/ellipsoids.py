@@ -52,22 +52,11 @@ def manipulability(
     count = 1 if display == "single" else poses.count
     m = _dimension(poses, frame, part)
     chosen = chosen_actuators(poses.mech, actuators)
-    found = []
+    chosen_kind = {"kind": kind, "part": part, "m": m, "actuators": chosen, "length": joint_length(length)}
+    found: list[Any] = []
     for k in range(count):
         context.step(k, count, "ellipsoids")
-        found.append(
-            analysis.manipulability(
-                poses.mech,
-                poses.q[k],
-                frame,
-                kind=kind,  # type: ignore[arg-type]
-                part=part,  # type: ignore[arg-type]
-                p=poses.p[k],
-                m=m,
-                actuators=chosen,
-                length=joint_length(length),
-            )
-        )
+        found.append(analysis.manipulability(poses.mech, poses.q[k], frame, p=poses.p[k], **chosen_kind))  # type: ignore[arg-type]
     sequence = PoseSequence(
         q=rows_of(poses.q[:count]),
         p=poses.p[:count],

@@ -32,18 +32,16 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import ROUNDING_FRACTION, SOLVED_FRACTION, without_dust
+    from core.functions.rounding import without_errors
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
-    fraction = SOLVED_FRACTION if mech.compiled.constrained else ROUNDING_FRACTION
     size = characteristic_length(mech, p)
     matrices: list[Result] = []
     rows: list[tuple[Cell, ...]] = []
     for name in frames:
         X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
-        X_RF[:3, :3] = without_dust(X_RF[:3, :3], fraction)
-        X_RF[:3, 3] = without_dust(X_RF[:3, 3], fraction, size)
+        X_RF[:3, :3], X_RF[:3, 3] = without_errors(mech, X_RF[:3, :3], 1.0), without_errors(mech, X_RF[:3, 3], size)
         matrices.append(
             Matrix(
                 title=f"Pose of {name} in {reference}",
@@ -83,7 +81,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
 
     from core.analysis.actuators import loose_words
     from core.analysis.manipulability import actuated_jacobian
-    from core.functions.rounding import without_dust
+    from core.functions.rounding import without_errors
 
     mech, q, p = context.mech, context.q, context.p
     chosen = chosen_actuators(mech, actuators)
@@ -96,7 +94,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
     matrix = Matrix(
         title=f"Jacobian of {frame}",
         symbol="J",
-        entries=rows_of(without_dust(np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))),
+        entries=rows_of(without_errors(mech, np.concatenate([R_WF.T @ J.matrix[:3], R_WF.T @ J.matrix[3:]]))),
         columns=chosen.names,
         rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
         note="; ".join(filter(None, (note, actuator_words(chosen)))),
@@ -173,8 +171,9 @@ def inverse_kinematics(
     from scipy.spatial.transform import Rotation
 
     from core.analysis.inverse_kinematics import self_motions, solve
+    from core.analysis.manipulability import characteristic_length
     from core.functions.results import PoseSequence
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.functions.rounding import pose_without_errors
 
     if position is None:
         position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
@@ -186,9 +185,10 @@ def inverse_kinematics(
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
     left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
+    size = characteristic_length(context.mech, context.p)
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
-        pose = without_dust(branch.q, SOLVED_FRACTION)
+        pose = pose_without_errors(context.mech, branch.q, size)
         errors = [x if x > TOLD_ERROR else 0.0 for x in (branch.position_error, branch.orientation_error)]
         cells = [Amount(float(x), c.dimension) for x, c in zip(pose, context.mech.coordinates, strict=True)]
         rows.append((i, *cells, *errors, left[i - 1], ", ".join(branch.at_limits)))

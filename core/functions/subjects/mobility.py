@@ -96,9 +96,11 @@ def assembly_branches(context: Context, hold: str) -> Result:
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
-    from core.functions.rounding import SOLVED_FRACTION, without_dust
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
 
     mech, q, p = context.mech, context.q, context.p
+    size = characteristic_length(mech, p)
     if not mech.constrained:
         return Message(
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
@@ -119,7 +121,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     rows = tuple(
         (
             str(k),
-            *map(float, without_dust(pose, SOLVED_FRACTION)),
+            *map(float, pose_without_errors(mech, pose, size)),
             "yes" if np.max(np.abs(pose - present)) < 1e-6 else "",
         )
         for k, pose in enumerate(found, 1)

@@ -47,6 +47,8 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     import numpy as np
 
     from core.analysis.equilibrium import equilibrium
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
 
     mech, p = context.mech, context.p
     context.step(0, 1, "Balancing forces")
@@ -63,6 +65,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
+    rest = pose_without_errors(mech, found.q, characteristic_length(mech, p))
     rows = tuple(
         (
             c.name,
@@ -70,7 +73,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
             Amount(float(after), c.dimension),
             _resting(c, float(after), found.limits),
         )
-        for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
+        for c, before, after in zip(mech.coordinates, context.q, rest, strict=True)
     )
     measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
     rows += tuple(

@@ -401,8 +401,7 @@ class _Checks:
 
     def rests(self, joint: Joint) -> Iterator[Finding]:
         """Rest positions that nobody means."""
-        for number, value in enumerate(joint.rest):
-            measure = joint.info.coordinate_dimensions[number]
+        for value, measure in zip(joint.rest, joint.info.coordinate_dimensions, strict=False):
             rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
             if abs(rest) > farthest:
                 yield _of(

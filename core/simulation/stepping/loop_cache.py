@@ -54,11 +54,12 @@ def _tell(module: str) -> None:
     listener = _listener.get()
     if listener is None:
         return
+    tell, said = listener
     own = module.removeprefix(f"{_CORE}.simulation.")
     what, seconds = next((what, seconds) for begin, what, seconds in MAKING if own.startswith(begin))
-    if what not in listener[1]:
-        listener[1].add(what)
-        listener[0](f"Compiling {what}: once on this computer, about {seconds} s …")
+    if what not in said:
+        said.add(what)
+        tell(f"Compiling {what}: once on this computer, about {seconds} s …")
 
 
 class KeptLoops:

@@ -5,6 +5,7 @@ import pytest
 
 from app.document.session import Session
 from app.runs.run_settings import RunSettings, arguments, start_of
+from core.errors import AssemblyError
 from core.simulation.live import Live
 from core.simulation.setup import start_state
 from tests.mechanism.test_poses_by_name import LOOPED, closed_poses, machine
@@ -37,3 +38,24 @@ def test_coordinates_by_all_their_names_are_the_pose_that_is_shown(name):
         session.preview_coordinates(dict(zip(mech.q_names, q, strict=True)))
         session.commit("Pose")
         np.testing.assert_allclose(session.q, q, rtol=0.0, atol=1e-9)
+
+
+def test_speeds_that_are_typed_are_kept_or_an_error():
+    """Of a four-bar's crank the others follow; two that contradict each other are told, not averaged."""
+    mech = machine("four_bar")
+    session = Session(mech.model)
+    p = mech.parameter_values()
+
+    def begun(**speeds):
+        settings = RunSettings(speeds=speeds)
+        given = arguments(settings, session, start_of(settings, session))
+        return start_state(session.mech, given["q0"], given["v0"], p)[mech.nq :]
+
+    v = begun(crank_pin=1.0)
+    assert v[0] == 1.0
+    np.testing.assert_allclose(mech.constraint_jacobian(session.q) @ v, 0.0, atol=1e-9)
+    np.testing.assert_allclose(begun(crank_pin=1.0, rocker_pin=float(v[2])), v, atol=1e-6)
+    with pytest.raises(AssemblyError, match="rocker_pin|crank_pin"):
+        begun(crank_pin=1.0, rocker_pin=float(v[2]) + 0.5)
+    with pytest.raises(AssemblyError):
+        begun(crank_pin=1.0, rocker_pin=0.0)

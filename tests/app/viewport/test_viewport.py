@@ -39,7 +39,8 @@ def place_of(bench, name):
             hit = bench.view.scene.pick(x * ratio, y * ratio)
             if hit is not None and hit.ref == ("bodies", name):
                 return x, y
-    raise AssertionError(f"{name} is not seen")
+    scene, seen = bench.view.scene, bench.view.scene.pick(x0, y0)
+    raise AssertionError(f"{name} is not seen at {x0:.0f}, {y0:.0f}, but {seen}: {scene.view}, {scene.size}")
 
 
 def test_the_machine_is_drawn(drawn, bench):

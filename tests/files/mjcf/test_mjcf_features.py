@@ -149,6 +149,7 @@ CASES = {
     f"<body name='b'><freejoint/>{BALL}<site name='b'/></body>"
     f"<body name='c'><freejoint/>{BALL}</body></worldbody><equality><weld body1='b' body2='c'/></equality></mujoco>",
     "mesh written and stretched in a frame of its own": mesh('refpos="0.1 0.2 0.3" refquat="1 1 0 0" scale="1 -2 3"'),
+    "mesh of points alone": mesh().replace("plate.obj", "points.obj"),
     "mesh as a shell": mesh('inertia="shell"'),
     "way of a mesh by default class": body(
         f'{HINGE}<geom type="mesh" mesh="m"/>',
@@ -188,6 +189,7 @@ FLUIDS = {
 
 def outcome(folder, text):
     (folder / "plate.obj").write_text(plate())
+    (folder / "points.obj").write_text("".join(line for line in plate().splitlines(True) if line.startswith("v")))
     (folder / "machine.xml").write_text(text)
     return compared(folder / "machine.xml")
 

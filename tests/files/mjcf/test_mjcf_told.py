@@ -69,6 +69,14 @@ def test_includes_count_from_the_main_file_and_once(tmp_path):
             "1 tendons lose their limits",
             "warning",
         ),
+        (
+            machine(
+                "<site name='w'/>" + f"<body><joint/>{BALL}<site name='{{}}' pos='1 0 0'/></body>" * 2,
+                "<tendon><spatial armature='1'><site site='s'/><site site='u'/></spatial></tendon>",
+            ).format("s", "u"),
+            "couples branches of the tree",
+            "warning",
+        ),
         (machine("", "<deformable><flex/></deformable>"), "1 deformable bodies", "warning"),
         (machine("", "<sensor><clock/></sensor>"), "1 sensors are left out", "hint"),
         (machine(f"<body>{BALL}<site name='b'/></body><body name='b'/>"), "'b_site'", "hint"),

@@ -337,6 +337,15 @@ def test_renamed_elements_are_followed_and_deleted_ones_told(desk_of):
     assert_true(desk, gone, "deletion undone")
 
 
+def test_joints_in_a_text_of_names_are_followed_when_renamed(desk_of):
+    desk = desk_of("four_bar")
+    card = desk.live("jacobian", actuators="rocker_pin", frame="coupler")
+    desk.session.apply("Rename", lambda model: edits.rename(model, "joints", "rocker_pin", "pin"))
+    desk.settle()
+    assert 'actuators="pin"' in card.result.call
+    assert_true(desk, card, "renamed")
+
+
 def test_two_live_cards_of_one_function_follow_beside_each_other(desk_of):
     desk = desk_of(TREE)
     first, second = desk.live("jacobian", frame="link3"), desk.live("jacobian", frame="link5")
@@ -387,7 +396,7 @@ def test_a_failing_function_leaves_no_false_number(desk_of, monkeypatch):
     card = desk.live("gravity")
     origin, text = card.origin.text(), card.result.to_text()
 
-    def fails(context):
+    def fails(context, **options):
         raise KinetostatError("The loop does not close here.")
 
     monkeypatch.setitem(FUNCTIONS, "gravity", dataclasses.replace(FUNCTIONS["gravity"], run=fails))
