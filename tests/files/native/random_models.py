@@ -122,12 +122,6 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
             return POSES if element is Pose else values_of(element)
         case PartsKind(element=element) if element is LineMass:
             return st.lists(values_of(LineMass), max_size=2).map(tuple)
-        case PartsKind(element=element) if element is Strand:
-            strand = st.one_of(
-                st.builds(Strand, joint=st.just("arm_q"), factor=VALUES),
-                st.builds(Strand, sensor=st.just("reach"), factor=VALUES),
-            )
-            return st.lists(strand, min_size=1, max_size=2).map(tuple)
         case PartsKind(element=element) if element is Setting:
             return st.lists(values_of(Setting), max_size=3, unique_by=lambda setting: setting.parameter).map(tuple)
         case PartsKind():
@@ -188,7 +182,21 @@ SENSORS = st.tuples(
         minus=st.sampled_from(("", "spot")),
     ),
 )
-_ENDS = {"a": POINTS, "b": st.just("b-2"), "sensor": st.just("reach"), "joint": st.just("arm_q")}
+STRANDS = st.lists(
+    st.one_of(
+        st.builds(Strand, joint=st.just("arm_q"), factor=VALUES),
+        st.builds(Strand, sensor=st.just("reach"), factor=VALUES),
+    ),
+    min_size=1,
+    max_size=2,
+).map(tuple)
+_ENDS = {
+    "a": POINTS,
+    "b": st.just("b-2"),
+    "sensor": st.just("reach"),
+    "joint": st.just("arm_q"),
+    "strands": STRANDS,
+}
 FORCES = st.lists(values_of(Force, name=st.just("f"), resolve=st.sampled_from(("", "no")), **_ENDS), max_size=1).map(
     tuple
 )
