@@ -21,7 +21,7 @@ from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import rate
 from core.spatial.rotation import IDENTITY as NO_ROTATION
-from core.spatial.scalar import Scalar, times, total, vanish
+from core.spatial.scalar import Scalar, plus, times, total, vanish
 from core.spatial.vector import Vector3
 
 
@@ -36,15 +36,20 @@ class Rotor:
     """J, kg·m²; of slides kg."""
 
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
-        """Add what it exerts between the joint's frames: −J q̈."""
+        """Add what it exerts between the joint's frames: −J q̈, of a free joint −J (q̈ + ω × v)."""
         run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
         measured, V_ab = measurement(self.measure, kinematics)
         X_b = kinematics.frame(b)
         (_, A_a), (V_b, A_b) = (kinematics.spatial(place, X_b.position) for place in (a, b))
         speeds = tuple(run(rate, wrench, V_ab) for wrench in measured.wrenches)
         own = run(own_acceleration, self.measure.axis, X_b, measured.values, speeds, (A_a, A_b), (V_b, V_ab))
-        for wrench in measured.wrenches:
-            force = run(times, self.mass, run(rate, wrench, own))
+        along = [run(rate, wrench, own) for wrench in measured.wrenches]
+        if self.measure.axis.carried((0.0,) * len(speeds)) is not None:
+            along = [
+                run(plus, x, turned) for x, turned in zip(along, run(carried, self.measure.axis, speeds), strict=True)
+            ]
+        for wrench, acceleration in zip(measured.wrenches, along, strict=True):
+            force = run(times, self.mass, acceleration)
             loads.between(a, b, X_b.position, run(against_growth, wrench, 1.0, force))
 
     def columns(self, kinematics: KinematicState) -> list[Scalars]:
@@ -83,6 +88,11 @@ def read(wrenches: tuple[Force, ...], of_a: Scalars, of_b: Scalars) -> tuple[Sca
     """W · (V_b − V_a)."""
     V_a, V_b = (Motion(Vector3(*x[:3]), Vector3(*x[3:])) for x in (of_a, of_b))
     return tuple((V_b - V_a).dot(wrench) for wrench in wrenches)
+
+
+def carried(law: Any, v: Scalars) -> Scalars:
+    """See `JointKind.carried`."""
+    return tuple(law.carried(v))
 
 
 def own_acceleration(

@@ -113,8 +113,10 @@ class Bench:
 
     def draw(self):
         """Have the picture brought up to date, and drawn: what is picked in it then lies where it is seen."""
+        for _ in range(2):  # what is done now may set the camera off once more
+            self.view.viewpoint.look(self.view.viewpoint.goal)
+            settle()
         self.view.viewpoint.look(self.view.viewpoint.goal)
-        settle()
         drawn = []
 
         def draw(scene, hasty=False):

@@ -12,7 +12,7 @@ from resources import EXAMPLES
 from tests.files.dh.test_dh_tables import CSV, TOML
 from tests.files.dh.test_robotica_files import THREE_LINK, TWO_LINK
 from tests.files.meshes.test_mesh_files import DAE
-from tests.files.mjcf.test_mjcf_features import FLUIDS, RIGHT, WRONG, plate
+from tests.files.mjcf.test_mjcf_features import CASES, FLUIDS, plate
 from tests.files.native.test_native import HAND_WRITTEN
 from tests.files.test_files_fuzz import MJCF
 from tests.files.urdf.test_urdf import ARM, XACRO
@@ -85,9 +85,7 @@ def seeds() -> dict[str, tuple[Seed, ...]]:
     found += [Seed("kst", ".kst", data) for data in _small(EXAMPLES, "*.kst")]
     found += [Seed("urdf", ".urdf", data) for data in (ARM.encode(), *_small(ROBOTS, "*.urdf"))]
     found += [Seed("xacro", ".xacro", XACRO.encode())]
-    found += [
-        Seed("mjcf", ".xml", text.encode()) for text in (MJCF, *RIGHT.values(), *WRONG.values(), *FLUIDS.values())
-    ]
+    found += [Seed("mjcf", ".xml", text.encode()) for text in (MJCF, *CASES.values(), *FLUIDS.values())]
     found += [Seed("robotica", ".rob", text.encode()) for text in (TWO_LINK, THREE_LINK)]
     found += [Seed("robotica", ".rob", data) for data in _small(EXAMPLES, "*.rob")]
     found += [Seed("csv", ".csv", CSV.encode()), Seed("toml", ".toml", TOML.encode())]

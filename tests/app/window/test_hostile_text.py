@@ -175,7 +175,7 @@ def test_dialogs_show_it_as_it_is(hostile):
     hostile.window.dialogs.film()
     for topic in ("", "body", "joint"):
         hostile.window.dialogs.help(topic)
-    for name in ("about", "messages", "palette", "licences", "keyboard"):
+    for name in ("about", "palette", "licences", "keyboard"):
         getattr(hostile.window.dialogs, name)()
         settle()
     assert examine() > 0

@@ -66,7 +66,7 @@ def test_copies(panel, session):
     card = panel.cards[0]
     menu = card._copy_menu(card)
     clipboard = QGuiApplication.clipboard()
-    expected = {"Text": "ωx", "LaTeX": "bmatrix", "Python": "np.array", "CSV (tables)": "Property,Value"}
+    expected = {"Text": "ωx", "LaTeX": "bmatrix", "Python": "np.array", "CSV (tables)": "Property,Translation"}
     for title, word in (expected | {"The call": "jacobian()"}).items():
         next(action for action in menu.actions() if action.text() == title).trigger()
         assert word in clipboard.text()
