@@ -28,9 +28,11 @@ def yaml_spoiled(luck: random.Random, data: bytes) -> bytes:
     for _ in range(luck.choice((1, 1, 2, 4))):
         tree = spoiled_tree(luck, tree)
     flow = luck.choice((None, None, False))
-    return yaml.dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=flow, Dumper=_Plain).encode(
-        "utf-8", "replace"
-    )
+    try:
+        text = yaml.dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=flow, Dumper=_Plain)
+    except RecursionError:  # nested too deep for who writes it
+        return data
+    return text.encode("utf-8", "replace")
 
 
 def json_spoiled(luck: random.Random, data: bytes) -> bytes:

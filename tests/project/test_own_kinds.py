@@ -207,6 +207,9 @@ joints:
     parent: arm
     child: slider
     second_axis: [1, 0, 0]
+    limits:
+      - {{lower: -1, upper: 1}}
+      - {{lower: -0.3, upper: 0.3}}
     rest: [0.1, 0.2]
 
 sensors:

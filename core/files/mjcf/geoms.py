@@ -15,7 +15,7 @@ from core.files.meshes.body_inertia import sum_of
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.files.mjcf.defaults import Settings, between
 from core.files.mjcf.meshes import SHELL, Meshes, fitted
-from core.files.mjcf.solids import COUNTS, filled, shell
+from core.files.mjcf.solids import COUNTS, Solid, filled, shell
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Material, Mesh, Pose, Shape, Sphere
@@ -25,6 +25,9 @@ from core.spatial.inertia import Symmetric3, about_center, split
 from core.spatial.vector import Vector3
 
 Matrix = NDArray[np.float64]
+LARGEST_SIZE = 1e60
+"""m; volumes and moments of larger ones are beyond numbers."""
+UNMEASURABLE = Solid(np.nan, np.zeros(3))
 DENSITY = 1000.0
 """kg/m³ of a geom that says nothing else, kg/m² of one that is a shell."""
 _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -262,7 +265,8 @@ class Geoms:
             center, per_mass = center + R @ inside, moments / amount
         else:
             thin = tag.get("shellinertia") == "true" or tag.get("typeinertia") == SHELL
-            amount, diagonal = (shell if thin else filled)(geom.kind, geom.sizes)
+            measurable = all(0.0 <= size <= LARGEST_SIZE for size in geom.sizes)
+            amount, diagonal = (shell if thin else filled)(geom.kind, geom.sizes) if measurable else UNMEASURABLE
             per_mass = np.diag(diagonal)
         if not (np.isfinite(amount) and (amount > 0.0 or given is None)):
             what = f"A {geom.kind} of this size has no volume that could have a mass."

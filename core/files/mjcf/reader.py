@@ -8,6 +8,7 @@ coordinates are MuJoCo's. What is left out is told, with what it means for the m
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class _Build:
         self.left_out = LeftOut(self.reader)
         self.frame_names, self.joint_names = Names([WORLD]), Names()
         worlds = self.reader.children(root, "worldbody")
-        bodies = [tag for world in worlds for tag in world.iter() if local_name(tag) == "body"]
+        bodies = [tag for world in worlds for tag in self._bodies_in(world)]
         self.body_names: dict[Tag, str] = {
             tag: self.frame_names.add(tag.get("name") or f"body{number}") for number, tag in enumerate(bodies, 1)
         }
@@ -95,6 +96,12 @@ class _Build:
         self.timed: dict[str, tuple[float, float]] = {}
         """Time constant and damping ratio of the springs of joints that give them so."""
         self.mimic = options.mimic
+
+    def _bodies_in(self, above: Tag) -> Iterator[Tag]:
+        """All bodies below a body or the world; those in places where no body can be do not count."""
+        for tag in self.reader.children(above, "body"):
+            yield tag
+            yield from self._bodies_in(tag)
 
     def reading(self) -> Reading:
         for world in self.reader.children(self.root, "worldbody"):

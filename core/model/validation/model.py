@@ -375,7 +375,7 @@ class _Checks:
     def limits(self, joint: Joint) -> Iterator[Finding]:
         """Bounds and rest position."""
         suffixes = joint.info.coordinates
-        for number, limit in enumerate(joint.limits):
+        for number, limit in enumerate(joint.limits[: len(suffixes)]):  # unknown kinds have none
             low, high = self.number(limit.lower), self.number(limit.upper)
             measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""

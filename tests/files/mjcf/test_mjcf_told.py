@@ -144,3 +144,17 @@ def test_lines_stay_where_they_are_behind_a_late_declaration():
     with pytest.raises(FileError) as caught:
         loads(text, "urdf")
     assert caught.value.line == 5
+
+
+@pytest.mark.parametrize(
+    "geom", ['size="1e200"', 'type="ellipsoid" size="1 -2 1" shellinertia="true"', 'type="capsule" size="1e200 1"']
+)
+def test_sizes_without_a_volume_have_no_mass_and_are_told(tmp_path, geom):
+    found = findings_of(tmp_path, machine(f"<body name='b'><joint/><geom {geom}/></body>"))
+    assert [each for each in found if "no volume" in each.text and each.severity == "warning"]
+
+
+def test_a_body_in_a_wrong_place_is_no_body(tmp_path):
+    inner = f"<mujoco><worldbody><body name='c' gravcomp='1'><joint/>{BALL}</body></worldbody></mujoco>"
+    (tmp_path / "machine.xml").write_text(machine(f"<body name='b'><joint/>{BALL}{inner}</body>"))
+    assert [body.name for body in load(tmp_path / "machine.xml").bodies] == ["b"]
