@@ -57,10 +57,13 @@ def _rest(compiled: Compiled) -> Array:
 def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
     start, ones, nothing = compiled.coordinates.rest(), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, start, ones, nothing, p, anywhere=True, t=t)
-    if not gap < ACCEPTED_GAP or _farthest(compiled, closed, p) < KEPT_TOLERANCE:
-        return closed
     stated = _stated(compiled)
-    if len(stated) in (0, len(compiled.coordinates.joints)):  # nothing goes before anything else
+    if not gap < ACCEPTED_GAP or len(stated) in (0, len(compiled.coordinates.joints)):  # nothing goes before others
+        return closed
+    apart = np.concatenate([(closed - start)[compiled.coordinates.slice_q(joint)] for joint in stated])
+    if not any(joint.rest for joint in compiled.cuts) and np.max(np.abs(apart)) < KEPT_TOLERANCE:
+        return closed
+    if _farthest(compiled, closed, p) < KEPT_TOLERANCE:
         return closed
     values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
     kept = with_values(compiled, closed, values, p, t)
