@@ -33,6 +33,8 @@ Complex = NDArray[np.complex128]
 
 STILL = 1e-7
 """Part of the largest eigenvalue (and 1e-9 1/s) below which one counts as zero."""
+UNMOVED = 1e-7
+"""Part of the largest state of a force element up to which a mode moves no joint, but by rounding."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Mode:
     """An eigenvalue λ (1/s), a pair of conjugate ones counted once, and its shape.
 
     shape : (nv,) complex displacement of the joints, largest entry 1 in units of the machine; largest_in : the name of
-    that speed
+    that speed. If it moves no joint, zeros, and the state of a force element that is largest
     """
 
     eigenvalue: complex
@@ -128,7 +130,7 @@ def linearise(
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
-    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], constraints)
+    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], constraints, vectors[2 * len(chosen) :], states)
     return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
 
 
@@ -274,15 +276,19 @@ def _reduced(
     return np.concatenate([top, np.concatenate(columns, axis=1), np.concatenate(rates, axis=1)]), M
 
 
-def _modes(eigenvalues: Complex, shapes: Complex, constraints: PositionConstraints) -> tuple[Mode, ...]:
-    """Each pair of conjugate eigenvalues once; of double zeros one."""
+def _modes(
+    eigenvalues: Complex, shapes: Complex, constraints: PositionConstraints, inner: Complex, states: Sequence[str]
+) -> tuple[Mode, ...]:
+    """Each pair of conjugate eigenvalues once; of double zeros one. inner : the parts of states of force elements."""
     result = []
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
-    for value, shape in zip(eigenvalues, shapes.T, strict=True):
+    for value, shape, own in zip(eigenvalues, shapes.T, inner.T, strict=True):
         if value.imag < -STILL * largest:
             continue
         scaled = shape / constraints.units
         at = int(np.argmax(np.abs(scaled)))
-        largest_in = constraints.compiled.v_names[at]
-        result.append(Mode(complex(value), shape / scaled[at] if abs(scaled[at]) > 0.0 else shape, largest_in))
+        if len(own) and abs(scaled[at]) <= UNMOVED * float(np.max(np.abs(own))):
+            result.append(Mode(complex(value), np.zeros_like(shape), states[int(np.argmax(np.abs(own)))]))
+        else:
+            result.append(Mode(complex(value), shape / (scaled[at] or 1.0), constraints.compiled.v_names[at]))
     return tuple(result)

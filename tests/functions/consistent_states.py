@@ -423,6 +423,32 @@ def show_in_sequence(s: State) -> None:
     _shown(s, "show_in_sequence", "sequence")
 
 
+def parameters(s: State) -> None:
+    """values of the model"""
+    known = s.model.values()
+    rows = part(s.called("parameters"), Table).rows if s.model.parameters else ()
+    assert {row[0]: getattr(row[2], "value", row[2]) for row in rows} == {
+        x.name: known[x.name] for x in s.model.parameters
+    }
+
+
+def mass_properties(s: State) -> None:
+    """½ Σ V·I V of bodies in a free motion and ½ vᵀ M v (where nothing else has inertia); centre of mass"""
+    mech, q, kinetic, moment, mass = s.mech, s.q, 0.0, np.zeros(3), 0.0
+    v = s.motions(lasting=True).sum(axis=1)
+    for name, m, *rest in part(s.called("mass_properties"), Table).rows:
+        x, y, z, xx, yy, zz, xy, xz, yz = (float(getattr(cell, "value", cell)) for cell in rest)
+        X, V = np.asarray(mech.frame(q, name)), np.asarray(mech.jacobian(q, name)) @ v
+        R, m = X[:3, :3], float(getattr(m, "value", m))
+        arm, turning = R @ (x, y, z), R @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ R.T
+        kinetic += 0.5 * m * np.sum((V[3:] + np.cross(V[:3], arm)) ** 2) + 0.5 * V[:3] @ turning @ V[:3]
+        mass, moment = mass + m, moment + m * (X[:3, 3] + arm)
+    if not any(force.masses for force in s.model.expanded.forces):
+        np.testing.assert_allclose(moment, mass * np.asarray(mech.center_of_mass(q)), atol=1e-12 * (1.0 + mass))
+        if not any(mech.compiled.elements.numbers.scalar(j.armature, j.name) for j in s.model.expanded.joints):
+            assert np.isclose(kinetic, 0.5 * v @ mech.mass_matrix(q) @ v, rtol=1e-9, atol=1e-12)
+
+
 def coordinates(s: State) -> None:
     """q"""
     table = part(s.called("coordinates"), Table)
@@ -437,6 +463,8 @@ def picture(s: State) -> None:
 CHECKS: dict[str, Callable[[State], None]] = {
     check.__name__: check
     for check in (
+        parameters,
+        mass_properties,
         coordinates,
         forward_kinematics,
         jacobian,

@@ -20,11 +20,7 @@ def test_what_a_function_says_is_what_the_kernel_knows(function, machine):
     outcome(state(machine), function)
 
 
-LEAD = {"rods": "crank_pin", "gears": "planet_pin", "drivers": "wrist", "four_bar": "crank_pin"}
-"""The speed that is named."""
-
-
-@pytest.mark.parametrize("machine", LEAD)
+@pytest.mark.parametrize("machine", held_machines())
 @pytest.mark.parametrize(
     "function", ["energy", "inverse_dynamics", "instantaneous_screw", "linearise", "gravity", "mass_matrix", "jacobian"]
 )
@@ -33,12 +29,23 @@ def test_panel_command_line_and_script_say_the_same(qtbot, tmp_path, settings, c
     session = Session(model)
     assert session.save(file)
     takes_speeds = function not in ("gravity", "mass_matrix", "jacobian")
-    options = {"speeds": {LEAD[machine]: 0.7}} if takes_speeds else {}
-    panel = data(from_panel(qtbot, session, settings, function, options))
-    arguments = [f"--speeds={LEAD[machine]}=0.7"] if takes_speeds else []
+    options = {"speeds": dict.fromkeys(state(machine).free()[:1], 0.7)} if takes_speeds else {}
+    panel = settled(from_panel(qtbot, session, settings, function, options))
+    arguments = [f"--speeds={name}={value}" for name, value in options.get("speeds", {}).items()]
     assert cli([function.replace("_", "-"), str(file), *arguments, "--json"]) == 0
-    assert same(panel, data(json.loads(capsys.readouterr().out)))
-    assert same(panel, data(call(function, model, **options)))
+    assert same(panel, settled(json.loads(capsys.readouterr().out)))
+    assert same(panel, settled(call(function, model, **options)))
+
+
+def settled(result):
+    """Data of a result but for modes without frequency: of several with λ = 0 any mixture is one, too."""
+    found = data(result)
+    if "parts" in found:
+        found["parts"] = [part for part in found["parts"] if not part["title"].endswith("λ = 0 1/s")]
+        for part in found["parts"]:
+            if part["title"] == "Eigenvalues and modes":
+                part["rows"] = [row for row in part["rows"] if row[1] or row[2]]
+    return found
 
 
 def test_a_speed_that_contradicts_is_an_error_that_says_what_fits(tmp_path, capsys):

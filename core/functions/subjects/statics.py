@@ -178,16 +178,21 @@ def _mode_table(found: Linearisation) -> Table:
 
 
 def _numbers(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
-    """Of a mode: Re λ, Im λ, frequency, damping ratio, where it is largest; rounding errors are zero."""
+    """Of a mode: Re λ, Im λ, frequency, damping ratio, where it is largest."""
+    shown = _shown(found, mode)
+    ratio = shown.damping if shown.eigenvalue else None
+    return shown.eigenvalue.real, shown.eigenvalue.imag, shown.frequency, ratio, mode.largest_in
+
+
+def _shown(found: Linearisation, mode: Mode) -> Mode:
+    """A mode without rounding errors of its eigenvalue."""
     import dataclasses
 
     largest = max(abs(each.eigenvalue) for each in found.modes)
     parts = mode.eigenvalue.real, mode.eigenvalue.imag
     real, imaginary = (0.0 if abs(x) <= ZERO_EIGENVALUE_FRACTION * largest else x for x in parts)
     real = 0.0 if abs(real) <= REAL_PART_FRACTION * abs(imaginary) else real
-    shown = dataclasses.replace(mode, eigenvalue=complex(real, imaginary))
-    ratio = shown.damping if shown.eigenvalue else None
-    return real, imaginary, shown.frequency, ratio, mode.largest_in
+    return dataclasses.replace(mode, eigenvalue=complex(real, imaginary))
 
 
 def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSequence:
@@ -196,7 +201,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
 
     from core.mobility.constraint_rank import PositionConstraints
 
-    mech, mode = context.mech, found.modes[index]
+    mech, mode = context.mech, _shown(found, found.modes[index])
     constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
