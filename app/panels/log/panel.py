@@ -25,6 +25,7 @@ from app.document.session import Ref, Session
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.icons import icon
+from app.widgets.label import Label
 from app.widgets.note import severity_color
 from app.widgets.plain_keys import FieldKeys, PlainKeys
 from app.widgets.tool_button import tool_button
@@ -33,6 +34,8 @@ from core.model import WORDS, Model
 if TYPE_CHECKING:
     from app.workbench import Workbench
 
+EMPTY = "What the program says appears here with its time: hints, warnings, errors."
+NONE_FITS = "No message fits the filter."
 MOST = 2000
 """Messages kept; the oldest go."""
 LEVELS = {
@@ -80,6 +83,10 @@ class LogPanel(QWidget):
         self.copy_button = tool_button("copy", "Copy the messages shown", self.copy)
         self.clear_button = tool_button("clear", "Clear the log", self.clear)
         self.list = self._table()
+        self._empty = Label("")
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setProperty("muted", True)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 4)
         bar.addWidget(self.level)
@@ -91,6 +98,7 @@ class LogPanel(QWidget):
         column.setSpacing(0)
         column.addLayout(bar)
         column.addWidget(self.list, 1)
+        column.addWidget(self._empty, 1)
         self.refresh()
 
     def _table(self) -> QTreeWidget:
@@ -119,6 +127,7 @@ class LogPanel(QWidget):
             del self.entries[0]
         if self._shown(entry):
             self._append(entry)
+            self._show_rows()
 
     def clear(self) -> None:
         """Forget all messages."""
@@ -136,6 +145,14 @@ class LogPanel(QWidget):
         self.list.clear()
         for entry in filter(self._shown, self.entries):
             self._append(entry)
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """The list, or what it is for."""
+        rows = self.list.topLevelItemCount() > 0
+        self.list.setVisible(rows)
+        self._empty.setVisible(not rows)
+        self._empty.setText(NONE_FITS if self.entries else EMPTY)
 
     def _shown(self, entry: Entry) -> bool:
         words = self.search.text().casefold().split()

@@ -83,3 +83,17 @@ def test_the_oldest_go_where_there_are_too_many(bench, monkeypatch):
     assert shown(panel) == ["Message 2", "Message 3", "Message 4"]
     panel.refresh()
     assert shown(panel) == ["Message 2", "Message 3", "Message 4"]
+
+
+def test_an_empty_log_says_what_it_is_for(bench):
+    panel = log_of(bench)
+    bench.window.docks.show("log")
+    assert panel._empty.isVisible()
+    assert "hints, warnings, errors" in panel._empty.text()
+    bench.session.message.emit("done", "Saved it.")
+    assert panel.list.isVisible()
+    assert not panel._empty.isVisible()
+    panel.search.setText("nothing of the kind")
+    assert panel._empty.text() == "No message fits the filter."
+    panel.search.clear()
+    assert panel.list.isVisible()
