@@ -74,7 +74,7 @@ class RunsList(QWidget):
     def __init__(self, session: Session, jobs: Jobs) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
-        self._last: Path | None = None
+        self._last = -1, Path()
         """Where a run was saved or read last."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._filling = False
@@ -262,7 +262,7 @@ class RunsList(QWidget):
         job = self._jobs.start("Saving the run", lambda progress, cancelled: record.run.save(path))
 
         def done(_: object) -> None:
-            self._last = path.parent
+            self._last = self._session.document, path.parent
             if path.suffix in (".h5", ".hdf5"):
                 record.source = str(path)
             self._session.message.emit("done", f"Saved {path}")
@@ -290,7 +290,7 @@ class RunsList(QWidget):
 
     def take(self, run: Run, path: Path) -> None:
         """Put a run that was read from a file into the list."""
-        self._last = path.parent
+        self._last = self._session.document, path.parent
         record = self._session.runs.add(run, path.stem)
         record.source = str(path)
 
@@ -300,8 +300,10 @@ class RunsList(QWidget):
         self._session.message.emit("error", str(error))
 
     def _folder(self) -> Path:
-        if self._last is not None and self._last.is_dir():
-            return self._last
+        """Where a run was read from last while the document is open, else where that lies."""
+        document, folder = self._last
+        if document == self._session.document and folder.is_dir():
+            return folder
         return self._session.folder or Path.home()
 
     def _open_menu(self, place: QPoint) -> None:

@@ -88,6 +88,7 @@ def test_escape_first_takes_back_what_is_typed(bench):
 
 
 def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch, tmp_path):
+    from core.simulation import simulate
     from resources import EXAMPLES
 
     folder = tmp_path / "machines"
@@ -98,9 +99,13 @@ def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch
     answer = lambda _parent, title, start="", *a, **k: asked.append((title, str(start))) or ("", "")  # noqa: E731
     monkeypatch.setattr(QFileDialog, "getOpenFileName", answer)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
-    bench.window.files.open(path)
-    bench.wait(lambda: bench.session.path == path)
     window = bench.window
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    bench.example("pendulum")
+    window.simulation_panel.runs.take(simulate(bench.session.model, 0.1), elsewhere / "run.h5")
+    window.files.open(path)
+    bench.wait(lambda: bench.session.path == path)
     for command in ("file.open", "file.save_as", "file.picture", "element.add_assembly"):
         if command in table():
             window.run(command)
