@@ -64,9 +64,9 @@ class Free(SteadyKind):
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
+        """The screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
         from core.joints import quaternions
 
-        """The screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
         turn, shift = step[..., :3], step[..., 3:]
         position = q[..., :3] + quaternions.rotated(quaternions.unit(q[..., 3:]), quaternions.swept(turn, shift))
         return quaternions.joined(position, quaternions.moved(q[..., 3:], turn))

@@ -279,10 +279,6 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
                 )
 
 
-NAME_OR_ADD = "Name an existing one or add it first."
-DEFINE = "Define a parameter of this name or correct the formula."
-
-
 def _remedy(name: str, known: Collection[str], otherwise: str) -> str:
     """The remedy for a name in a field or formula that nothing has."""
     inside = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
