@@ -12,13 +12,12 @@ from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.lifetime import Lifetime
-from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
 from app.runs.run_settings import arguments, start_of
 from app.viewport.annotations import line
 from core.errors import KinetostatError
 from core.simulation.live import SLICE, Live
-from core.simulation.stepping.loop_cache import telling
+from core.simulation.machine_code.intermediate import telling
 
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
@@ -117,7 +116,6 @@ class Interactive(QObject):
             def tell(words: str) -> None:
                 progress(0.0, words)
 
-            integrators().wait(cancelled, *stages_for(mech, run_settings.method), tell=tell)
             with telling(tell):
                 trial = Live(mech, **wanted)  # all machine code is made here
                 trial.advance(SLICE)

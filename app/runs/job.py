@@ -6,7 +6,6 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from psygnal import Signal
@@ -17,14 +16,12 @@ from app.document.growing_run import GrowingRun
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings
-from app.runs.integrator_code import integrators, stages_for
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
-from core.functions.context import Cancelled
 from core.simulation import Run, simulate
+from core.simulation.machine_code.intermediate import telling
 from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import CANCELLED
-from core.simulation.stepping.loop_cache import telling
 
 GROW = 60
 """Milliseconds between two looks at a growing run."""
@@ -108,10 +105,8 @@ class Simulation(QObject):
         self._origin = ("", start.parent, session.runs.time if branch else None)
         self._pieces, self._grown, self._whole, self.record = deque(), None, [], None
         pieces, whole, mech = self._pieces, self._whole, session.mech
-        stages = stages_for(mech, self.run_settings.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
-            integrators().wait(cancelled, *stages, tell=lambda words: progress(0.0, words))
             progress(0.0, "Compiling the equations …")
             share = 0.0
 
@@ -122,8 +117,6 @@ class Simulation(QObject):
 
             def wait(words: str) -> None:
                 progress(share, words)
-                with suppress(Cancelled):
-                    integrators().wait(cancelled)
 
             with telling(wait):
                 run = simulate(mech, **wanted, progress=moved, cancelled=cancelled, watch=pieces.append)

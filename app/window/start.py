@@ -72,14 +72,12 @@ def start(file: str, arguments: list[str]) -> int:
     app = application(arguments)
     from app.panels.properties.prebuilt_forms import prepare_forms
     from app.preferences.folders import obstacle, places
-    from app.runs.integrator_code import integrators
     from app.window.window import Window
 
     window = Window()
     ending = Ending(window)
     window.show()
     keep_what_is_there()
-    QTimer.singleShot(WARM_UP, integrators().begin)
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     path = Path(file) if file else examples()[0].path
 

@@ -7,15 +7,15 @@ if TYPE_CHECKING:
     from core.simulation.methods.method_table import METHODS, Method
     from core.simulation.run.run import Run, Statistics
     from core.simulation.setup import Settings
-    from core.simulation.simulator import simulate, warm_up, warm_up_loops
+    from core.simulation.simulator import simulate
 
-__all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate", "warm_up", "warm_up_loops"]
+__all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate"]
 
 _PLACES = {
     "methods.method_table": ("METHODS", "Method"),
     "run.run": ("Run", "Statistics"),
     "setup": ("Settings",),
-    "simulator": ("simulate", "warm_up", "warm_up_loops"),
+    "simulator": ("simulate",),
 }
 _PLACE = {name: f"{__package__}.{module}" for module, names in _PLACES.items() for name in names}
 

@@ -52,7 +52,7 @@ from core.simulation.equations.system import (
     result,
     tick,
 )
-from core.simulation.stepping.compilation import address_of, inserted, native, scratch, view
+from core.simulation.machine_code.language import address_of, inserted, native, scratch, view
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
