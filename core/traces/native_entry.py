@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.codegen.block_code import BlockCode
 from core.codegen.evaluator import Code
-from core.codegen.object_code import MachineCode
+from core.codegen.machine_code import MachineCode
 from core.errors import SimulationError
 
 Array = NDArray[np.float64]

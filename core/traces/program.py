@@ -20,7 +20,8 @@ from core.codegen.block_code import BlockCode, BlockInterpreter
 from core.codegen.blocks import Table
 from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
 from core.codegen.instructions import instructions_of
-from core.codegen.object_code import Library, MachineCode
+from core.codegen.machine_code import MachineCode
+from core.codegen.object_code import Library
 from core.codegen.signature import Signature
 from core.elements.constraints.kinematic_constraint import Row
 from core.model import Body, Joint, Model
@@ -121,8 +122,9 @@ class Program:
         if isinstance(trace.content, Table):
             return BlockCode(trace.content, checked=checked)
         sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
-        text = llvm_ir.module(instructions_of(trace.content), sizes, size, checked=checked)
-        return MachineCode(Library(text), sizes, size)
+        instructions = instructions_of(trace.content)
+        text = llvm_ir.module(instructions, sizes, size, checked=checked)
+        return MachineCode(Library(text), sizes, size, len(instructions))
 
     def ready(self, names: Iterable[str] | None = None) -> bool:
         """True when these functions (default: all asked for so far) run as machine code."""
