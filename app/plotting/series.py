@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.document.growing_run import GrowingArray
 from app.document.run_tree import Record
 from app.plotting.channels import base, measure
 from app.widgets.quantities.quantity_text import Measure
@@ -17,6 +15,8 @@ from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.simulation.run.channels import suffixes
+from core.simulation.run.growing_rows import GrowingRows
+from core.simulation.run.growing_run import part
 from core.simulation.run.run import Run
 from core.simulation.run.undefined_values import undefined_words
 
@@ -74,17 +74,6 @@ def grown_from(new: Run, old: Run) -> bool:
     )
 
 
-def part(run: Run, samples: slice) -> Run:
-    """The run with some of its samples."""
-    count = len(run.time)
-    cut: dict[str, Any] = {
-        field.name: values[samples]
-        for field in dataclasses.fields(run)
-        if isinstance(values := getattr(run, field.name), np.ndarray) and len(values) == count
-    }
-    return dataclasses.replace(run, **cut)
-
-
 def moment(run: Run) -> Run:
     """Its first sample: tells which formulas a run knows, however long it is."""
     return part(run, slice(0, 1))
@@ -94,7 +83,7 @@ class Column(NamedTuple):
     """A channel of one component of a run, SI; `rows` (n,) is the start of what `memory` will hold as it grows."""
 
     run: Run
-    memory: GrowingArray
+    memory: GrowingRows
     rows: Array
 
 
@@ -124,7 +113,7 @@ class Series:
         self._columns: dict[tuple[int, str], Column] = {}
         self._pairs: dict[tuple[int, str, str], tuple[Run, Pair | None]] = {}
         self._problems: dict[tuple[int, str, str], Exception] = {}
-        self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingArray]] = {}
+        self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingRows]] = {}
         self._measures: dict[tuple[int, str], tuple[Mechanism, Measure]] = {}
         self._voids: dict[tuple[int, str], tuple[Run, str]] = {}
 
@@ -177,7 +166,7 @@ class Series:
         if before is not None and before.run is run:
             return before
         if before is None or is_stored(run, key[1]) or not grown_from(run, before.run):
-            memory = GrowingArray(column(run, key[1]))
+            memory = GrowingRows(column(run, key[1]))
         else:
             memory, known = before.memory, len(before.rows)
             if known < len(run.time):
@@ -200,7 +189,7 @@ class Series:
         key = record.id, name
         of, scale, scaled = self._scaled.get(key, (None, 0.0, None))
         if of is None or scaled is None or of.memory is not values.memory or scale != factor:
-            scaled = GrowingArray(values.rows / factor)
+            scaled = GrowingRows(values.rows / factor)
         elif len(scaled.rows) < len(values.rows):
             scaled.extend(values.rows[len(scaled.rows) :] / factor)
         self._scaled[key] = values, factor, scaled

@@ -11,9 +11,10 @@ from app.plotting import series as module
 from app.plotting.channels import components
 from app.plotting.column_work import ColumnWork
 from app.plotting.legend import WAITING
-from app.plotting.series import Series, expanded, is_stored, part
+from app.plotting.series import Series, expanded, is_stored
 from app.plotting.sheets import Sheet
 from core.errors import KinetostatError
+from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
 from tests.app.conftest import pump
 from tests.app.panels.plots.test_plots import motion
