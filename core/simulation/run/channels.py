@@ -247,7 +247,8 @@ class Channels:
     def _of_many(self, channel: str) -> Array:
         """A channel of a long run: columns of its samples as they lie there, others block by block."""
         owner, _, what = channel.rpartition(".")
-        if what in STORED and owner in self._moving and self.mech.compiled.coordinates.coupling(owner)[0] == owner:
+        as_it_lies = what in STORED or (what == "tau" and not self.mech.model.expanded.drivers)
+        if as_it_lies and owner in self._moving and self.mech.compiled.coordinates.coupling(owner)[0] == owner:
             rows = getattr(self.samples, what)[:, (self.mech.joint_q if what == "q" else self.mech.joint_v)(owner)]
             return np.asarray(rows[:, 0] if rows.shape[1] == 1 else rows)
         if channel not in self._kept:

@@ -199,7 +199,9 @@ def test_columns_grow_with_their_run(two_link_run, monkeypatch):
         two_link_run.run = part(whole, slice(0, end))
         found, _ = series.pair(two_link_run, "joint1.q", HELD)
         assert len(found.x.rows) == len(found.y.rows) == end
-    assert computed.count(50) == 1  # the energy of what came; coordinates are there already
+    assert (
+        computed.count(51) == 1
+    )  # the energy of what came, with the last sample before; coordinates are there already
     assert found.y.rows == pytest.approx(whole[HELD])
     assert found.x.rows == pytest.approx(whole["joint1.q"])
 

@@ -458,7 +458,7 @@ def test_a_growing_run_is_drawn_as_it_grows_without_computing_its_start_again(pl
     (chart,) = shown(plots)
     plots.runs.replace(record, run)
     (chart,) = shown(plots)
-    assert [count for name, count in asked if name == "energy.kinetic"] == [50, 70, 81]
+    assert [count for name, count in asked if name == "energy.kinetic"] == [50, 71, 82], "with the last sample before"
     assert chart.curves[0].y == pytest.approx(run["energy.kinetic"])
 
 
