@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 
 class Code(Protocol):
     """Something that evaluates a function on flat states."""
+
+    interpreted: ClassVar[bool] = False
+    """True if machine code may yet take its place."""
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """(inputs, result, call): `call()` evaluates one state from and into these buffers with parameters p; true
@@ -40,6 +43,8 @@ def _view(array: Any) -> memoryview:
 
 class Interpreter:
     """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
+
+    interpreted = True
 
     def __init__(self, function: ca.Function, *, checked: bool) -> None:
         self.function, self.checked = function, checked

@@ -3,6 +3,13 @@
 robot = symbolic.robot(model)          # A, T, J, M, C, G … as sympy matrices
 """
 
-from core.symbolic.robot import Robot, robot
+from typing import TYPE_CHECKING
+
+from core import later
+
+if TYPE_CHECKING:
+    from core.symbolic.robot import Robot, robot
 
 __all__ = ["Robot", "robot"]
+
+__getattr__ = later.names(__name__, {"robot": ("Robot", "robot")})
