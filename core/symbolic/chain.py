@@ -111,10 +111,10 @@ class Chain:
                 where="tip",
                 remedy=near_misses(self.tip, self.topology.carriers),
             )
-        if (closing := closing(self.topology)) is not None:
+        if (tie := closing(self.topology)) is not None:
             raise ModelError(
                 "The machine has closed loops or constraints; symbols are for chains.",
-                where=closing,
+                where=tie,
                 remedy="Open the loop, take the constraint away, or use the numeric functions.",
             )
         self.variables = _variables(model, self.topology, self.tip)
