@@ -3,13 +3,6 @@
 robot = symbolic.robot(model)          # A, T, J, M, C, G … as sympy matrices
 """
 
-from typing import TYPE_CHECKING
-
-from core import later
-
-if TYPE_CHECKING:
-    from core.symbolic.robot import Robot, robot
+from core.symbolic.robot import Robot, robot
 
 __all__ = ["Robot", "robot"]
-
-__getattr__ = later.names(__name__, {"robot": ("Robot", "robot")})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
+from core.analysis.moving_path import closing, moving_path
 from core.analysis.tool_frame import tool_frame
 from core.errors import ExpressionError, ModelError, near_misses
 from core.mechanics import kinematics
@@ -32,7 +33,6 @@ from core.spatial.rotation import from_angles
 from core.spatial.scalar import Scalar, minus, plus, times, total
 from core.spatial.vector import Vector3
 from core.symbolic.closed_terms import angles_in_formulas, with_own_symbols
-from core.symbolic.moving_path import closing, moving_path
 from core.symbolic.naming import Recognised, angle_of, angle_parameters, fraction_of
 from core.symbolic.ring import Element, Ring
 
