@@ -23,7 +23,7 @@ from app.runs.job import Simulation
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.context import Cancelled
-from core.simulation import Run, simulate
+from core.simulation import Run
 
 if TYPE_CHECKING:
     from app.playback.clock import Player
@@ -113,6 +113,8 @@ class _Worker:
 
     def _run(self, wanted: _Wanted) -> _Made | None:
         """None: something newer is wanted by now."""
+        from core.simulation import simulate
+
         try:
             draft = self._draft_of(wanted)
             if wanted.draft and draft.best != draft.variants[0]:
@@ -149,6 +151,8 @@ class _Worker:
 
     def _timed(self, wanted: _Wanted, variant: Variant) -> Run | None:
         """The run in this way; None if it fails."""
+        from core.simulation import simulate
+
         assert self._draft is not None
         try:
             run = simulate(wanted.mech, **variant.of(wanted.arguments), cancelled=lambda: self._over)

@@ -25,7 +25,7 @@ class Entry:
         self.function = function
         self.__doc__ = function.__doc__
         self.name = f"{function.__module__.removeprefix(f'{_FOLDER}.')}.{function.__name__}"
-        *self.arguments, result = (getattr(each, "__name__", each) for each in function.__annotations__.values())
+        *self.arguments, result = (str(getattr(each, "__name__", each)) for each in function.__annotations__.values())
         assert result == "int", self.name
 
     def __repr__(self) -> str:
