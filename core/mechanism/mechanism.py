@@ -56,6 +56,7 @@ class Mechanism:
         """The functions by name, and what the machine consists of, for those that compute with it."""
         self._call = compiled.call
         self._direct = compiled.plain and not compiled.by_mass_matrix
+        self._in_one_piece = not compiled.very_long
         self._jacobians: dict[str, Evaluator] = {}
         self.model = compiled.model
         self.name = model.name
@@ -246,7 +247,7 @@ class Mechanism:
 
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
-        if p is None and not self.compiled.very_long:
+        if p is None and self._in_one_piece:
             return self._inertia.call(q)
         return self.compiled.mass_matrix(q, p)
 

@@ -45,7 +45,7 @@ def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
     Raises SimulationError if it has no machine code. failure : why, if that is known
     """
     from core.codegen.block_code import BlockCode
-    from core.codegen.object_code import MachineCode
+    from core.codegen.machine_code import MachineCode
 
     if isinstance(code, MachineCode):
         return single(code.single_address, code.sizes, code.size, p, code)

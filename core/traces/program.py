@@ -117,19 +117,23 @@ class Program:
         from core.codegen import llvm_ir
         from core.codegen.block_code import BlockCode
         from core.codegen.instructions import instructions_of
-        from core.codegen.object_code import Library, MachineCode
+        from core.codegen.machine_code import MachineCode
+        from core.codegen.object_code import Library
 
         checked = trace.signature.checked
         if isinstance(trace.content, Table):
             return BlockCode(trace.content, checked=checked)
         sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
-        text = llvm_ir.module(instructions_of(trace.content), sizes, size, checked=checked)
-        return MachineCode(Library(text), sizes, size)
+        instructions = instructions_of(trace.content)
+        text = llvm_ir.module(instructions, sizes, size, checked=checked)
+        return MachineCode(Library(text), sizes, size, len(instructions))
 
     def ready(self, names: Iterable[str] | None = None) -> bool:
         """True when these functions (default: all asked for so far) run as machine code."""
-        codes = [self._codes.get(name) for name in names or list(self._codes)]
-        return not any(code is None or code.interpreted for code in codes)
+        asked = names or list(self._codes)
+        return all(
+            name in self._waiting and self._waiting[name].is_set() and name not in self.failures for name in asked
+        )
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
         """Compile these functions here and now, or wait for the thread that has them in hand."""

@@ -10,7 +10,7 @@ import trimesh
 
 from core.codegen import background
 from core.codegen.evaluator import Interpreter
-from core.codegen.object_code import MachineCode
+from core.codegen.machine_code import MachineCode
 from core.errors import ModelError, SimulationError
 from core.files import loads
 from core.mechanism import Mechanism
