@@ -15,7 +15,7 @@ from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.setup import Array
 from core.traces.compiled import Compiled
-from core.traces.native_entry import Entry, absent, single
+from core.traces.native_entry import ABSENT, Entry, absent, single
 
 if TYPE_CHECKING:
     from core.traces.tracer import Tracer
@@ -192,6 +192,11 @@ class CompiledEquations:
         at = begins[0] + int(chosen[0].record[-1])
         self.u = memory[at : at + compiled.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there are traced derivatives."""
+        return bool(self.entries["slopes"].record[0] != ABSENT)
 
     def release(self) -> None:
         """Mode variables free from now on."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.codegen.object_code import Library
+if TYPE_CHECKING:
+    from core.codegen.object_code import Library
 
 NUMBERS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
 """What arguments may be: whole numbers, addresses, and numbers."""
