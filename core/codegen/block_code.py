@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from core.codegen.pieces import in_pieces
 
 class BlockInterpreter:
     """Runs the rows one by one through CasADi's interpreter; see `evaluator.Code`."""
+
+    interpreted: ClassVar[bool] = True
 
     def __init__(self, table: Table, *, checked: bool) -> None:
         self.table, self.checked = table, checked
@@ -86,6 +88,8 @@ def _views(memory: Array, lengths: Sequence[int]) -> list[Array]:
 
 class BlockCode:
     """Runs a table in machine code; see `evaluator.Code`."""
+
+    interpreted: ClassVar[bool] = False
 
     def __init__(self, table: Table, *, checked: bool) -> None:
         self.table = table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 
 class Code(Protocol):
     """Something that evaluates a function on flat states."""
+
+    interpreted: ClassVar[bool]
+    """True if machine code may yet take its place."""
 
     def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
         """The quick way for single states: a function of arrays that gives a result of this shape with parameters p.
@@ -40,6 +43,8 @@ def _view(array: Any) -> memoryview:
 
 class Interpreter:
     """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
+
+    interpreted: ClassVar[bool] = True
 
     def __init__(self, function: ca.Function, *, checked: bool) -> None:
         self.function, self.checked = function, checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ class MachineCode:
     sizes : lengths of the arguments, the parameters last; size : length of the result
     operations : how many one evaluation takes, roughly
     """
+
+    interpreted: ClassVar[bool] = False
 
     def __init__(self, library: Library, sizes: Sequence[int], size: int, operations: int) -> None:
         self.library = library

@@ -31,7 +31,8 @@ def inverse(A: Array) -> Array:
 def pivots(A: Array, count: int) -> list[int]:
     """The columns of a matrix (r, c) that a QR factorisation with pivoting takes first: each the one of which most is
     left beside those before it."""
-    left, chosen = np.array(A, dtype=float), []
+    left = np.array(A, dtype=float)
+    chosen: list[int] = []
     for _ in range(count):
         norms = np.linalg.norm(left, axis=0)
         norms[chosen] = -1.0
