@@ -26,7 +26,8 @@ from core.multibody.topology import Topology, topology_of
 from core.traces.long_machines import Freedoms, freedoms
 from core.traces.tracer import Trace, Tracer
 
-_KEPT = 16
+KEPT = 16
+"""Structures whose code is kept when no machine has them any more."""
 _programs: OrderedDict[Any, Program] = OrderedDict()
 _lock = threading.Lock()
 
@@ -157,7 +158,7 @@ def program_of(model: Model) -> Program:
         found = _programs.get(key)
         if found is None:
             found = _programs[key] = Program(topology_of(model))
-            while len(_programs) > _KEPT:
+            while len(_programs) > KEPT:
                 _programs.popitem(last=False)
         else:
             _programs.move_to_end(key)
