@@ -64,7 +64,7 @@ class _Balance:
         self.constraints, self.tau, self.limits = constraints, tau, ActiveLimits(constraints)
         self.near: Array | None = None
         self._states: tuple[bytes | None, Array] = None, np.zeros(0)
-        self._load = self._states
+        self._load: tuple[bytes | None, Array] = None, np.zeros(0)
         """Those of the pose asked for last, and the pose."""
 
     def states(self, q: Array) -> Array:

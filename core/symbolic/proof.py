@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -85,6 +85,8 @@ class _Judge:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.chain = robot, robot.chain
         self.mech = Mechanism(robot.chain.model)
+        self.rest = self.mech.rest()
+        self._links = lru_cache(maxsize=2 * STATES)(self._links_in_numbers)  # of all links the same states are drawn
         self.at_q = [v.q for v in self.chain.variables]
         self.at_v = [v.v for v in self.chain.variables]
 
@@ -116,7 +118,7 @@ class _Judge:
         """The same from the compiled kernel at one state, in the shape of the form's entries."""
         given = {name: values[name] for name in self.chain.values if name in self.mech.p_names}
         p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
-        q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
+        q, v, a = self.rest.copy(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
         for i, variable in enumerate(self.chain.variables):
             q[variable.q] = values[variable.symbol]
             v[variable.v] = values[self.chain.rates[i]]
@@ -206,8 +208,12 @@ class _Judge:
 
     def _link(self, i: int, p: Array) -> tuple[Link, Numbers]:
         """Moved link i in numbers."""
-        numbers = self._numbers(p)
-        return machine_of(self.chain.topology, numbers).tree.links[self.chain.links[i - 1]], numbers
+        links, numbers = self._links(tuple(p.tolist()))
+        return links[self.chain.links[i - 1]], numbers
+
+    def _links_in_numbers(self, p: tuple[float, ...]) -> tuple[Sequence[Link], Numbers]:
+        numbers = self._numbers(np.array(p))
+        return machine_of(self.chain.topology, numbers).tree.links, numbers
 
     def _bodies(self, i: int, numbers: Numbers) -> list[tuple[str, Any]]:
         """Bodies of moved link i, each with its inertia in its own frame."""
