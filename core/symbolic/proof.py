@@ -85,7 +85,6 @@ class _Judge:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.chain = robot, robot.chain
         self.mech = Mechanism(robot.chain.model)
-        self.rest = self.mech.rest()
         self._links = lru_cache(maxsize=2 * STATES)(self._links_in_numbers)  # of all links the same states are drawn
         self.at_q = [v.q for v in self.chain.variables]
         self.at_v = [v.v for v in self.chain.variables]
@@ -118,7 +117,7 @@ class _Judge:
         """The same from the compiled kernel at one state, in the shape of the form's entries."""
         given = {name: values[name] for name in self.chain.values if name in self.mech.p_names}
         p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
-        q, v, a = self.rest.copy(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
+        q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
         for i, variable in enumerate(self.chain.variables):
             q[variable.q] = values[variable.symbol]
             v[variable.v] = values[self.chain.rates[i]]
