@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import signal
 import socket
 from collections.abc import Callable
@@ -32,6 +33,7 @@ LONGEST = 10_000
 
 def application(arguments: list[str]) -> QApplication:
     """The QApplication, with the surface VTK needs."""
+    plain_imports()
     running = QApplication.instance()
     if isinstance(running, QApplication):
         return running
@@ -42,6 +44,12 @@ def application(arguments: list[str]) -> QApplication:
     app.setDesktopFileName("kinetostat")
     Collector(app)
     return app
+
+
+def plain_imports() -> None:
+    """Import as Python does. PySide looks for switches of its own, which nobody here uses, in the source of every
+    module that is loaded after it: that takes a tenth of the start and keeps the text of all of them in memory."""
+    builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
 class Ending(QObject):
