@@ -21,6 +21,7 @@ from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
+from core.simulation.machine_code.entry import place_of
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
@@ -262,15 +263,13 @@ class Job:
         mech, state = self.mech, self.state
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
         state.budget = min(self.budget, STEPS)
-        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(
-            state.place, out.ctypes.data, count
-        )
+        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(state.place, place_of(out), count)
         out = out[: state.sample - first]
         times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         with self.equations.released():
             arrays = (times, out, a, self.equations.u, tau)
-            places = [array.ctypes.data for array in arrays]
+            places = [place_of(array) for array in arrays]
             bad = sampled_accelerations(self.equations.system.place, len(times), *places)
         slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
         if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps

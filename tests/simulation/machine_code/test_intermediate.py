@@ -178,8 +178,8 @@ def test_code_is_outdated_by_what_its_text_imports_and_by_nothing_else(checkout)
     tolerances.write_text(before + "\n# more\n")
     found = ended(child(checkout, UNFIT)).split()
     tolerances.write_text(before)
-    assert {"equations.entry_points.full_derivative", SMALL} <= set(found)
-    assert not [name for name in found if name.startswith(("methods.runge_kutta", "methods.adams"))]
+    assert "equations.entry_points.full_derivative" in found
+    assert not [name for name in found if name.startswith("methods")]
 
 
 @OWN_TREE
