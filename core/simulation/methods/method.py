@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.simulation.equations.compiled_equations import CompiledEquations
     from core.simulation.stepping.step_state import StepState
-
-    Begin = Callable[[str, int, CompiledEquations], Callable[..., StepState]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +22,8 @@ class Method:
     order: int
     adaptive: bool
     help: str
-    begin: Begin | None
-    """(its name, length of y, equations) → the state of a run, but for what the driver puts into it."""
+    begin: Callable[[str, int, Any], Callable[..., StepState]] | None
+    """(its name, length of y, `CompiledEquations`) → the state of a run, but for what the driver puts into it."""
     implicit: bool = False
     stability: float = 0.0
     """h |λ| up to which steps of damped motion stay bounded, as stiffness is told by; 0: it is not told."""

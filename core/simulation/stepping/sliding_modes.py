@@ -22,7 +22,6 @@ from core.simulation.equations.system import (
     FIRST,
     INDICATORS,
     KIND,
-    NOT_FINITE,
     SECOND,
     TORQUE,
     TORQUE_INDICATORS,
@@ -37,6 +36,7 @@ from core.simulation.equations.system import (
 )
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
+from core.simulation.stepping.outcome import NOT_FINITE
 from core.simulation.stepping.step_state import copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
