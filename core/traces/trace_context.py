@@ -77,7 +77,7 @@ class TraceContext:
     @cached_property
     def held(self) -> HeldRows:
         """What holds, as expressions."""
-        return HeldRows(self.tree, self.constraints.table, self.p, self.clock.size)
+        return HeldRows(self.tree, self.constraints.table, self.p, self.clock.size, self.long)
 
     @property
     def nx(self) -> int:
