@@ -75,6 +75,7 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks.engine $(WRITE)
 	$(BIN)/python -m benchmarks.motion $(WRITE)
 	$(BIN)/python -m benchmarks.symbolic $(WRITE)
+	$(BIN)/python -m benchmarks.loops $(WRITE)
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions

@@ -3,7 +3,7 @@ interpreted by CasADi, with exact Jacobians."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks.measure import Result, processor_time
 from benchmarks.problems import Problem
 from core.codegen.graph_symbols import column, symbols
-from core.constraints.multipliers import independent
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism
+from core.numerics.rank import rank
 
 MOST_STEPS = 100_000
 
@@ -44,7 +44,7 @@ class Idas:
         algebraic, unknown, self.guess = [balance], [a], [np.zeros(nv)]
         if mech.loops:
             rows = mech.compiled.program.tracer.signature("constraint_residual").shape[0]
-            kept = _rows(mech.constraint_jacobian(start[:nq]), independent)
+            kept = _rows(mech.constraint_jacobian(start[:nq]))
             multipliers = ca.SX.sym("lambda", len(kept))
             G = _traced(mech, "constraint_jacobian", x).reshape((nv, rows)).T[kept, :]
             drift = _traced(mech, "constraint_bias", x)[kept]
@@ -67,10 +67,13 @@ class Idas:
         return processor_time(lambda: np.array(solver(x0=self.start, z0=guess)["xf"]).ravel()[: self.nq])
 
 
-def _rows(G: Any, independent: Callable[[Any], list[int]]) -> list[int]:
-    """Rows of G that determine all others."""
-    free = set(independent(np.ascontiguousarray(G.T[:, ::-1])))
-    return [i for i in range(len(G)) if len(G) - 1 - i not in free]
+def _rows(G: Any) -> list[int]:
+    """Rows of G that determine all others, early ones first."""
+    kept: list[int] = []
+    for i in range(len(G)):
+        if rank(G[[*kept, i]]) > len(kept):
+            kept.append(i)
+    return kept
 
 
 class _Explicit:

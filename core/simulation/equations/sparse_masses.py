@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
-from core.simulation.equations.elimination import load_sparse
+from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.stepping.compilation import native
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.elimination import load_sparse
+from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.stepping.compilation import address_of, merged, native, view
 
 HELD_LEVELS = 2

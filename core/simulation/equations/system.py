@@ -82,7 +82,7 @@ class System(NamedTuple):
     room: Any
     """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
     sparse: int
-    """Address of the factors of masses and rows (`core.simulation.equations.elimination.Sparse`)."""
+    """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: int
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""

@@ -58,7 +58,7 @@ class _Derived(NamedTuple):
     columns: tuple[int, ...]
 
 
-class _Held(NamedTuple):
+class _Part(NamedTuple):
     """A constraint: what is derived of its form, and what that works on."""
 
     derived: _Derived
@@ -71,7 +71,7 @@ class _Held(NamedTuple):
     constants: tuple[float, ...]
 
 
-class HeldRows:
+class RowExpressions:
     """All constraints of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart:
     whether they are derived one by one."""
 
@@ -91,20 +91,20 @@ class HeldRows:
         self._owners |= {("v", k): link for link in free for k in range(link.v.start, link.v.stop)}
         self._state = KinematicState(tree, self._q)
         self._forms: dict[tuple[Form, _Kind], _Derived] = {}
-        self._held: list[_Held] = []
+        self._parts: list[_Part] = []
         self.count = 0
         """Number of rows."""
         for some in [[each] for each in table] if apart else [table]:
             if count := sum(len(each.rows) for each in some):
-                self._held.append(self._read(some))
+                self._parts.append(self._read(some))
                 self.count += count
         self.pattern = Pattern(
-            np.array([held.first_row + row for held in self._held for row in held.derived.rows], dtype=np.int64),
-            np.array([held.v[k] for held in self._held for k in held.derived.columns], dtype=np.int64),
+            np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
+            np.array([part.v[k] for part in self._parts for k in part.derived.columns], dtype=np.int64),
         )
         """Of G, in the order of `entries`."""
 
-    def _read(self, some: Sequence[KinematicConstraint]) -> _Held:
+    def _read(self, some: Sequence[KinematicConstraint]) -> _Part:
         values: list[Any] = []
         targets: list[Target] = []
         speeds: list[Any] = []
@@ -138,7 +138,7 @@ class HeldRows:
         form, constants = form_of(arguments, [ca.densify(each) for each in (*results, column(rates))])
         if (form, kind) not in self._forms:
             self._forms[form, kind] = _derived(form, kind)
-        return _Held(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
+        return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
 
     def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """s − f of every row; zero for rows that hold on higher levels only."""
@@ -158,8 +158,8 @@ class HeldRows:
         """−ḟ of every row; zero for rows that hold on accelerations only."""
         return self._every(lambda h: run(h.derived.time, _of(x, "t", h.t), h.p, h.constants))
 
-    def _every(self, evaluate: Callable[[_Held], tuple[Scalar, ...]]) -> list[Scalar]:
-        return [entry for held in self._held for entry in evaluate(held)]
+    def _every(self, evaluate: Callable[[_Part], tuple[Scalar, ...]]) -> list[Scalar]:
+        return [entry for part in self._parts for entry in evaluate(part)]
 
 
 def _of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.numerics.elimination import Front, depths_of, elimination_tree, fronts, with_ancestors
 from core.simulation.stepping.compilation import loader, native, store
-from core.traces.held_rows import Pattern
+from core.traces.row_expressions import Pattern
 
 Integers = NDArray[np.int64]
 
