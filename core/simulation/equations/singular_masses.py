@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import casadi as ca
@@ -12,6 +11,7 @@ from core.codegen.graph_symbols import column, symbols
 from core.mechanics.crba import momenta, products, stiffened
 from core.mechanics.kinematics import coordinates
 from core.simulation.setup import Array
+from core.spatial.scalar import Scalar
 from core.traces.compiled import Compiled
 from core.traces.trace_context import TraceContext
 
@@ -55,7 +55,7 @@ def _own(context: TraceContext) -> ca.Function:
     """(q, p) → Sᵀ I S + armature of every link by itself, row by row."""
     q = symbols("q", context.tree.nq)
     own = coordinates(context.tree, q)
-    result: list[Any] = []
+    result: list[Scalar] = []
     for link, position in zip(context.tree.links, own, strict=True):
         S = link.law.subspace(position)
         for row in stiffened(products(S, momenta(link.inertia, S)), link.armature):

@@ -74,7 +74,7 @@ class System(Record):
     room: Floats
     """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
     sparse: Fixed
-    """Address of the factors of masses and rows (`core.simulation.equations.elimination.Sparse`)."""
+    """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: Fixed
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""
