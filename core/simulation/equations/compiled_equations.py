@@ -155,10 +155,9 @@ class CompiledEquations:
         memory = np.concatenate([each.memory for each in chosen])
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
+        masses = bool(self.entries["mass_entries"].record[0])
         sparse, self._factors = elimination_places.stored(
-            eliminated(compiled, p, y[: compiled.nq])
-            if self.entries["mass_entries"].record[0]
-            else elimination_places.NOTHING
+            eliminated(compiled, p, y[: compiled.nq]) if masses else elimination_places.NOTHING
         )
         self.system, self._stored = stored(
             System(
