@@ -89,7 +89,7 @@ def test_a_row_that_is_switched_off_lets_go():
     open_ended, out = whole.system._replace(levels=levels), np.zeros(len(y))
     from core.simulation.equations.system import stored
 
-    system, memory = stored(open_ended)
+    system, _memory = stored(open_ended)
     assert ENTRY(int(system.derivative))(system.place, 0.0, y.ctypes.data, out.ctypes.data) == 0
     q, v = y[: mech.nq], y[mech.nq :]
     kept = np.setdiff1d(np.arange(len(levels)), last)
