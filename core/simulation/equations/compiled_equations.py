@@ -14,9 +14,8 @@ from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
-from core.simulation.stepping.compilation import address
 from core.traces.compiled import Compiled
-from core.traces.native_entry import Entry, absent, single
+from core.traces.native_entry import ABSENT, Entry, absent, single
 
 if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination
@@ -140,7 +139,7 @@ class CompiledEquations:
         """One memory for all entries, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import room_for
-        from core.simulation.equations.system import System, stored
+        from core.simulation.equations.system import System
 
         program = compiled.program
         rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
@@ -155,37 +154,38 @@ class CompiledEquations:
         memory = np.concatenate([each.memory for each in chosen])
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
-        masses = bool(self.entries["mass_entries"].record[0])
-        sparse, self._factors = elimination_places.stored(
-            eliminated(compiled, p, y[: compiled.nq]) if masses else elimination_places.NOTHING
+        sparse = self.entries["mass_entries"].record[0] != ABSENT
+        factors = elimination_places.factors_of(
+            eliminated(compiled, p, y[: compiled.nq]) if sparse else elimination_places.NOTHING
         )
-        self.system, self._stored = stored(
-            System(
-                0,
-                derivative,
-                full,
-                full_project,
-                compiled.nq,
-                compiled.nv,
-                rows,
-                compiled.by_mass_matrix,
-                np.array(compiled.coordinates.quaternions, dtype=np.int64),
-                u,
-                entries,
-                memory,
-                np.zeros(room_for(compiled.nq, compiled.nv, rows)),
-                sparse,
-                independent,
-                np.array(kept, dtype=np.int64),
-                compiled.nx,
-                program.levels,
-                np.zeros(program.tracer.clock.size),
-                np.zeros(2 * compiled.nx),
-                np.full(1 + independent**2, np.nan),
-                self.modes,
-                *compiled.splines(p)[:3],
-            )
+        points, times, cubics = compiled.splines(p)[:3]
+        self.system = System(
+            derivative=derivative,
+            full=full,
+            full_project=full_project,
+            nq=compiled.nq,
+            nv=compiled.nv,
+            rows=rows,
+            by_matrix=compiled.by_mass_matrix,
+            quaternions=np.array(compiled.coordinates.quaternions, dtype=np.int64),
+            u=u,
+            entries=entries,
+            memory=memory,
+            room=np.zeros(room_for(compiled.nq, compiled.nv, rows)),
+            sparse=factors.place,
+            independent=independent,
+            kept=np.array(kept, dtype=np.int64),
+            nx=compiled.nx,
+            levels=program.levels,
+            now=np.zeros(program.tracer.clock.size),
+            own=np.zeros(2 * compiled.nx),
+            last=np.full(1 + independent**2, np.nan),
+            modes=self.modes,
+            points=points,
+            times=times,
+            cubics=cubics,
         )
+        self._factors = factors
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
             if self.entries[name].record[0] and self.indicators > self.modes:
@@ -236,10 +236,10 @@ def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int
     from core.simulation.equations import entry_points as entries
 
     if not compiled.by_mass_matrix:
-        derivative, project = address(entries.tree_derivative), address(entries.free_project)
+        derivative, project = entries.tree_derivative.address, entries.free_project.address
         return derivative, derivative, project, project
-    full = address(entries.full_derivative)
-    held = address(entries.full_project if compiled.constrained else entries.free_project)
+    full = entries.full_derivative.address
+    held = (entries.full_project if compiled.constrained else entries.free_project).address
     if independent == 0:
         return full, full, held, held
-    return address(entries.reduced_derivative), full, address(entries.reduced_project), held
+    return entries.reduced_derivative.address, full, entries.reduced_project.address, held

@@ -55,7 +55,7 @@ from core.simulation.equations.system import (
     result,
     tick,
 )
-from core.simulation.stepping.compilation import address_of, inserted, native, scratch, view
+from core.simulation.machine_code.language import address_of, inserted, native, scratch, view
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
@@ -105,7 +105,7 @@ def factor_mass(place: int, q: Any) -> Any:
     for i in range(s.nv):
         diagonal[i] = M[sparse.diagonal[i]]
     gather(s.sparse, M)
-    return factorise(s.sparse, diagonal) or (sparse.supported and factor_supported(place, q))
+    return factorise(s.sparse, diagonal) or (sparse.supported == 1 and factor_supported(place, q))
 
 
 @native

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from core.numerics.elimination import Front, depths_of, elimination_tree, fronts, with_ancestors
-from core.simulation.stepping.compilation import loader, native, store
+from core.simulation.machine_code.language import loader
+from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 from core.traces.row_expressions import Pattern
 
 Integers = NDArray[np.int64]
@@ -159,85 +159,70 @@ NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), 0
 """Of a machine whose masses nobody asks for."""
 
 
-class Sparse(NamedTuple):
-    """`Places` and the numbers that stand there, as the loops see them: stored once and handed on by its address."""
+class Sparse(Record):
+    """`Places` and the numbers that stand there, as the loops see them."""
 
-    depths: Any
-    lines: Any
-    paths: Any
-    masses: Any
-    diagonal: Any
-    entries: Any
-    columns: Any
-    reaches: Any
-    reached: Any
-    targets: Any
-    pivots: Any
-    widths: Any
-    talls: Any
-    triangles: Any
-    matrix_begins: Any
-    vector_begins: Any
-    column_begins: Any
-    rows: Any
-    lifts: Any
-    own_begins: Any
-    own: Any
-    nexts: Any
-    order: Any
+    depths: Ints
+    lines: Ints
+    paths: Ints
+    masses: Ints
+    diagonal: Ints
+    entries: Ints
+    columns: Ints
+    reaches: Ints
+    reached: Ints
+    targets: Ints
+    pivots: Ints
+    widths: Ints
+    talls: Ints
+    triangles: Ints
+    matrix_begins: Ints
+    vector_begins: Ints
+    column_begins: Ints
+    rows: Ints
+    lifts: Ints
+    own_begins: Ints
+    own: Ints
+    nexts: Ints
+    order: Ints
     """`rows` as pivots were chosen."""
-    heights: Any
+    heights: Ints
     """(fronts,) number of unknowns in use."""
-    ranks: Any
+    ranks: Ints
     """(fronts,) number of pivots that were found independent."""
-    bases: Any
+    bases: Ints
     """(fronts,) where in the next front its remainder begins."""
-    supported: bool
-    factor: Any
+    supported: Fixed
+    """1 if L has room for M + ρ Gᵀ G."""
+    factor: Floats
     """L; of its diagonal the reciprocals."""
-    matrices: Any
+    matrices: Floats
     """R above, reflections below the diagonal of each front."""
-    reflections: Any
+    reflections: Floats
     """The factor of the reflection of each column of each front."""
-    vectors: Any
+    vectors: Floats
     """One entry for each unknown of each front."""
-    work: Any
+    work: Floats
     """(n,)"""
 
 
-named_tuple: Any = numba.types.NamedTuple
-_F1, _I1 = numba.float64[::1], numba.int64[::1]
-_REALS = ("factor", "matrices", "reflections", "vectors", "work")
-load_sparse: Any = loader(
-    named_tuple(
-        tuple(numba.boolean if name == "supported" else _F1 if name in _REALS else _I1 for name in Sparse._fields),
-        Sparse,
-    )
-)
+load_sparse = loader(Sparse)
 
 
-@native
-def _put(value: Any, place: int) -> None:
-    store(value, place)
-
-
-def stored(elimination: Elimination) -> tuple[int, Any]:
-    """(address, what must live as long as it is used) of an elimination with room of its own."""
+def factors_of(elimination: Elimination) -> Sparse:
+    """An elimination with room of its own."""
     places = elimination.places
     count = len(places.pivots)
-    value = Sparse(
-        *places,
+    return Sparse(
+        **places._asdict(),
         order=places.rows.copy(),
         heights=np.zeros(count, dtype=np.int64),
         ranks=np.zeros(count, dtype=np.int64),
         bases=np.zeros(count, dtype=np.int64),
-        supported=elimination.supported,
+        supported=int(elimination.supported),
         factor=np.zeros(int(np.sum(places.depths + 1))),
         matrices=np.zeros(elimination.room),
         reflections=np.zeros(len(places.rows)),
         vectors=np.zeros(int(np.sum(places.talls))),
         work=np.zeros(len(places.depths)),
     )
-    memory = np.zeros(512)
-    _put(value, memory.ctypes.data)
-    return memory.ctypes.data, (value, memory)

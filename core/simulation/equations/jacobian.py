@@ -29,7 +29,7 @@ from core.simulation.equations.system import (
     result,
 )
 from core.simulation.equations.unconstrained import joint_forces
-from core.simulation.stepping.compilation import native, scratch
+from core.simulation.machine_code.language import native, scratch
 
 
 @native

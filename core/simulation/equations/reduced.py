@@ -39,7 +39,7 @@ from core.simulation.equations.system import (
     result,
 )
 from core.simulation.equations.unconstrained import begin, finish, joint_forces
-from core.simulation.stepping.compilation import native, scratch
+from core.simulation.machine_code.language import native, scratch
 
 REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
 """Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above SINGULAR_SINE while the

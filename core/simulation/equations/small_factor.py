@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
-from core.simulation.stepping.compilation import native
+from core.simulation.machine_code.language import native
 
 
 @native

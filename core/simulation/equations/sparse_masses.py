@@ -8,7 +8,7 @@ import numpy as np
 
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.stepping.compilation import native
+from core.simulation.machine_code.language import native
 
 
 @native

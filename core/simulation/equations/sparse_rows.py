@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.stepping.compilation import address_of, merged, native, view
+from core.simulation.machine_code.language import address_of, merged, native, view
 
 HELD_LEVELS = 2
 """The last level on which a row may hold; a row of a higher one does not count."""
