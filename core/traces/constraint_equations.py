@@ -9,7 +9,6 @@ import casadi as ca
 
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.elements.constraints.kinematic_constraint import ACCELERATION, POSITION, ConstraintState, Target
-from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import rate
 from core.mechanics.runner import Runner, inline
 from core.spatial.attitude import within_half_a_turn
@@ -22,7 +21,7 @@ Inputs = Mapping[str, list[Any]]
 
 def constraint_values(context: TraceContext, q: Sequence[Scalar]) -> list[Scalar]:
     """s(q) of every row; zero for rows of speeds."""
-    state = ConstraintState(KinematicState(context.tree, q))
+    state = ConstraintState(context.standing(q))
     return [x for constraint in context.constraints.table for x in constraint.values(state)]
 
 
@@ -82,7 +81,7 @@ def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inli
 
 def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes."""
-    kinematics = KinematicState(context.tree, x["q"])
+    kinematics = context.standing(x["q"])
     result: list[Any] = []
     for constraint, side, _rows in context.constraints.sides():
         motion = symbols("m", 6)
@@ -95,5 +94,5 @@ def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = in
 
 def constraint_origins(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """b's origin of every side, world axes."""
-    kinematics = KinematicState(context.tree, x["q"])
+    kinematics = context.standing(x["q"])
     return [entry for _h, side, _rows in context.constraints.sides() for entry in kinematics.frame(side.b).position]
