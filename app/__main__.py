@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
+
+GARBAGE = 100_000
+"""New objects after which a command looks for garbage: of those that loading modules makes none is."""
+SELDOM = ("check", "convert", "examples", "info", "render")
+"""Commands that evaluate nothing so often that it is worth compiling."""
 
 
 def main() -> int:
@@ -14,6 +20,11 @@ def main() -> int:
         return window(given[0] if given else "")
     from app.cli.main import cli
 
+    gc.set_threshold(GARBAGE)
+    if given[0] in SELDOM:
+        from core.codegen import background
+
+        background.hold()
     return cli(given)
 
 

@@ -22,6 +22,8 @@ from app.plotting.sheets import Plot
 from app.preferences.theme import Colors
 from app.widgets.label import Label
 
+pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)
+
 NARROW = 420
 """Width of a plot below which its legend stands above the curves, not beside."""
 LEGEND = 214

@@ -19,10 +19,8 @@ from app.runs.integrator_code import integrators, stages_for
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.context import Cancelled
-from core.simulation import Run, simulate
 from core.simulation.methods.method_table import RECORDED
-from core.simulation.run.run import CANCELLED
-from core.simulation.stepping.loop_cache import telling
+from core.simulation.run.run import CANCELLED, Run
 
 GROW = 60
 """Milliseconds between two looks at a growing run."""
@@ -108,6 +106,9 @@ class Simulation(QObject):
         stages = stages_for(mech, self.run_settings.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
+            from core.simulation import simulate
+            from core.simulation.stepping.loop_cache import telling
+
             integrators().wait(cancelled, *stages, tell=lambda words: progress(0.0, words))
             progress(0.0, "Compiling the equations …")
             share = 0.0

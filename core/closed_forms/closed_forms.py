@@ -33,7 +33,8 @@ from core.closed_forms.wording import Step, steps_of
 from core.codegen import llvm_ir
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
-from core.codegen.object_code import Library, MachineCode
+from core.codegen.machine_code import MachineCode
+from core.codegen.object_code import Library
 from core.mechanics.runner import inline
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import SOLVED_GAP
@@ -195,8 +196,9 @@ class ClosedForms:
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
         sizes = [len(x) for x in sources]
         with self._lock:
-            text = llvm_ir.module(instructions_of(function), sizes, len(result), checked=False)
-            return MachineCode(Library(text), sizes, len(result))
+            instructions = instructions_of(function)
+            text = llvm_ir.module(instructions, sizes, len(result), checked=False)
+            return MachineCode(Library(text), sizes, len(result), len(instructions))
 
     def fit(self, q: Array, p: Array) -> bool:
         """True if there are closed forms, and they close the machine where it is closed already: geometry that holds at

@@ -1,8 +1,8 @@
 """Which closed chains of unknown joints have a closed form: a question of geometry, asked at random poses.
 
-1. The machine is put into `SAMPLES` random poses, its parameters a little off their values (`samples_of`): what still
-   holds then belongs to the structure of the machine (parallel axes, axes that meet), not to a pose or to numbers. The
-   machine need not be closed for that.
+1. The machine is put into random poses, its parameters a little off their values (`core.closed_forms.samples`): what
+   still holds then belongs to the structure of the machine (parallel axes, axes that meet), not to a pose or to
+   numbers. The machine need not be closed for that.
 2. A chain is read from each of its joints in both directions, since a family is solved in one order (`form_of`).
 3. Where the kinds of its joints are those of a family (`_FAMILIES`), the family's geometry is looked for at all samples
    (`_CONDITIONS`): axes that meet, axes that are parallel, points that keep a distance.
@@ -19,17 +19,10 @@ import numpy as np
 
 from core.closed_forms.dyad_chains import on_z
 from core.closed_forms.dyads import meeting
-from core.closed_forms.graph import Chain, Clusters, Edge, between, edges_of, known, motion
-from core.errors import KinetostatError
-from core.model.parameters import environment
-from core.multibody.number_reader import Numbers
-from core.multibody.topology import Topology
-from core.spatial.pose import Pose
+from core.closed_forms.graph import Chain
+from core.closed_forms.samples import PoseMatrix, Sample
 from core.spatial.vector import Vector3, Z
 
-SAMPLES = 3
-PERTURBATION = 0.02
-"""Part by which parameters are moved."""
 ALIGNMENT_TOLERANCE = 1e-9
 """Deviation from parallel (rad), or of lengths over the size of the loop, that counts as none."""
 DISTINCT_FRACTION = 1e-5
@@ -49,57 +42,6 @@ class Form(NamedTuple):
     chain: Chain
 
 
-class Sample:
-    """The machine at random joint values and parameters near their own."""
-
-    def __init__(self, topology: Topology, edges: list[Edge], rng: np.random.Generator) -> None:
-        self.edges = edges
-        self.clusters = Clusters(edges)
-        count = 7 + sum(joint.info.nq for joint in topology.model.joints) + 7 * len(topology.branches)
-        q = rng.uniform(0.4, 1.6, count) * rng.choice([-1.0, 1.0], count)
-        most = max([7, *(edge.law.nq for edge in edges if edge.law is not None)])
-        cuts = {i: rng.uniform(0.4, 1.6, most) for i, edge in enumerate(edges) if edge.cut}
-        own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
-        self.values = [known(own[i], list(map(float, cuts.get(i, q)))) for i in range(len(edges))]
-
-    def copy(self) -> Sample:
-        """Another that may go on differently."""
-        other = object.__new__(Sample)
-        other.edges, other.values, other.clusters = self.edges, self.values, self.clusters.copy()
-        return other
-
-    def around(self, chain: Chain) -> tuple[list[Pose], list[Pose]]:
-        """Poses between the unknown joints, and random motions of these."""
-        motions = []
-        for i, forward in chain:
-            E = motion(self.edges[i], self.values[i])
-            motions.append(E if forward else E.inverse())
-        return between(chain, self.edges, self.clusters), motions
-
-
-def samples_of(topology: Topology) -> list[Sample]:
-    """Random samples; parameters stay as they are where others make no sense."""
-    rng = np.random.default_rng(7)
-    values = topology.model.values()
-    plain = {p.name: float(values[p.name]) for p in topology.model.parameters if p.independent}
-    result = []
-    for _ in range(SAMPLES):
-        moved = {
-            name: value * (1.0 + float(rng.uniform(0.2, 1.0)) * PERTURBATION) + 1e-3 * float(rng.uniform(0.2, 1.0))
-            for name, value in plain.items()
-        }
-        try:
-            edges = _edges(topology, moved)
-        except (KinetostatError, ArithmeticError):
-            edges = _edges(topology, plain)
-        result.append(Sample(topology, edges, rng))
-    return result
-
-
-def _edges(topology: Topology, values: dict[str, float]) -> list[Edge]:
-    return edges_of(topology, Numbers(environment(topology.model.parameters, values), topology.model.origin))
-
-
 def variants(chain: Chain) -> Iterator[Chain]:
     """The chain begun at each of its joints, in both directions."""
     back = tuple((i, not forward) for i, forward in reversed(chain))
@@ -112,21 +54,23 @@ def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bo
     """The closed form of a closed chain, or None. Among equal ones, the one most of whose roots are `guessed` by
     coordinates of the tree."""
     edges = samples[0].edges
-    found: list[tuple[int, int, Form]] = []
+    best: tuple[int, Form] | None = None
     back = tuple((i, not forward) for i, forward in reversed(chain))
-    for direction, base in enumerate((chain, back)):
-        around: list[tuple[list[Pose], list[Pose]]] = []
+    for base in (chain, back):
+        around: list[tuple[list[PoseMatrix], list[PoseMatrix]]] = []
         for k in range(len(base)):
             begun = base[k:] + base[:k]
             kinds = "".join(edges[i].kind for i, _ in begun)
             for family, matches, roots in _FAMILIES:
                 if not matches(kinds):
                     continue
+                unknown = sum(not guessed(begun[n][0]) for n in roots)
+                if best is not None and unknown >= best[0]:
+                    continue
                 around = around or [sample.around(base) for sample in samples]
                 if all(_holds(family, kinds, K[k:] + K[:k], E[k:] + E[:k]) for K, E in around):
-                    unknown = sum(not guessed(begun[n][0]) for n in roots)
-                    found.append((unknown, len(found) + 100 * direction, Form(family, begun)))
-    return min(found)[2] if found else None
+                    best = unknown, Form(family, begun)
+    return None if best is None else best[1]
 
 
 _FAMILIES: tuple[tuple[str, Callable[[str], bool], tuple[int, ...]], ...] = (
@@ -140,12 +84,12 @@ _FAMILIES: tuple[tuple[str, Callable[[str], bool], tuple[int, ...]], ...] = (
 """Family, kinds it takes, and whose roots are chosen by guesses."""
 
 
-def _holds(family: str, kinds: str, K: list[Pose], E: list[Pose]) -> bool:
+def _holds(family: str, kinds: str, K: list[PoseMatrix], E: list[PoseMatrix]) -> bool:
     size = max(1e-6, *(float(np.max(np.abs(X.position))) for X in K))
     return _CONDITIONS[family](kinds, K, E, size)
 
 
-def _planar(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+def _planar(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float) -> bool:
     """Every motion keeps the normal's direction and the height along it; no two joints fall together."""
     normal = K[0].rotation.act(Z) if kinds == "PRR" else Z
     X = E[0] @ K[0] @ E[1] @ K[1] @ E[2] @ K[2]
@@ -160,12 +104,12 @@ def _planar(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     return all(_apart(X, size) for X in K)
 
 
-def _apart(X: Pose, size: float) -> bool:
+def _apart(X: PoseMatrix, size: float) -> bool:
     """True if the axes of two parallel revolutes do not coincide."""
     return bool(np.hypot(X.position.x, X.position.y) > DISTINCT_FRACTION * size)
 
 
-def _meet(X: Pose, size: float) -> tuple[float, float] | None:
+def _meet(X: PoseMatrix, size: float) -> tuple[float, float] | None:
     """Heights on both axes at which they meet, or None."""
     u = X.rotation.act(Z)
     if np.hypot(u.x, u.y) < DISTINCT_FRACTION:
@@ -175,7 +119,7 @@ def _meet(X: Pose, size: float) -> tuple[float, float] | None:
     return (s, t) if gap < ALIGNMENT_TOLERANCE * size else None
 
 
-def _ball(K: Sequence[Pose], size: float) -> tuple[float, float] | None:
+def _ball(K: Sequence[PoseMatrix], size: float) -> tuple[float, float] | None:
     """Heights of the common point on the first and the last axis of revolutes that lie one behind another."""
     met = [_meet(X, size) for X in K]
     points = [pair for pair in met if pair is not None]
@@ -186,7 +130,7 @@ def _ball(K: Sequence[Pose], size: float) -> tuple[float, float] | None:
     return points[0][0], points[-1][1]
 
 
-def _spherical(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+def _spherical(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float) -> bool:
     """All three axes meet in one point."""
     ball, last = _ball(K[:2], size), _meet(K[2], size)
     if ball is None or last is None:
@@ -194,12 +138,12 @@ def _spherical(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     return abs(ball[1] - last[0]) < ALIGNMENT_TOLERANCE * size and abs(ball[0] - last[1]) < ALIGNMENT_TOLERANCE * size
 
 
-def _closing(K: list[Pose], size: float, joints: int) -> bool:
+def _closing(K: list[PoseMatrix], size: float, joints: int) -> bool:
     """The chain ends in a ball, or in three revolutes that make one."""
     return len(K) == joints + 1 or _ball(K[joints : joints + 2], size) is not None
 
 
-def _wrist(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+def _wrist(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float) -> bool:
     """The first two axes meet, and the third joint changes the distance of the ball from their point."""
     pair = _meet(K[0], size)
     if pair is None or not _closing(K, size, 3):
@@ -210,7 +154,7 @@ def _wrist(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     return _reaches(K[2].point(on_z(_entry(K, size))), hub, size)
 
 
-def _entry(K: list[Pose], size: float) -> float:
+def _entry(K: list[PoseMatrix], size: float) -> float:
     """Height of the ball's centre on its first axis."""
     ball = None if len(K) == 4 else _ball(K[3:5], size)
     return 0.0 if ball is None else ball[0]
@@ -220,7 +164,7 @@ def _reaches(a: Vector3, c: Vector3, size: float) -> bool:
     return bool(min(np.hypot(a.x, a.y), np.hypot(c.x, c.y)) > DISTINCT_FRACTION * size)
 
 
-def _rod(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+def _rod(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float) -> bool:
     """The joint changes the distance of the balls."""
     length = np.linalg.norm(K[1].position)
     if length < DISTINCT_FRACTION * size:
@@ -228,12 +172,12 @@ def _rod(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     return kinds[0] == "P" or _reaches(K[0].position, K[2].inverse().position, size)
 
 
-def _massless(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+def _massless(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float) -> bool:
     """The joint changes the distance of the rod's ends."""
     return kinds[0] == "P" or _reaches(K[0].position, K[1].inverse().position, size)
 
 
-def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+def _parallel(kinds: str, K: list[PoseMatrix], E: list[PoseMatrix], size: float) -> bool:
     """All three axes are parallel, and the revolutes are apart."""
     if not _closing(K, size, 3):
         return False
@@ -246,7 +190,7 @@ def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     return _apart(X, size)
 
 
-_CONDITIONS: dict[str, Callable[[str, list[Pose], list[Pose], float], bool]] = {
+_CONDITIONS: dict[str, Callable[[str, list[PoseMatrix], list[PoseMatrix], float], bool]] = {
     PLANAR: _planar,
     SPHERICAL: _spherical,
     WRIST: _wrist,

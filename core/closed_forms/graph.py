@@ -14,6 +14,7 @@ from core.closed_forms.dyads import Turn
 from core.elements.constraints import CONSTRAINTS
 from core.elements.constraints.constraint_kind import Distance, Ratio
 from core.joints.kind import Elementary
+from core.mechanics.runner import Runner, inline
 from core.model import WORLD, Joint
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
@@ -135,10 +136,10 @@ def gears_of(topology: Topology) -> list[Ratio]:
     ]
 
 
-def geared(edges: list[Edge], gear: Edge) -> tuple[int, int]:
-    """The edges of a gear: the joint's and its leader's."""
+def geared_pairs(edges: list[Edge]) -> dict[int, tuple[int, int]]:
+    """Of every gear the edges that it couples: the joint's and its leader's."""
     of = {f"\0{edge.joint}": i for i, edge in enumerate(edges) if not edge.cut}
-    return of[gear.a], of[gear.b]
+    return {i: (of[edge.a], of[edge.b]) for i, edge in enumerate(edges) if edge.kind == GEAR}
 
 
 def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
@@ -198,41 +199,57 @@ def known(edge: Edge, q: Any) -> Any:
     return 0.0 if edge.kind in ("W", *BESIDE) else plus(times(edge.ratio, q[edge.q]), edge.offset)
 
 
+def across(A: Pose, E: Pose, B: Pose) -> Pose:
+    """X_ab of an edge with a motion E."""
+    return A @ E @ B.inverse()
+
+
+def _relocating(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
+    """X_RS of the first nodes R and S of two clusters."""
+    return X_Ra @ X_ab @ X_Sb.inverse()
+
+
+def _relative(X_Ra: Pose, X_Rb: Pose) -> Pose:
+    return X_Ra.inverse() @ X_Rb
+
+
 class Clusters:
     """Nodes by cluster: each node's pose in the first node of its cluster (the world, wherever it belongs)."""
 
-    def __init__(self, edges: Iterable[Edge]) -> None:
+    def __init__(self, edges: Iterable[Edge], run: Runner = inline, same: Any = IDENTITY) -> None:
         nodes = [WORLD, *(node for edge in edges for node in (edge.a, edge.b))]
+        self.run, self.same = run, same
         self.root = {node: node for node in nodes}
-        self.pose = dict.fromkeys(nodes, IDENTITY)
+        self.pose = dict.fromkeys(nodes, same)
         self.members: dict[str, list[str]] = {node: [node] for node in nodes}
 
     def copy(self) -> Clusters:
         """Another that may go on differently."""
         other = object.__new__(Clusters)
-        other.root, other.pose, other.members = dict(self.root), dict(self.pose), dict(self.members)
+        other.run, other.same = self.run, self.same
+        other.root, other.pose = dict(self.root), dict(self.pose)
+        other.members = {node: list(own) for node, own in self.members.items()}
         return other
 
     def together(self, a: str, b: str) -> bool:
         """True if the pose of one in the other is known."""
         return self.root[a] == self.root[b]
 
-    def relative(self, a: str, b: str) -> Pose:
+    def relative(self, a: str, b: str) -> Any:
         """X_ab of two nodes of one cluster."""
-        return IDENTITY if a == b else self.pose[a].inverse() @ self.pose[b]
+        return self.same if a == b else self.run(_relative, self.pose[a], self.pose[b])
 
-    def join(self, edge: Edge, value: Any) -> None:
-        """Make two clusters one by the value of an edge between them."""
-        X_ab = edge.A @ motion(edge, value) @ edge.B.inverse()
+    def join(self, edge: Edge, X_ab: Any) -> None:
+        """Make two clusters one by the pose of an edge's nodes against each other."""
         a, b, X = edge.a, edge.b, X_ab
         first, second = self.root[a], self.root[b]
         if second == WORLD or (first != WORLD and len(self.members[second]) > len(self.members[first])):
-            a, b, X, first, second = b, a, X_ab.inverse(), second, first
-        step = self.pose[a] @ X @ self.pose[b].inverse()
+            a, b, X, first, second = b, a, self.run(type(X_ab).inverse, X_ab), second, first
+        step = self.run(_relocating, self.pose[a], X, self.pose[b])
         for node in self.members.pop(second):
             self.root[node] = first
-            self.pose[node] = step @ self.pose[node]
-            self.members[first] = [*self.members[first], node]
+            self.pose[node] = self.run(type(step).__matmul__, step, self.pose[node])
+            self.members[first].append(node)
 
 
 Chain = tuple[tuple[int, bool], ...]

@@ -13,12 +13,17 @@ The search is greedy, over clusters of bodies whose poses among each other are k
 
 from __future__ import annotations
 
+import heapq
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
-from core.closed_forms.families import GEARED, ROD, Form, Sample, form_of, samples_of
-from core.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared
+from core.closed_forms.closed_chains import ChainGraph
+from core.closed_forms.families import GEARED, ROD, Form, form_of
+from core.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared_pairs
+from core.closed_forms.samples import samples_of
 from core.multibody.topology import Topology
 
 LONGEST_CHAIN = 6
@@ -33,22 +38,69 @@ PER_LOOP = 6
 FREE_OF = {3: ("RRR", "PRR", "PPR"), 4: ("PRRS", "RRRS"), 6: ("PRRRRR", "RRRRRR"), 2: ("LR", "LP")}
 """Kinds (sorted) of chains that can have a closed form, by length; with two balls: RSS and PSS; L: a massless rod."""
 _POSSIBLE = {*FREE_OF[2], *FREE_OF[3], *FREE_OF[4], *FREE_OF[6], "RSS", "PSS"}
+_PROMISING = {
+    "".join(part)
+    for kinds in _POSSIBLE
+    for count in range(len(kinds))
+    for part in itertools.combinations(sorted(kinds), count)
+}
+"""Kinds (sorted) that some closed form has beside others."""
+Split = tuple[tuple[float, ...], tuple[int, ...], Chain]
+"""Cost, edges to make independent, the others of a closed chain."""
 
 
-@dataclass
+class Facts:
+    """Of the edges, whatever is known: gears, couplings, recommendations; and what was found out about chains."""
+
+    def __init__(self, topology: Topology, edges: list[Edge]) -> None:
+        self.topology, self.edges = topology, edges
+        sharing = Counter(edge.q for edge in edges if edge.nv > 0)
+        self.coupled = [not edge.cut and edge.nv > 0 and sharing[edge.q] > 1 for edge in edges]
+        """True for edges that share their coordinate with others."""
+        self.sharing: dict[int, list[int]] = {}
+        for i, edge in enumerate(edges):
+            if edge.nv == 1:
+                self.sharing.setdefault(edge.q, []).append(i)
+        self.pairs = geared_pairs(edges)
+        self.gears: dict[int, list[int]] = {}
+        """Edge → its gears."""
+        for gear, pair in self.pairs.items():
+            for i in pair:
+                self.gears.setdefault(i, []).append(gear)
+        self.forms: dict[Chain, Form | None] = {}
+        """Of closed chains: poses inside clusters stay what they are, so that an answer holds as long as the chain."""
+        self.rests: dict[tuple[tuple[int, ...], Chain], Form | None] = {}
+        """Of parts of closed chains whose other edges are independent; no gears and couplings about."""
+        self.splits: dict[Chain, list[Split]] = {}
+
+    @cached_property
+    def rank(self) -> dict[int, tuple[float, ...]]:
+        """How little an edge recommends itself to be independent."""
+        return _ranks(self.topology, self.edges)
+
+
 class Search:
     """How far the machine is known."""
 
-    topology: Topology
-    samples: list[Sample]
-    free: list[int]
-    """Edges whose motion is not known yet."""
-    steps: list[Form | int]
-    """Forms, and independent edges (by number), in the order in which they become known."""
-    left_open: bool = False
-    """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
-    apart: bool = False
-    """True if rods must not determine cut joints, without coordinates in which a loop left open could keep that."""
+    def __init__(self, topology: Topology, *, apart: bool = False) -> None:
+        self.topology = topology
+        self.samples = samples_of(topology)
+        edges = self.edges
+        self.facts = Facts(topology, edges)
+        self.free: dict[int, None] = dict.fromkeys(range(len(edges)))
+        """Edges whose motion is not known yet."""
+        self.steps: list[Form | int] = []
+        """Forms, and independent edges (by number), in the order in which they become known."""
+        self.left_open = False
+        """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
+        self.apart = apart
+        """True if rods must not determine cut joints, without coordinates in which a loop left open could keep that."""
+        closing = {i: (e.a, e.b) for i, e in enumerate(edges) if e.kind not in ("F", GEAR, OWN) and e.a != e.b}
+        self.graph = ChainGraph(edges, closing)
+        self.chains: list[tuple[tuple[int, ...], Chain]] | None = None
+        """Closed chains that may have a closed form, a heap; None before they are asked for."""
+        self.ready: list[int] = []
+        """Gears one of whose joints is known, a heap."""
 
     @property
     def edges(self) -> list[Edge]:
@@ -57,9 +109,12 @@ class Search:
 
     def copy(self) -> Search:
         """Another that may go on differently."""
-        return Search(
-            self.topology, [s.copy() for s in self.samples], list(self.free), list(self.steps), apart=self.apart
-        )
+        other = object.__new__(Search)
+        other.topology, other.facts, other.apart = self.topology, self.facts, self.apart
+        other.samples, other.graph = [sample.copy() for sample in self.samples], self.graph.copy()
+        other.free, other.steps, other.left_open = dict(self.free), list(self.steps), False
+        other.chains, other.ready = None if self.chains is None else list(self.chains), list(self.ready)
+        return other
 
     def together(self, i: int) -> bool:
         """True if an edge lies inside a cluster."""
@@ -68,22 +123,59 @@ class Search:
 
     def join(self, i: int) -> None:
         """The edge's motion is known: its clusters are one."""
+        self.leave(i)
+        edge, root = self.edges[i], self.samples[0].clusters.root
+        a, b = root[edge.a], root[edge.b]
+        if a == b:
+            return
+        if self.chains is not None:
+            for chain in self.graph.across(a, b, LONGEST_CHAIN, self.promising):
+                self._propose(chain)
         for sample in self.samples:
-            if not sample.clusters.together(sample.edges[i].a, sample.edges[i].b):
-                sample.clusters.join(sample.edges[i], sample.values[i])
-        self.free.remove(i)
+            sample.join(i)
+        first = root[edge.a]
+        self.graph.merge(first, b if first == a else a)
+
+    def leave(self, i: int) -> None:
+        """The edge's motion is known."""
+        del self.free[i]
+        self.graph.remove(i)
+        for gear in self.facts.gears.get(i, ()):
+            heapq.heappush(self.ready, gear)
+
+    def promising(self, chain: Chain) -> bool:
+        """True if some closed form has these kinds and perhaps others."""
+        return kinds_of(self.edges, chain) in _PROMISING
+
+    def _propose(self, chain: Chain) -> None:
+        if kinds_of(self.edges, chain) in _POSSIBLE and not any(self.facts.coupled[i] for i, _ in chain):
+            assert self.chains is not None
+            heapq.heappush(self.chains, self.graph.begun(chain))
+
+    def next_chain(self) -> Chain | None:
+        """A closed chain that may have a closed form, short ones first; none twice as long as nothing changes."""
+        if self.chains is None:
+            self.chains = []
+            for length in range(2, LONGEST_CHAIN + 1):
+                for chain in self.graph.of_length(length, self.promising):
+                    self._propose(chain)
+        while self.chains:
+            key, chain = heapq.heappop(self.chains)
+            if not self.graph.valid(chain):
+                continue
+            now = self.graph.begun(chain)
+            if self.chains and now > self.chains[0] and now[0] > key:
+                heapq.heappush(self.chains, now)
+                continue
+            return now[1]
+        return None
 
     def choose(self, i: int) -> None:
         """Make a tree edge independent; all edges that follow it, or that it follows, become known with it."""
-        first = self.edges[i].q
-        for k in [k for k in self.free if k == i or (self.edges[k].q == first and self.edges[k].nv == 1)]:
-            self.steps.append(k)
-            self.join(k)
-
-    def coupled(self, i: int) -> bool:
-        """True if other edges share the coordinate."""
-        edge = self.edges[i]
-        return not edge.cut and sum(e.q == edge.q and e.nv > 0 for e in self.edges) > 1
+        for k in sorted({i, *self.facts.sharing.get(self.edges[i].q, ())}):
+            if k in self.free:
+                self.steps.append(k)
+                self.join(k)
 
     def close(self, form: Form) -> None:
         """Take a closed form."""
@@ -93,7 +185,7 @@ class Search:
         for i in members:
             if i != skipped:
                 self.join(i)
-        self.free.remove(skipped)
+        self.leave(skipped)
 
     @property
     def left(self) -> int:
@@ -110,8 +202,7 @@ class Search:
 
 def begin(topology: Topology, *, apart: bool = False) -> Search:
     """With welded bodies joined."""
-    samples = samples_of(topology)
-    search = Search(topology, samples, list(range(len(samples[0].edges))), [], apart=apart)
+    search = Search(topology, apart=apart)
     for i in list(search.free):
         if search.edges[i].kind == "W" and not search.edges[i].cut:
             search.join(i)
@@ -144,19 +235,34 @@ def _determines_cut(search: Search, chain: Sequence[tuple[int, bool]]) -> bool:
     return any(edge.kind in BESIDE for edge in edges) and any(edge.cut and edge.kind not in BESIDE for edge in edges)
 
 
-def complete(search: Search, *, first: bool = True) -> Search:
+def complete(search: Search) -> Search:
     """Close what can be closed, choosing independent joints as they are needed."""
     close_all(search)
-    options = list(itertools.islice(choices(search), FOLLOWED if first else 1))
-    if not options:
-        return search
-    results = []
-    for number, (independent, form) in enumerate(options):
+    results: list[Search] = []
+    for independent, form in itertools.islice(choices(search), FOLLOWED):
         trial = _with_independent(search, independent)
         assert trial is not None, "as when the form was found"
         trial.close(form)
-        results.append((complete(trial, first=False), number))
-    return min(results, key=lambda pair: (pair[0].left, pair[0].chosen, pair[1]))[0] if results else search
+        followed = _followed(trial, results)
+        if followed is not None:
+            results.append(followed)
+    return min(results, key=lambda each: (each.left, each.chosen)) if results else search
+
+
+def _followed(search: Search, others: Sequence[Search]) -> Search | None:
+    """The best choice taken whenever nothing closes; None as soon as one that leaves nothing has no more independent
+    freedoms."""
+    enough = min((other.chosen for other in others if not other.left), default=math.inf)
+    while search.chosen < enough:
+        close_all(search)
+        best = next(choices(search), None)
+        if best is None:
+            return search
+        chosen = _with_independent(search, best[0])
+        assert chosen is not None, "as when the form was found"
+        search = chosen
+        search.close(best[1])
+    return None
 
 
 def close_all(search: Search) -> None:
@@ -174,138 +280,111 @@ def close_gears(search: Search) -> None:
 
 
 def _next_gear(search: Search) -> Form | None:
-    for i in search.free:
-        gear = search.edges[i]
-        if gear.kind != GEAR:
-            continue
-        joint, leader = geared(search.edges, gear)
+    while search.ready:
+        i = heapq.heappop(search.ready)
+        joint, leader = search.facts.pairs[i]
         for dependent, source, forward in ((joint, leader, True), (leader, joint, False)):
             turns = forward or all(abs(sample.edges[i].ratio) > 0.0 for sample in search.samples)
-            open_ = dependent in search.free and source not in search.free
-            if open_ and turns and not search.together(dependent) and not search.coupled(dependent):
+            open_ = i in search.free and dependent in search.free and source not in search.free
+            if open_ and turns and not search.together(dependent) and not search.facts.coupled[dependent]:
                 return Form(GEARED, ((dependent, True), (i, forward)))
     return None
 
 
 def _next_form(search: Search) -> Form | None:
-    for chain in closed_chains(search, LONGEST_CHAIN, lambda kinds: _promising(kinds)):
-        barred = search.apart and _determines_cut(search, chain)
-        if _kinds(search, chain) in _POSSIBLE and not barred and not any(search.coupled(i) for i, _ in chain):
-            form = form_of(chain, search.samples, lambda i: not search.edges[i].cut)
-            if form is not None:
-                return form
+    while (chain := search.next_chain()) is not None:
+        if search.apart and _determines_cut(search, chain):
+            continue
+        forms = search.facts.forms
+        if chain not in forms:
+            forms[chain] = form_of(chain, search.samples, lambda i: not search.edges[i].cut)
+        if (form := forms[chain]) is not None:
+            return form
     return None
 
 
-def _kinds(search: Search, chain: Sequence[tuple[int, bool]]) -> str:
-    return "".join(sorted(search.edges[i].kind for i, _ in chain))
-
-
-def _promising(kinds: str) -> bool:
-    """True if some closed form has these kinds and perhaps others."""
-    return any(all(kinds.count(k) <= form.count(k) for k in "RPSHFL") for form in _POSSIBLE)
-
-
-def closed_chains(search: Search, longest: int, promising: Callable[[str], bool] = lambda _: True) -> Iterator[Chain]:
-    """Closed chains of unknown edges through different clusters, short ones first; each once."""
-    root = search.samples[0].clusters.root
-    around: dict[str, list[tuple[int, bool, str]]] = {}
-    for i in search.free:
-        a, b = root[search.edges[i].a], root[search.edges[i].b]
-        if a != b and search.edges[i].kind not in ("F", GEAR, OWN):
-            around.setdefault(a, []).append((i, True, b))
-            around.setdefault(b, []).append((i, False, a))
-    seen: set[frozenset[int]] = set()
-    for length in range(2, longest + 1):
-        for start in around:
-            for chain in _closed_chains_from(search, around, start, length, promising):
-                members = frozenset(i for i, _ in chain)
-                if members not in seen:
-                    seen.add(members)
-                    yield chain
-
-
-def _closed_chains_from(
-    search: Search,
-    around: dict[str, list[tuple[int, bool, str]]],
-    start: str,
-    length: int,
-    promising: Callable[[str], bool],
-) -> Iterator[Chain]:
-    stack: list[tuple[str, Chain, frozenset[str]]] = [(start, (), frozenset())]
-    while stack:
-        at, chain, passed = stack.pop()
-        for i, forward, other in reversed(around[at]):
-            if any(i == k for k, _ in chain):
-                continue
-            longer = (*chain, (i, forward))
-            if other == start and len(longer) == length:
-                yield longer
-            elif other != start and other not in passed and len(longer) < length and promising(_kinds(search, longer)):
-                stack.append((other, longer, passed | {other}))
+def kinds_of(edges: list[Edge], chain: Sequence[tuple[int, bool]]) -> str:
+    """Kinds of its edges, sorted."""
+    return "".join(sorted(edges[i].kind for i, _ in chain))
 
 
 def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
     """(edges to make independent, the form that then closes a loop), the best first."""
-    rank = _ranks(search)
-    found: list[tuple[tuple[float, ...], tuple[int, ...], Chain]] = []
-    for chain in itertools.islice(closed_chains(search, LONGEST_LOOP), MOST_LOOPS):
-        own = [(_cost(search, kept, rest, rank), kept, rest) for kept, rest in _splits(search, chain)]
-        found += sorted(own)[: PER_LOOP * 4]
+    found: list[Split] = []
+    for chain in itertools.islice(_loops(search), MOST_LOOPS):
+        if chain not in search.facts.splits:
+            search.facts.splits[chain] = sorted(_splits(search, chain))[: PER_LOOP * 4]
+        found += search.facts.splits[chain]
     for _, independent, rest in sorted(found):
         form = _form_with(search, independent, rest)
         if form is not None:
             yield independent, form
 
 
-def _splits(search: Search, chain: Chain) -> Iterator[tuple[tuple[int, ...], Chain]]:
+def _loops(search: Search) -> Iterator[Chain]:
+    """Closed chains, short ones first."""
+    for length in range(2, LONGEST_LOOP + 1):
+        for _, chain in sorted(map(search.graph.begun, search.graph.of_length(length))):
+            yield chain
+
+
+def _splits(search: Search, chain: Chain) -> Iterator[Split]:
     """Parts of a closed chain that may have a closed form once its other edges, of the tree, are independent."""
+    edges, coupled = search.edges, search.facts.coupled
     for count in (2, 3, 4, 6):
         for kept in itertools.combinations(range(len(chain)), count):
             rest = tuple(chain[k] for k in kept)
-            if _kinds(search, rest) not in _POSSIBLE or any(search.coupled(i) for i, _ in rest):
+            if kinds_of(edges, rest) not in _POSSIBLE or any(coupled[i] for i, _ in rest):
                 continue
             if search.apart and _determines_cut(search, rest):
                 continue
             independent = tuple(chain[k][0] for k in range(len(chain)) if k not in kept)
-            if not any(search.edges[i].cut for i in independent):
-                yield independent, rest
+            if not any(edges[i].cut for i in independent):
+                yield _cost(search, independent, rest), independent, rest
 
 
-def _cost(
-    search: Search, independent: tuple[int, ...], rest: Chain, rank: dict[int, tuple[float, ...]]
-) -> tuple[float, ...]:
+def _cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[float, ...]:
     """Freedoms that become independent (a rod between two balls keeps its spin), then how little they recommend
     themselves."""
+    edges, rank = search.edges, search.facts.rank
     each = sorted(rank[i] for i in independent)
-    count = sum(search.edges[i].nv for i in independent) + (_kinds(search, rest) in ("RSS", "PSS"))
+    count = sum(edges[i].nv for i in independent) + (kinds_of(edges, rest) in ("RSS", "PSS"))
     return (float(count), *itertools.chain.from_iterable(each))
 
 
-def _ranks(search: Search) -> dict[int, tuple[float, ...]]:
+def _ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]]:
     """How little a tree edge recommends itself: not driven, a slide, in few loops, far from the ground, late."""
-    topology = search.topology
     driven = {driver.joint for driver in topology.model.drivers}
-    loops = [set(loop.joints) for loop in topology.loops]
+    loops = Counter(joint for loop in topology.loops for joint in set(loop.joints))
     depth = {branch.joint.name: len(topology.path(branch.outer)) for branch in topology.branches}
     return {
         i: (
             float(edge.joint not in driven),
             float(edge.kind != "R"),
-            -float(sum(edge.joint in loop for loop in loops)),
+            -float(loops[edge.joint]),
             float(depth.get(edge.joint, 0)),
             float(i),
         )
-        for i, edge in enumerate(search.edges)
+        for i, edge in enumerate(edges)
     }
 
 
 def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
     """The closed form of the rest of a loop when other joints of it are known."""
-    trial = _with_independent(search, independent)
-    if trial is None or any(i not in trial.free or trial.together(i) for i, _ in rest) or not _closes(trial, rest):
-        return None
-    return form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
+    facts = search.facts
+    lasting = not (facts.pairs or any(facts.coupled[i] for i in independent))
+    if lasting and (independent, rest) in facts.rests:
+        return facts.rests[independent, rest]
+    form, trial = None, _with_independent(search, independent)
+    if (
+        trial is not None
+        and not any(i not in trial.free or trial.together(i) for i, _ in rest)
+        and _closes(trial, rest)
+    ):
+        form = form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
+    if lasting:
+        facts.rests[independent, rest] = form
+    return form
 
 
 def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | None:
@@ -322,8 +401,10 @@ def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | 
 
 
 def _closes(search: Search, rest: Chain) -> bool:
-    """True if each edge ends in the cluster where the next begins."""
+    """True if edges are unknown between different clusters, and each ends in the cluster where the next begins."""
     clusters = search.samples[0].clusters
+    if any(i not in search.free or search.together(i) for i, _ in rest):
+        return False
     for (i, forward), (k, onward) in zip(rest, rest[1:] + rest[:1], strict=True):
         if not clusters.together(ends(search.edges[i], forward)[2], ends(search.edges[k], onward)[0]):
             return False

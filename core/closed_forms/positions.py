@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from core.closed_forms.dyad_chains import SOLVERS
 from core.closed_forms.dyads import Turn, quaternion_near
 from core.closed_forms.families import GEARED, Form
-from core.closed_forms.graph import BESIDE, LINK, Clusters, Edge, between, geared, known
+from core.closed_forms.graph import BESIDE, LINK, Clusters, Edge, across, between, geared_pairs, known, motion
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation, from_quaternion
 from core.spatial.scalar import Scalar, minus, negated, over, plus, times
@@ -40,12 +40,12 @@ def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars) ->
     reaches: list[Scalar] = []
     for edge in edges:
         if edge.kind == "W" and not edge.cut:
-            clusters.join(edge, 0.0)
+            clusters.join(edge, _across(edge, 0.0))
     for step in steps:
         if isinstance(step, int):
             edge = edges[step]
             if not clusters.together(edge.a, edge.b):
-                clusters.join(edge, known(edge, guess))
+                clusters.join(edge, _across(edge, known(edge, guess)))
             continue
         if step.family == GEARED:
             _follow(edges, step, clusters, q)
@@ -73,20 +73,20 @@ def _close(edges: list[Edge], form: Form, clusters: Clusters, guesses: _Guesses,
         if not edge.cut:
             _enter(edge, own, guesses, i, q)
         if not clusters.together(edge.a, edge.b):
-            clusters.join(edge, own)
+            clusters.join(edge, _across(edge, own))
     return reach
 
 
 def _follow(edges: list[Edge], form: Form, clusters: Clusters, q: list[Scalar]) -> None:
     """A joint behind a gear."""
     (i, _), (k, forward) = form.chain
-    gear, source = edges[k], edges[geared(edges, edges[k])[1 if forward else 0]]
+    gear, source = edges[k], edges[geared_pairs(edges)[k][1 if forward else 0]]
     value = known(source, q)
     if forward:
         q[edges[i].q] = plus(times(gear.ratio, value), gear.offset)
     else:
         q[edges[i].q] = over(minus(value, gear.offset), gear.ratio)
-    clusters.join(edges[i], q[edges[i].q])
+    clusters.join(edges[i], _across(edges[i], q[edges[i].q]))
 
 
 def _back(value: Any) -> Any:
@@ -126,7 +126,7 @@ class _Guesses:
             self.tree = Clusters(self.edges)
             for edge in self.edges:
                 if not edge.cut and not self.tree.together(edge.a, edge.b):
-                    self.tree.join(edge, known(edge, self.guess))
+                    self.tree.join(edge, _across(edge, known(edge, self.guess)))
         edge = self.edges[i]
         parts = [other for other in self.edges if other.joint == edge.joint and other.kind not in BESIDE]
         X = parts[0].A.inverse() @ self.tree.relative(parts[0].a, parts[-1].b) @ parts[-1].B
@@ -142,3 +142,7 @@ def _coordinate(parts: list[Edge], place: int, X: Pose) -> Any:
     stage = stages[place]
     values = law.measure(stages[0].frame @ X @ stages[-1].frame.inverse()).values[stage.coordinate :]
     return from_quaternion(values[:4]) if stage.motion == "S" else values[0]
+
+
+def _across(edge: Edge, value: Any) -> Pose:
+    return across(edge.A, motion(edge, value), edge.B)

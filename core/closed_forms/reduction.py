@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import GEARED, ROD, Form
-from core.closed_forms.graph import LINK, OWN, Edge, geared
+from core.closed_forms.graph import LINK, OWN, Edge, geared_pairs
 from core.closed_forms.graph import known as coordinates_at
 from core.closed_forms.positions import Positions
 from core.closed_forms.velocities import Axis, Flow, Solver, Speed, at, axis_of, quality, span
@@ -164,7 +164,7 @@ class _Pass:
     def _geared(self, form: Form, columns: list[list[Scalar]], flow: Flow, extra: list[Motion]) -> None:
         """A joint behind a gear: entries of Φ, or of the bias, proportional to those of the joint it follows."""
         (i, _), (k, forward) = form.chain
-        source = self.edges[geared(self.edges, self.edges[k])[1 if forward else 0]]
+        source = self.edges[geared_pairs(self.edges)[k][1 if forward else 0]]
         ratio = self.edges[k].ratio if forward else over(1.0, self.edges[k].ratio)
         ratio = times(ratio, source.ratio)
         for column in columns:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.closed_forms.families import GEARED, PARALLEL, PLANAR, ROD, SPHERICAL, Form, variants
-from core.closed_forms.graph import BESIDE, LINK, Chain, geared
+from core.closed_forms.graph import BESIDE, LINK, Chain
 from core.closed_forms.order import Search
 from core.model import WORLD, Constraint
 from core.multibody.topology import Topology
@@ -117,7 +118,7 @@ class _Words:
             else:
                 result.append(self._closed(step))
         left = self._left()
-        return (*_tied(result, left), *left)
+        return (*_tied(list(dict.fromkeys(result)), left), *left)
 
     def _left(self) -> list[Step]:
         """What is left to iteration, and the independent joints that it ties."""
@@ -167,9 +168,7 @@ class _Words:
     def _independent(self, i: int, result: list[Step]) -> None:
         name = self.edges[i].joint
         self._know(i, frozenset({name}))
-        step = Step((name,), INDEPENDENT)
-        if step not in result:
-            result.append(step)
+        result.append(Step((name,), INDEPENDENT))
 
     def _closed(self, form: Form) -> Step:
         sources = frozenset().union(*(self._between(form.chain, k) for k in range(len(form.chain))))
@@ -184,7 +183,7 @@ class _Words:
 
     def _geared(self, form: Form) -> Step:
         (i, _), (k, forward) = form.chain
-        sources = self.sources[geared(self.edges, self.edges[k])[1 if forward else 0]]
+        sources = self.sources[self.search.facts.pairs[k][1 if forward else 0]]
         self._know(i, sources)
         order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
         return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", order)
@@ -223,10 +222,12 @@ class _Words:
         return self._path(start, goal)
 
     def _path(self, start: str, goal: str) -> frozenset[str]:
+        if len(self.around.get(start, ())) > len(self.around.get(goal, ())):  # the world is met by many
+            start, goal = goal, start
         seen: dict[str, frozenset[str]] = {start: frozenset()}
-        queue = [start]
-        while queue:
-            node = queue.pop(0)
+        queue = deque((start,))
+        while queue and goal not in seen:
+            node = queue.popleft()
             for i, other in self.around.get(node, ()):
                 if other not in seen:
                     seen[other] = seen[node] | self.sources[i]

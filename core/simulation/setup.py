@@ -16,7 +16,6 @@ from core.errors import ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
-from core.simulation.equations import joint_forces
 from core.simulation.methods.method_table import METHODS, RECORDED, Method
 from core.simulation.run.growing_rows import BLOCK, gathered
 from core.simulation.start_speeds import start_speeds
@@ -134,7 +133,9 @@ def plain_torque(torque: Any) -> Any:
     """Joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
-    return torque.plain() if isinstance(torque, joint_forces.Law) else np.asarray(torque).tolist()
+    from core.simulation.equations.joint_forces import Law
+
+    return torque.plain() if isinstance(torque, Law) else np.asarray(torque).tolist()
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,126 @@
+"""Random samples of a machine, at which geometry is asked what holds: joint values at random, parameters a little off
+theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.closed_forms.graph import Chain, Clusters, Edge, across, between, edges_of, known, motion
+from core.errors import KinetostatError
+from core.model.parameters import environment
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Topology
+from core.spatial.pose import Pose
+from core.spatial.rotation import Rotation
+from core.spatial.vector import Vector3
+
+SAMPLES = 3
+PERTURBATION = 0.02
+"""Part by which parameters are moved."""
+
+
+class PoseMatrix:
+    """A pose of plain numbers, quick to multiply."""
+
+    __slots__ = ("matrix",)
+
+    def __init__(self, matrix: NDArray[np.float64]) -> None:
+        self.matrix = matrix
+
+    def __matmul__(self, other: PoseMatrix) -> PoseMatrix:
+        """As that of poses."""
+        return PoseMatrix(self.matrix @ other.matrix)
+
+    def inverse(self) -> PoseMatrix:
+        """As that of poses."""
+        result, turned = np.eye(4), self.matrix[:3, :3].T
+        result[:3, :3], result[:3, 3] = turned, -turned @ self.matrix[:3, 3]
+        return PoseMatrix(result)
+
+    @property
+    def rotation(self) -> Rotation:
+        """As that of poses."""
+        x, y, z = (row[:3] for row in self.matrix[:3].tolist())
+        return Rotation(Vector3(*x), Vector3(*y), Vector3(*z))
+
+    @property
+    def position(self) -> Vector3:
+        """As that of poses."""
+        return Vector3(*self.matrix[:3, 3].tolist())
+
+    def point(self, p: Vector3) -> Vector3:
+        """As that of poses."""
+        return Vector3(*(self.matrix[:3, :3] @ p + self.matrix[:3, 3]).tolist())
+
+
+def _matrix(X: Pose) -> PoseMatrix:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = X.rotation, X.position
+    return PoseMatrix(matrix)
+
+
+class Sample:
+    """The machine at random joint values and parameters near their own."""
+
+    def __init__(self, topology: Topology, edges: list[Edge], rng: np.random.Generator) -> None:
+        count = 7 + sum(joint.info.nq for joint in topology.model.joints) + 7 * len(topology.branches)
+        q = list(map(float, rng.uniform(0.4, 1.6, count) * rng.choice([-1.0, 1.0], count)))
+        most = max([7, *(edge.law.nq for edge in edges if edge.law is not None)])
+        cuts = {i: list(map(float, rng.uniform(0.4, 1.6, most))) for i, edge in enumerate(edges) if edge.cut}
+        own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
+        self.values = [known(own[i], cuts.get(i, q)) for i in range(len(edges))]
+        self.edges = [edge._replace(A=_matrix(edge.A), B=_matrix(edge.B)) for edge in edges]
+        self.clusters = Clusters(edges, same=PoseMatrix(np.eye(4)))
+        self._motions: dict[int, tuple[PoseMatrix, PoseMatrix]] = {}
+
+    def copy(self) -> Sample:
+        """Another that may go on differently."""
+        other = object.__new__(Sample)
+        other.edges, other.values, other.clusters = self.edges, self.values, self.clusters.copy()
+        other._motions = self._motions
+        return other
+
+    def _motion(self, i: int) -> tuple[PoseMatrix, PoseMatrix]:
+        """The motion of an edge, and its inverse."""
+        if i not in self._motions:
+            E = _matrix(motion(self.edges[i], self.values[i]))
+            self._motions[i] = E, E.inverse()
+        return self._motions[i]
+
+    def join(self, i: int) -> None:
+        """Make two clusters one by the value of an edge between them."""
+        edge: Any = self.edges[i]
+        if not self.clusters.together(edge.a, edge.b):
+            self.clusters.join(edge, across(edge.A, self._motion(i)[0], edge.B))
+
+    def around(self, chain: Chain) -> tuple[list[PoseMatrix], list[PoseMatrix]]:
+        """Poses between the unknown joints, and random motions of these."""
+        motions = [self._motion(i)[0 if forward else 1] for i, forward in chain]
+        return between(chain, self.edges, self.clusters), motions
+
+
+def samples_of(topology: Topology) -> list[Sample]:
+    """Random samples; parameters stay as they are where others make no sense."""
+    rng = np.random.default_rng(7)
+    values = topology.model.values()
+    plain = {p.name: float(values[p.name]) for p in topology.model.parameters if p.independent}
+    result, edges = [], None
+    for _ in range(SAMPLES):
+        moved = {
+            name: value * (1.0 + float(rng.uniform(0.2, 1.0)) * PERTURBATION) + 1e-3 * float(rng.uniform(0.2, 1.0))
+            for name, value in plain.items()
+        }
+        if edges is None or plain:
+            try:
+                edges = _edges(topology, moved)
+            except (KinetostatError, ArithmeticError):
+                edges = _edges(topology, plain)
+        result.append(Sample(topology, edges, rng))
+    return result
+
+
+def _edges(topology: Topology, values: dict[str, float]) -> list[Edge]:
+    return edges_of(topology, Numbers(environment(topology.model.parameters, values), topology.model.origin))
