@@ -28,9 +28,9 @@ def put(text: str, path: Path = DOCUMENT) -> None:
     path.write_text(merged(path.read_text(encoding="utf-8") if path.exists() else "", text), encoding="utf-8")
 
 
-def tell(title: str, command: str, lines: Sequence[str]) -> None:
-    """Print the lines of a section; with --write, put them into the document."""
+def tell(title: str, command: str, lines: Sequence[str], path: Path = DOCUMENT) -> None:
+    """Print the lines of a section; with --write, put them into a document."""
     body = "\n".join(lines)
     print(body, flush=True)
     if "--write" in sys.argv:
-        put(f"## {title}\n\nMade by `python -m benchmarks.{command} --write`.\n\n{body}\n")
+        put(f"## {title}\n\nMade by `python -m benchmarks.{command} --write`.\n\n{body}\n", path)
