@@ -85,6 +85,7 @@ class BlockCode:
         self.table = table
         self.words = table.words()
         self.places = np.array(table.outputs, dtype=np.int32)
+        self.sizes, self.size = table.inputs, len(table.outputs)
         self.library = Library(block_llvm_ir.module(table.blocks, table.inputs, checked=checked))
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
         self._run = ctypes.PYFUNCTYPE(integer, pointer, pointer, integer, pointer, integer, pointer)(
