@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
+
+GARBAGE = 100_000
+"""New objects after which a command looks for garbage: of those that loading modules makes none is."""
+PATIENCE = 0.5
+"""Seconds after which a command compiles what it evaluates again and again: most have ended before."""
 
 
 def main() -> int:
@@ -13,7 +19,10 @@ def main() -> int:
     if not given or is_file(given[0]):
         return window(given[0] if given else "")
     from app.cli.main import cli
+    from core.codegen import background
 
+    gc.set_threshold(GARBAGE)
+    background.hold(PATIENCE)
     return cli(given)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "KINETOSTAT_THREADS"):
     os.environ[_variable] = "1"
 os.environ["KINETOSTAT_CACHE"] = ""  # compile times are those of a machine never seen before
 

@@ -43,9 +43,9 @@ class KindError(ModelError, TypeError):
 class Kinds(Mapping[str, type[K]], Generic[K]):
     """The kinds of one family by name, in the order in which they are shown.
 
-    family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; check : tries a kind
-    that people add, and raises KindError; it makes the family open to such kinds; named_by : the fact that is a kind's
-    name
+    family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; find : gives further
+    kinds when somebody first asks for one; check : tries a kind that people add, and raises KindError; it makes the
+    family open to such kinds; named_by : the fact that is a kind's name
     """
 
     def __init__(
@@ -53,20 +53,35 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         family: str,
         base: Callable[..., K],
         *kinds: type[K],
+        find: Callable[[], Iterable[type[K]]] | None = None,
         check: Callable[[type[K]], object] | None = None,
         named_by: str = "name",
     ) -> None:
         assert isinstance(base, type)
         self.family, self.base, self.check, self.named_by = family, base, check, named_by
         self._kinds: dict[str, type[K]] = {}
+        self._find = find
         for kind in kinds:
-            self.add(kind)
+            self.take(kind)
         if check is not None:
             _open.append(self)
 
     def add(self, kind: type[K]) -> type[K]:
         """Take in a kind, and give it back; one that is made anew (its module was run again) takes its own place.
         Raises KindError if it is incomplete, or its name is taken."""
+        self._found()  # its own kinds come first
+        return self.take(kind)
+
+    def _found(self) -> dict[str, type[K]]:
+        """All of them, sought if they have not been."""
+        if self._find is not None:
+            for kind in self._find():
+                self.take(kind)
+            self._find = None
+        return self._kinds
+
+    def take(self, kind: type[K]) -> type[K]:
+        """Take in a kind, one of its own or of people's."""
         if not (isinstance(kind, type) and issubclass(kind, self.base)):
             raise KindError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
         if lacking := missing_members(kind):
@@ -80,19 +95,20 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         return kind
 
     def __getitem__(self, name: str) -> type[K]:
-        if name not in self._kinds:
+        kinds = self._found()
+        if name not in kinds:
             raise UnknownKind(
                 f"There is no kind of {self.family} called '{name}'.",
                 where=self.family,
-                remedy=near_misses(name, list(self._kinds)),
+                remedy=near_misses(name, list(kinds)),
             )
-        return self._kinds[name]
+        return kinds[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._kinds)
+        return iter(self._found())
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return len(self._found())
 
 
 def declared_in(package: str, folder: Iterable[str], word: str) -> list[Any]:

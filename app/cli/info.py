@@ -86,10 +86,10 @@ def _finite(value: float) -> float | None:
 
 def masses_of(machine: Context) -> dict[str, float]:
     """Mass (kg) of every body."""
-    from core.functions import call
+    from core.functions.subjects.description import mass_properties
 
-    table: Any = call("mass_properties", machine) if machine.mech.frame_names else None
-    return {} if table is None else dict(zip(table.column("Body"), table.column("Mass"), strict=True))
+    table: Any = mass_properties(machine)
+    return dict(zip(table.column("Body"), table.column("Mass"), strict=True))
 
 
 def _gravity(machine: Context) -> Any:

@@ -113,8 +113,11 @@ def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]
 
 def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) -> Context:
     """The machine at the pose and with the parameter values asked for."""
-    from core.analysis.sweep import coordinate_aliases
     from core.functions import Context
+
+    if not (sets or pose):
+        return Context.of(model)
+    from core.analysis.sweep import coordinate_aliases
     from core.model.edits import edits
 
     coordinates = [pair_of(item, "--pose") for item in pose]

@@ -160,9 +160,10 @@ def _save(run: Any, output: str, names: list[str]) -> None:
     if output != STREAM:
         run.save(output, names)
         return
-    from core.simulation.run.run_file import csv
+    from core.simulation.run.tables import csv
 
-    say(csv(run, names), nl=False)
+    for text in csv(run, names):
+        say(text, nl=False)
 
 
 def _prove(machine: Any, output: str | None, names: list[str]) -> None:

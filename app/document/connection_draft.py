@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from app.document.moving_joint import joint_of
 from app.document.revision import exists, successor
 from app.document.session import Ref, Session
-from core.constraints.carried_pose import carried_pose
 from core.errors import KinetostatError
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly
 from core.model.connections import Surroundings, joined
@@ -183,6 +182,8 @@ def at_rest_here(session: Session, model: Model, joint: str) -> Model:
     loop = next((loop for loop in mech.loops if joint in loop.joints), None)
     if loop is None:
         return model
+    from core.constraints.carried_pose import carried_pose
+
     q = carried_pose(session.mech.compiled, session.q, mech.compiled, {})
     for name in loop.joints:
         own = next((each for each in model.joints if each.name == name), None)

@@ -15,7 +15,6 @@ from app.document.kept import companion
 from app.document.kept.companion import Kept
 from app.document.kept.seen_files import Seen, Sources
 from app.document.validation import findings_of
-from core.closed_forms.closed_forms import closed_forms_of
 from core.errors import FileError, KinetostatError
 from core.files import Reading, Trusted, read
 from core.mechanism import Mechanism
@@ -103,6 +102,8 @@ def make_ready(mech: Mechanism) -> None:
     """Trace and seek what the first drag of a joint and the first plot of energies need. May run in a thread."""
     with suppress(KinetostatError):  # told where it is asked for
         if mech.constrained:
+            from core.closed_forms.closed_forms import closed_forms_of
+
             closed_forms_of(mech.compiled.program).make_ready()
         mech.energy(mech.rest(), np.zeros(mech.nv))
 

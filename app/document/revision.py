@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.carried_pose import carried_pose, same_tree
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.model import Model
@@ -108,6 +107,8 @@ def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism
     """The new state, of machine `mech`, with a pose in which bodies stand as in pose `q` of the old one."""
     if new.model is old.model:
         return new
+    from core.constraints.carried_pose import carried_pose, same_tree
+
     if same_tree(before.compiled, mech.compiled):
         return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
     q = carried_pose(before.compiled, q, mech.compiled, renamed_joints(old.model, new.model))

@@ -22,6 +22,8 @@ from app.plotting.sheets import Plot
 from app.preferences.theme import Colors
 from app.widgets.label import Label
 
+pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)
+
 NARROW = 420
 """Width of a plot below which its legend stands above the curves, not beside."""
 LEGEND = 214
@@ -179,13 +181,21 @@ class Chart(QFrame):
         if line.zValue() != depth:
             line.setZValue(depth)
         if line.numbers is not curve.y or line.across is not curve.x:
-            thin = curve.increasing
+            thin = curve.increasing and curve.levels is None
             if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
-            line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
+            self._fill(line, curve)
             if curve.waiting and curve.over_time:
                 line.expect(curve.times)
+
+    @staticmethod
+    def _fill(line: Line, curve: Curve) -> None:
+        """Give a line its numbers."""
+        if curve.levels is not None:
+            line.show_levels(curve.x, curve.levels)
+        else:
+            line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
 
     def _drop(self, key: tuple[int, str]) -> None:
         line = self._lines.pop(key)
@@ -283,7 +293,7 @@ class Chart(QFrame):
             yield
         finally:
             for curve in self.curves:
-                self._lines[curve.key].setData(curve.x, curve.y, antialias=len(curve.y) <= SMOOTH)
+                self._fill(self._lines[curve.key], curve)
             for box, (across, up) in zip(boxes, following, strict=True):
                 box.enableAutoRange(x=across, y=up)
 
@@ -357,4 +367,7 @@ class Chart(QFrame):
     def nearest(self, time: float) -> float:
         """The sample of the current run next to a time, s."""
         times = next((curve.times for curve in self.curves if curve.current), np.zeros(0))
-        return float(times[np.argmin(np.abs(times - time))]) if len(times) else time
+        if not len(times):
+            return time
+        last = min(int(np.searchsorted(times, time)), len(times) - 1)
+        return min((float(each) for each in times[max(last - 1, 0) : last + 1]), key=lambda each: abs(each - time))

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from app.document.run_tree import COLORS, Record, Runs
+from app.plotting.levels import LONG, Levels
 from app.plotting.series import Array, Series
 from app.plotting.sheets import TIME, Plot
 from app.widgets.quantities.quantity_text import Units
@@ -43,6 +44,8 @@ class Curve:
     """Its numbers are being computed; there are none yet."""
     void: str = ""
     """Why there is nothing to draw: none of its numbers is finite."""
+    levels: Levels | None = None
+    """Of a long curve."""
 
     @property
     def style(self) -> tuple[str, Dash, float]:
@@ -52,13 +55,18 @@ class Curve:
     @cached_property
     def increasing(self) -> bool:
         """Whether x only grows, so that it can be thinned and clipped."""
+        if len(self.x) > LONG:
+            return self.levels is not None
         return self.over_time or len(self.x) < 2 or bool(self.x[-1] > self.x[0] and (np.diff(self.x) > 0.0).all())
 
     def at(self, time: float) -> tuple[float, float] | None:
         """(x, y) at a time, linear between samples; None outside of the run."""
         if self.waiting or not len(self.times) or not self.times[0] - 1e-12 <= time <= self.times[-1] + 1e-12:
             return None
-        return float(np.interp(time, self.times, self.x)), float(np.interp(time, self.times, self.y))
+        last = min(int(np.searchsorted(self.times, time, side="right")), len(self.times) - 1)
+        two = slice(max(last - 1, 0), last + 1)
+        x, y = (float(np.interp(time, self.times[two], numbers[two])) for numbers in (self.x, self.y))
+        return x, y
 
 
 def curves(plot: Plot, runs: Runs, series: Series, units: Units) -> list[Curve]:
@@ -81,15 +89,15 @@ def _curve(
     plot: Plot, record: Record, channel: str, k: int, several: bool, runs: Runs, series: Series, units: Units
 ) -> Curve | None:
     x_name = TIME if plot.over_time else plot.x
-    pair, late = series.pair(record, x_name, channel)
+    across, up = (series.measure(record, name).display(units) for name in (x_name, channel))
+    factors = across.factor, up.factor
+    pair, late = series.pair(record, x_name, channel, factors)
     if pair is None and not late:
         return None
-    across, up = (series.measure(record, name).display(units) for name in (x_name, channel))
-    times, x, y, void = record.run.time, NOTHING, NOTHING, ""
+    times, x, y, void, levels = record.run.time, NOTHING, NOTHING, "", None
     if pair is not None:
         times = pair.run.time
-        x = series.shown(record, x_name, pair.x, across.factor)
-        y = series.shown(record, channel, pair.y, up.factor)
+        x, y, levels = pair.shown or series.shown(record.id, pair, x_name, channel, factors)
         void = series.void(record, pair, x_name, channel)
     color = record.color if several else COLORS[k % len(COLORS)]
     dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
@@ -109,6 +117,7 @@ def _curve(
         plot.over_time,
         pair is None,
         void,
+        levels,
     )
 
 

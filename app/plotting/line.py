@@ -9,6 +9,8 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen
 
+from app.plotting.levels import Levels
+
 Array = NDArray[np.float64]
 
 
@@ -25,13 +27,40 @@ class Line(pg.PlotDataItem):
         self.numbers: Array | None = None
         self.across: Array | None = None
         self._extents: list[tuple[float, float] | None] = [None, None]
+        self._levels: Levels | None = None
+        self._seen: tuple[int, int, int] | None = None
+        """First sample, last sample, and blocks of what is drawn."""
         self.curve.setClickable(False)
 
     def show_numbers(self, across: Array, numbers: Array, smooth: bool) -> None:
         """Draw other numbers, x and y (n,)."""
-        self.numbers, self.across = numbers, across
+        self.numbers, self.across, self._levels = numbers, across, None
         self._extents = [_extent(across), _extent(numbers)]
         self.setData(across, numbers, antialias=smooth)
+
+    def show_levels(self, across: Array, levels: Levels) -> None:
+        """Draw a long curve over x (n,), which grows: of its samples no more than the screen has pixels."""
+        self.numbers, self.across, self._levels, self._seen = levels.rows, across, levels, None
+        self._extents = [(float(across[0]), float(across[-1])), levels.extent]
+        self._thin()
+
+    def viewTransformChanged(self) -> None:
+        """The range that is shown is another one, or the room for it."""
+        super().viewTransformChanged()
+        self._thin()
+
+    def _thin(self) -> None:
+        """Draw what is seen of a long curve."""
+        box, levels, across = self.getViewBox(), self._levels, self.across
+        if box is None or levels is None or across is None:
+            return
+        count = max(round(box.width()), 1)
+        first, last = np.searchsorted(across, box.viewRange()[0])
+        seen = max(int(first) - 1, 0), min(int(last) + 1, len(across)), count
+        if seen != self._seen:
+            self._seen = seen
+            places, lows, highs = levels.seen(*seen)
+            self.setData(np.repeat(across[places], 2), np.column_stack((lows, highs)).ravel(), antialias=False)
 
     def expect(self, across: Array) -> None:
         """Leave room for a curve over these x, whose numbers are still to come."""

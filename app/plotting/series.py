@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.document.growing_run import GrowingArray
 from app.document.run_tree import Record
 from app.plotting.channels import base, measure
+from app.plotting.levels import LONG, Levels
 from app.widgets.quantities.quantity_text import Measure
 from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.simulation.run.channels import suffixes
+from core.simulation.run.growing_rows import BLOCK, GrowingRows, blocks
+from core.simulation.run.growing_run import part
+from core.simulation.run.long_channels import continued
 from core.simulation.run.run import Run
 from core.simulation.run.undefined_values import undefined_words
 
 Array = NDArray[np.float64]
+Factors = tuple[float, float]
+TIMES = ("time", "t")
 STORED = ("q", "v", "a", "tau")
 """Quantities of joints that samples hold."""
 
@@ -50,7 +54,7 @@ def expanded(run: Run, name: str) -> tuple[str, ...]:
 
 def is_stored(run: Run, name: str) -> bool:
     """Whether the samples of a run hold a channel, so that it has not to be computed."""
-    if name in ("time", "t"):
+    if name in TIMES:
         return True
     mech = run.mech
     for channel in (name, name.rpartition(".")[0]):  # without and with a component
@@ -74,15 +78,10 @@ def grown_from(new: Run, old: Run) -> bool:
     )
 
 
-def part(run: Run, samples: slice) -> Run:
-    """The run with some of its samples."""
-    count = len(run.time)
-    cut: dict[str, Any] = {
-        field.name: values[samples]
-        for field in dataclasses.fields(run)
-        if isinstance(values := getattr(run, field.name), np.ndarray) and len(values) == count
-    }
-    return dataclasses.replace(run, **cut)
+def _grow(numbers: Array) -> bool:
+    """Whether each number is larger than the one before."""
+    steps = (np.diff(numbers[max(first - 1, 0) : first + BLOCK]) for first in range(0, len(numbers), BLOCK))
+    return all(bool((step > 0.0).all()) for step in steps)
 
 
 def moment(run: Run) -> Run:
@@ -94,16 +93,27 @@ class Column(NamedTuple):
     """A channel of one component of a run, SI; `rows` (n,) is the start of what `memory` will hold as it grows."""
 
     run: Run
-    memory: GrowingArray
+    memory: GrowingRows
     rows: Array
 
 
+class Shown(NamedTuple):
+    """Numbers of a curve as a person reads them; `levels` of y, for a long one whose x only grows."""
+
+    x: Array
+    y: Array
+    levels: Levels | None
+
+
 class Pair(NamedTuple):
-    """The numbers of a curve: two columns of a run."""
+    """The numbers of a curve: two columns of a run; of a long one also as they are shown, in units of so many SI units
+    (`factors` of x and y)."""
 
     run: Run
     x: Column
     y: Column
+    factors: Factors = (1.0, 1.0)
+    shown: Shown | None = None
 
 
 class Desk(Protocol):
@@ -115,7 +125,7 @@ class Desk(Protocol):
 class Series:
     """The columns of all records that are asked for.
 
-    What has to be computed (what the samples hold themselves has not) is left to a desk if there is one; until it is
+    What has to be computed (what few samples hold themselves has not) is left to a desk if there is one; until it is
     done, there is what was computed before.
     """
 
@@ -124,29 +134,35 @@ class Series:
         self._columns: dict[tuple[int, str], Column] = {}
         self._pairs: dict[tuple[int, str, str], tuple[Run, Pair | None]] = {}
         self._problems: dict[tuple[int, str, str], Exception] = {}
-        self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingArray]] = {}
+        self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingRows]] = {}
+        self._levels: dict[tuple[int, str], tuple[Run, float, Levels]] = {}
         self._measures: dict[tuple[int, str], tuple[Mechanism, Measure]] = {}
         self._voids: dict[tuple[int, str], tuple[Run, str]] = {}
 
-    def pair(self, record: Record, x: str, y: str) -> tuple[Pair | None, bool]:
+    def pair(self, record: Record, x: str, y: str, factors: Factors = (1.0, 1.0)) -> tuple[Pair | None, bool]:
         """The numbers of one channel of a record against another; None if there are none (yet). And whether newer
         ones will come."""
         run, key = record.run, (record.id, x, y)
         of, found = self._pairs.get(key, (None, None))
+        if found is not None and found.shown is not None and found.factors != factors:
+            of = found = None  # in other units
         if of is run:
             return found, False
-        if self._desk is None or (is_stored(run, x) and is_stored(run, y)):
-            return self._find(run, key), False
-        self._desk.want(key, lambda: self._find(run, key))
+        at_once = len(run.time) <= LONG and is_stored(run, x) and is_stored(run, y)
+        if self._desk is None or at_once:
+            return self._find(run, key, factors), False
+        self._desk.want(key, lambda: self._find(run, key, factors))
         return found, True
 
-    def _find(self, run: Run, key: tuple[int, str, str]) -> Pair | None:
+    def _find(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
         """Compute a pair, in whichever thread."""
         number, x, y = key
         of, pair = self._pairs.get(key, (None, None))
-        if of is not run:  # not wanted twice
+        if of is not run or (pair is not None and pair.factors != factors):  # not wanted twice
             try:
-                pair = Pair(run, self._column(run, (number, x)), self._column(run, (number, y)))
+                pair = Pair(run, self._column(run, (number, x)), self._column(run, (number, y)), factors)
+                if len(run.time) > LONG:
+                    pair = pair._replace(shown=self.shown(number, pair, x, y, factors))
             except (KinetostatError, KeyError, ValueError) as error:
                 pair = None
                 self._problems[key] = error
@@ -177,11 +193,12 @@ class Series:
         if before is not None and before.run is run:
             return before
         if before is None or is_stored(run, key[1]) or not grown_from(run, before.run):
-            memory = GrowingArray(column(run, key[1]))
+            memory = GrowingRows(column(run, key[1]))
         else:
             memory, known = before.memory, len(before.rows)
             if known < len(run.time):
-                memory.extend(column(part(run, slice(known, None)), key[1]))
+                later = column(part(run, slice(known - 1, None)), key[1])
+                memory.extend(continued(before.rows[-1], later)[1:])
         found = self._columns[key] = Column(run, memory, memory.rows)
         return found
 
@@ -193,16 +210,31 @@ class Series:
             before = self._measures[key] = mech, measure(record.run, name)
         return before[1]
 
-    def shown(self, record: Record, name: str, values: Column, factor: float) -> Array:
-        """(n,) a column in a unit of so many SI units; the same array as long as nothing changes."""
+    def shown(self, number: int, pair: Pair, x: str, y: str, factors: Factors) -> Shown:
+        """The numbers of a pair of a record in units of so many SI units; the same arrays while nothing changes."""
+        across, up = self._scale((number, x), pair.x, factors[0]), self._scale((number, y), pair.y, factors[1])
+        if len(up) <= LONG or not (x in TIMES or _grow(across)):
+            return Shown(across, up, None)
+        run, factor, levels = self._levels.get((number, y), (None, 0.0, Levels()))
+        known = run is not None and factor == factors[1] and grown_from(pair.run, run)
+        levels = (levels if known else Levels()).grown(up)
+        self._levels[number, y] = pair.run, factors[1], levels
+        return Shown(across, up, levels)
+
+    def _scale(self, key: tuple[int, str], values: Column, factor: float) -> Array:
+        """(n,) a column in a unit of so many SI units."""
         if factor == 1.0:
             return values.rows
-        key = record.id, name
         of, scale, scaled = self._scaled.get(key, (None, 0.0, None))
-        if of is None or scaled is None or of.memory is not values.memory or scale != factor:
-            scaled = GrowingArray(values.rows / factor)
-        elif len(scaled.rows) < len(values.rows):
-            scaled.extend(values.rows[len(scaled.rows) :] / factor)
+        if (
+            of is None
+            or scaled is None
+            or scale != factor
+            or not (of.memory is values.memory or grown_from(values.run, of.run))
+        ):
+            scaled = GrowingRows(values.rows[:BLOCK] / factor)
+        for rows in blocks(values.rows[len(scaled.rows) :]):
+            scaled.extend(rows / factor)
         self._scaled[key] = values, factor, scaled
         return scaled.rows[: len(values.rows)] if len(scaled.rows) > len(values.rows) else scaled.rows
 
@@ -213,6 +245,7 @@ class Series:
             self._pairs,
             self._problems,
             self._scaled,
+            self._levels,
             self._measures,
             self._voids,
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import multiprocessing
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -16,9 +15,7 @@ from pathlib import Path
 
 from core.functions.context import Cancelled
 from core.mechanism import Mechanism
-from core.simulation import METHODS, precompilation
-from core.simulation.methods.method_table import AUTOMATIC
-from core.simulation.precompilation import STAGES
+from core.simulation.methods.method_table import AUTOMATIC, METHODS
 
 LIBRARIES = ("scipy.linalg", "scipy.spatial.transform", "scipy.interpolate")
 """What the start needs none of, but somebody will."""
@@ -78,6 +75,10 @@ class IntegratorCode:
 def _process(stages: tuple[Callable[[], None], ...]) -> Iterator[Callable[[], None]]:
     """Another process that makes the stages; what is given waits for the next one. If there is no process, or it ends
     early, there is nothing to wait for: stages are then made here."""
+    import multiprocessing
+
+    from core.simulation import precompilation
+
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=precompilation.make, args=(there, stages), daemon=True)
@@ -102,7 +103,9 @@ def _process(stages: tuple[Callable[[], None], ...]) -> Iterator[Callable[[], No
 @cache
 def integrators() -> IntegratorCode:
     """Those of the program."""
-    return IntegratorCode(STAGES, precompilation.mark)
+    from core.simulation import precompilation
+
+    return IntegratorCode(precompilation.STAGES, precompilation.mark)
 
 
 def stages_for(mech: Mechanism, method: str = AUTOMATIC) -> tuple[str, ...]:

@@ -17,13 +17,12 @@ from app.runs.job import Simulation
 from app.runs.run_settings import arguments, start_of
 from app.viewport.annotations import line
 from core.errors import KinetostatError
-from core.simulation.live import SLICE, Live
-from core.simulation.stepping.loop_cache import telling
 
 if TYPE_CHECKING:
     from app.background.jobs import Jobs
     from app.playback.clock import Player
     from app.viewport.stage import Stage
+    from core.simulation.live import Live
 
 Array = NDArray[np.float64]
 
@@ -114,6 +113,9 @@ class Interactive(QObject):
         damping = DAMPINGS[self.damping][1]
 
         def work(progress: Any, cancelled: Any) -> Live:
+            from core.simulation.live import SLICE, Live
+            from core.simulation.stepping.loop_cache import telling
+
             def tell(words: str) -> None:
                 progress(0.0, words)
 
@@ -224,6 +226,8 @@ class Interactive(QObject):
         passed, self._last = now - self._last, now
         if self._session.previewing:  # in the hand
             return
+        from core.simulation.live import SLICE
+
         wanted, done, began = min(passed, HICCUP), 0.0, time.perf_counter()
         budget = max(BUDGET, SHARE * passed)
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -13,7 +12,6 @@ from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.jobs import Job, Jobs
-from app.document.growing_run import GrowingRun
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings
@@ -21,10 +19,8 @@ from app.runs.integrator_code import integrators, stages_for
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.context import Cancelled
-from core.simulation import Run, simulate
 from core.simulation.methods.method_table import RECORDED
-from core.simulation.run.run import CANCELLED
-from core.simulation.stepping.loop_cache import telling
+from core.simulation.run.run import CANCELLED, Run
 
 GROW = 60
 """Milliseconds between two looks at a growing run."""
@@ -49,9 +45,8 @@ class Simulation(QObject):
         self.run_settings = RunSettings.recalled(settings.value(KEY))
         self.job: Job | None = None
         self.record: Record | None = None
-        self._pieces: deque[Run] = deque()
-        """Those that were not looked at yet; the job's thread adds to them."""
-        self._grown: GrowingRun | None = None
+        self._grown: list[Run] = []
+        """The run as far as it is, unless it was looked at already; the job's thread puts it there."""
         self._whole: list[Run] = []
         """The run as it ended, also when it was stopped: the job itself drops what it made then."""
         self._origin: tuple[str, Record | None, float | None] = ("", None, None)
@@ -106,11 +101,14 @@ class Simulation(QObject):
         wanted = arguments(self.run_settings, session, start)
         branch = start.parent is not None
         self._origin = ("", start.parent, session.runs.time if branch else None)
-        self._pieces, self._grown, self._whole, self.record = deque(), None, [], None
-        pieces, whole, mech = self._pieces, self._whole, session.mech
+        self._grown, self._whole, self.record = [], [], None
+        grown, whole, mech = self._grown, self._whole, session.mech
         stages = stages_for(mech, self.run_settings.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
+            from core.simulation import simulate
+            from core.simulation.stepping.loop_cache import telling
+
             integrators().wait(cancelled, *stages, tell=lambda words: progress(0.0, words))
             progress(0.0, "Compiling the equations …")
             share = 0.0
@@ -125,8 +123,11 @@ class Simulation(QObject):
                 with suppress(Cancelled):
                     integrators().wait(cancelled)
 
+            def watch(run: Run) -> None:
+                grown[:] = [run]
+
             with telling(wait):
-                run = simulate(mech, **wanted, progress=moved, cancelled=cancelled, watch=pieces.append)
+                run = simulate(mech, **wanted, progress=moved, cancelled=cancelled, watch=watch)
             whole.append(run)
             return run
 
@@ -156,16 +157,13 @@ class Simulation(QObject):
         return self._document != self._session.document
 
     def _grow(self) -> None:
-        """Show the pieces that came since."""
+        """Show what came since."""
         if self._is_stale:
             return
         began = time.perf_counter()
-        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
-        if not pieces:
+        if not self._grown:
             return
-        if self._grown is None:
-            self._grown = GrowingRun(pieces.pop(0))
-        run = self._grown.extend(pieces)
+        run = self._grown.pop()
         if len(run) > 1:
             self._keep(run, growing=True)
         self._timer.setInterval(max(GROW, round(1e3 * (time.perf_counter() - began) / SHARE)))
@@ -211,7 +209,7 @@ class Simulation(QObject):
         elif self.record is not None and self.record in self._session.runs.items:
             self._session.runs.replace(self.record, self.record.run)
         record, self.record = self.record, None
-        self._pieces, self._grown, self._whole = deque(), None, []
+        self._grown, self._whole = [], []
         self.ended.emit(record, words)
         self.changed.emit()
 

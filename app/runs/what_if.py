@@ -24,7 +24,7 @@ from app.runs.job import Simulation
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.context import Cancelled
-from core.simulation import Run, simulate
+from core.simulation import Run
 
 if TYPE_CHECKING:
     from app.playback.clock import Player
@@ -114,6 +114,8 @@ class _Worker:
 
     def _run(self, wanted: _Wanted) -> _Made | None:
         """None: something newer is wanted by now."""
+        from core.simulation import simulate
+
         try:
             integrators().wait(lambda: self._over, *stages_for(wanted.mech, wanted.arguments["method"]))
             draft = self._draft_of(wanted)
@@ -151,6 +153,8 @@ class _Worker:
 
     def _timed(self, wanted: _Wanted, variant: Variant) -> Run | None:
         """The run in this way; None if it fails."""
+        from core.simulation import simulate
+
         assert self._draft is not None
         try:
             run = simulate(wanted.mech, **variant.of(wanted.arguments), cancelled=lambda: self._over)

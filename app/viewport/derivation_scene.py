@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from app.viewport.annotations import Name
-from core.symbolic.derivation_pictures import Arrow, Picture
 from viz.camera import extent
 from viz.scene.arrows import VectorGlyph
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
+    from core.symbolic.derivation_pictures import Arrow, Picture
 
 SOURCE = "derivation"
 

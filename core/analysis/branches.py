@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.whole_turns import nearest_turns, plain_coordinates
-from core.constraints import assembly
 from core.constraints.rest_position import rest
+from core.constraints.states import one_state
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
@@ -53,7 +53,7 @@ def branches(
     Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
-    guess = mech.rest(p) if q is None else assembly.one_state(mech.compiled, q)
+    guess = mech.rest(p) if q is None else one_state(mech.compiled, q)
     held, guess = _held(mech, constraints, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []

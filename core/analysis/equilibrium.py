@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.analysis.joint_limits import ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.constraints import assembly
+from core.constraints.states import one_state
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
@@ -121,7 +121,7 @@ def equilibrium(
     Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
-    start = mech.rest(p) if q is None else assembly.one_state(mech.compiled, q)
+    start = mech.rest(p) if q is None else one_state(mech.compiled, q)
     start = start if nearest else mech.clamp(start)
     pose = np.asarray(mech.assemble(start, p=constraints.p, t=t)) if constraints.rows else start
     balance = _Balance(constraints, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))

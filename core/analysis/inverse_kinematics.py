@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from core.analysis.whole_turns import distance, nearest_turns
 from core.constraints.closed_positions import closed_near
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.mobility.random_pose import random_pose
 
 Array = NDArray[np.float64]
 
@@ -107,6 +105,8 @@ def solve(
     `step(done, total)` is called before each restart (progress, cancel). t : time, s, at which drivers hold.
     Raises AssemblyError where q does not close, and no pose near it does.
     """
+    from core.mobility.random_pose import random_pose
+
     rng = np.random.default_rng(2)
     problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, None, t)
     closed = closed_near(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
@@ -134,6 +134,8 @@ def self_motions(
     They are the motions that constraints leave and that do not move the frame, as far as they go on: at a singular pose
     some end at once, and a way along them the target is met only back at the pose.
     """
+    from core.mobility.constraint_rank import PositionConstraints
+
     constraints = PositionConstraints(mech.compiled, p, t)
     N = constraints.motions(q)
     rows = np.asarray(mech.jacobian(q, frame, p=p)) @ N

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import assembly
+from core.constraints.states import one_state
 from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
@@ -113,7 +113,7 @@ def linearise(
     Raises ModelError when the named coordinates do not determine the rest.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
-    q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else assembly.one_state(mech.compiled, q)
+    q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else one_state(mech.compiled, q)
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     N = constraints.motions(q)
     chosen = _named(mech, coordinates, N) if coordinates else _chosen(constraints, N)

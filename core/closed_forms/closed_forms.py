@@ -35,7 +35,8 @@ from core.codegen.block_code import BlockCode
 from core.codegen.blocks import Recorder
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
-from core.codegen.object_code import Library, MachineCode
+from core.codegen.machine_code import MachineCode
+from core.codegen.object_code import Library
 from core.mechanics.runner import Runner, inline
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import SOLVED_GAP
@@ -206,8 +207,9 @@ class ClosedForms:
         result, sources = traced(inputs, inline), [*inputs.values(), self.tracer.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
         with self._lock:
-            text = llvm_ir.module(instructions_of(function), sizes, len(result), checked=False)
-            return MachineCode(Library(text), sizes, len(result))
+            instructions = instructions_of(function)
+            text = llvm_ir.module(instructions, sizes, len(result), checked=False)
+            return MachineCode(Library(text), sizes, len(result), len(instructions))
 
     def fit(self, q: Array, p: Array) -> bool:
         """True if there are closed forms, and they close the machine where it is closed already: geometry that holds at

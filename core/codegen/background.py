@@ -9,11 +9,13 @@ from collections.abc import Callable
 
 Job = Callable[[], None]
 PAUSE = 0.03
-"""Seconds before the first job: short commands end without having compiled anything."""
+"""Seconds before the first job: short scripts end without having compiled anything."""
 IDLE = 0.2
 """Seconds without work after which the thread ends."""
 
 _jobs: queue.Queue[Job] = queue.Queue()
+_allowed = threading.Event()
+_patience = PAUSE
 _stopping = threading.Event()
 _start = threading.Lock()
 _worker: threading.Thread | None = None
@@ -29,9 +31,23 @@ def submit(job: Job) -> None:
             _worker.start()
 
 
+def hold(seconds: float) -> None:
+    """Begin to compile so long after something was first asked for, or when told to `resume`: something else is awaited
+    before, and the interpreter serves."""
+    global _patience
+    _patience = seconds
+
+
+def resume() -> None:
+    """Compile what was asked for, and from now on at once."""
+    hold(PAUSE)
+    _allowed.set()
+
+
 def _work() -> None:
     global _worker
-    _stopping.wait(PAUSE)
+    _allowed.wait(_patience)
+    _allowed.clear()
     while not _stopping.is_set():
         try:
             job = _jobs.get(timeout=IDLE)
@@ -49,6 +65,7 @@ def _work() -> None:
 def _stop() -> None:
     """Let the job in hand end (LLVM must not be left in mid-work), drop the others."""
     _stopping.set()
+    _allowed.set()
     worker = _worker
     if worker is not None:
         worker.join()

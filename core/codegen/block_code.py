@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from core.codegen import block_llvm_ir
+from core.codegen import block_llvm_ir, direct_call, single_state
 from core.codegen.blocks import Array, Table
+from core.codegen.direct_call import Path
 from core.codegen.object_code import Library
+from core.codegen.pieces import in_pieces
 
 
 class BlockInterpreter:
     """Runs the rows one by one through CasADi's interpreter; see `evaluator.Code`."""
 
+    interpreted: ClassVar[bool] = True
+
     def __init__(self, table: Table, *, checked: bool) -> None:
         self.table, self.checked = table, checked
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """See `Code.bind`."""
+        """See `single_state`."""
         table, memory = self.table, self.table.workspace()
         views = _views(memory, table.inputs)
         views[-1][:] = p
@@ -40,6 +44,10 @@ class BlockInterpreter:
             return self.checked and not np.isfinite(out).all()
 
         return views[:-1], out, call
+
+    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+        """See `Code.path`."""
+        return single_state.path(*self.bind(p), shape, general)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""
@@ -81,45 +89,40 @@ def _views(memory: Array, lengths: Sequence[int]) -> list[Array]:
 class BlockCode:
     """Runs a table in machine code; see `evaluator.Code`."""
 
+    interpreted: ClassVar[bool] = False
+
     def __init__(self, table: Table, *, checked: bool) -> None:
         self.table = table
         self.words = table.words()
         self.places = np.array(table.outputs, dtype=np.int32)
         self.sizes, self.size = table.inputs, len(table.outputs)
         self.library = Library(block_llvm_ir.module(table.blocks, table.inputs, checked=checked))
+        self.operations = table.operations()
+        self.batch_address = self.library.address("block_batch")
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
-        self._run = ctypes.PYFUNCTYPE(integer, pointer, pointer, integer, pointer, integer, pointer)(
-            self.library.address("run")
-        )
         inputs = [pointer] * (len(table.inputs) + 1)
         self._batch = ctypes.CFUNCTYPE(integer, integer, integer, pointer, pointer, integer, pointer, integer, *inputs)(
-            self.library.address("block_batch")
+            self.batch_address
         )
 
     def table_arguments(self) -> tuple[int, int, int, int]:
         """(address of the words, how many rows, address of the places, how many) as `run` takes them."""
         return self.words.ctypes.data, len(self.table.rows), self.places.ctypes.data, len(self.places)
 
-    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """See `Code.bind`."""
-        memory, out = self.table.workspace(), np.zeros(len(self.places))
-        views = _views(memory, self.table.inputs)
-        views[-1][:] = p
-        words, rows, places, count = self.table_arguments()
-        arguments = (
-            ctypes.c_void_p(memory.ctypes.data),
-            ctypes.c_void_p(words),
-            ctypes.c_int64(rows),
-            ctypes.c_void_p(places),
-            ctypes.c_int64(count),
-            ctypes.c_void_p(out.ctypes.data),
-        )
-        run = self._run
-        return views[:-1], out, lambda: run(*arguments)
+    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+        """See `Code.path`."""
+        memory = self.table.workspace()
+        further = (memory.ctypes.data, *self.table_arguments())
+        return direct_call.path(self.batch_address, further, self.table.inputs[:-1], p, shape, general, (self, memory))
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""
-        memory = self.table.workspace()
-        addresses = [array.ctypes.data for array in (*inputs, p, out)]
         stride = p.shape[-1] if p.ndim > 1 else 0
-        return int(self._batch(len(out), stride, memory.ctypes.data, *self.table_arguments(), *addresses))
+        arrays, strides = (*inputs, p, out), (*self.table.inputs[:-1], stride, len(self.places))
+
+        def piece(first: int, count: int) -> int:
+            memory = self.table.workspace()
+            addresses = [array.ctypes.data + 8 * first * each for array, each in zip(arrays, strides, strict=True)]
+            return int(self._batch(count, stride, memory.ctypes.data, *self.table_arguments(), *addresses))
+
+        return in_pieces(len(out), self.operations, piece)

@@ -70,6 +70,11 @@ class Table:
         """The rows, one behind the other."""
         return np.array([word for row in self.rows for word in row], dtype=np.int32)
 
+    def operations(self) -> int:
+        """How many all rows take together."""
+        each = [block.function.n_instructions() for block in self.blocks]
+        return sum(each[number] for number, *_ in self.rows)
+
     def allocate(self, count: int) -> range:
         """Fresh slots."""
         first, self.size = self.size, self.size + count

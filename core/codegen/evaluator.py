@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.codegen import single_state
 from core.codegen.signature import Signature
+from core.codegen.single_state import Path
 from core.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -21,9 +21,12 @@ Array = NDArray[np.float64]
 class Code(Protocol):
     """Something that evaluates a function on flat states."""
 
-    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """(inputs, result, call): `call()` evaluates one state from and into these buffers with parameters p; true
-        if a result that must be finite is not. For one thread."""
+    interpreted: ClassVar[bool]
+    """True if machine code may yet take its place."""
+
+    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+        """The quick way for single states: a function of arrays that gives a result of this shape with parameters p.
+        What it does not take, or whose result must be finite and is not, goes to `general`."""
         ...
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
@@ -41,11 +44,13 @@ def _view(array: Any) -> memoryview:
 class Interpreter:
     """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
 
+    interpreted: ClassVar[bool] = True
+
     def __init__(self, function: ca.Function, *, checked: bool) -> None:
         self.function, self.checked = function, checked
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """See `Code.bind`."""
+        """See `single_state`."""
         both: Any = self.function.buffer()
         buffer, trigger = both
         *inputs, values = (np.zeros(self.function.numel_in(i)) for i in range(self.function.n_in()))
@@ -64,6 +69,10 @@ class Interpreter:
 
         return inputs, out, call
 
+    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+        """See `Code.path`."""
+        return single_state.path(*self.bind(p), shape, general)
+
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""
         failures = 0
@@ -81,11 +90,18 @@ def _ignore(states: Sequence[Array], p: Array, out: Array) -> None:
     """Results that are not finite are given back as they are."""
 
 
+def _flat(array: Array, leading: tuple[int, ...], count: int) -> Array:
+    """(count, size) one row per state."""
+    size = array.shape[-1]
+    if array.shape[:-1] != leading:
+        array = np.broadcast_to(array, (*leading, size))
+    return np.ascontiguousarray(array.reshape(count, size))
+
+
 class Evaluator:
     """One function of one mechanism, with the mechanism's own parameter values as default.
 
-    Single states go through buffers that belong to the thread that made the evaluator; other threads, arrays of
-    states and given parameter values take the general path.
+    Single states take the quick path of the code; arrays of states and given parameter values the general one.
     """
 
     def __init__(self, name: str, signature: Signature, sizes: Sequence[int], code: Code, p: Array) -> None:
@@ -96,13 +112,12 @@ class Evaluator:
         self.p = p
         self.size = math.prod(signature.shape)
         self.failed = _ignore
-        self._owner = threading.get_ident()
-        self.call = self._bound(code)
+        self.call = self._path(code)
 
     def use(self, code: Code) -> None:
         """Evaluate by this code from now on."""
         self.code = code
-        self.call = self._bound(code)
+        self.call = self._path(code)
 
     def __call__(self, *states: Any, p: Array | None = None) -> Array:
         """The value at a state, or at every state of arrays of states (leading axes)."""
@@ -112,28 +127,30 @@ class Evaluator:
         """Any arrays, any parameter values, any thread."""
         arrays = [self._checked(s, n, word) for s, n, word in zip(states, self.sizes, self._words(), strict=True)]
         values = self.p if p is None else p
-        try:
-            leading = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), values.shape[:-1])
-        except ValueError:
-            shapes = ", ".join(str(a.shape[:-1]) for a in (*arrays, values))
-            raise ModelError(
-                f"The leading axes {shapes} of states and parameters do not fit together.",
-                where=self.name,
-                remedy="Give as many of each, or one.",
-            ) from None
+        leading = self._leading([*arrays, values])
         count = math.prod(leading)
-        flat = [
-            np.ascontiguousarray(np.broadcast_to(a, (*leading, a.shape[-1])).reshape(count, a.shape[-1]))
-            for a in arrays
-        ]
+        flat = [_flat(array, leading, count) for array in arrays]
         if values.ndim > 1:
-            values = np.ascontiguousarray(
-                np.broadcast_to(values, (*leading, values.shape[-1])).reshape(count, values.shape[-1])
-            )
+            values = _flat(values, leading, count)
         out = np.empty((count, self.size))
         if self.code.batch(flat, values, out):
             self.failed(flat, values, out)
         return out.reshape(*leading, *self.signature.shape)
+
+    def _leading(self, arrays: Sequence[Array]) -> tuple[int, ...]:
+        """The leading axes that fit all, or a ModelError."""
+        shapes = {a.shape[:-1] for a in arrays} - {()}
+        if len(shapes) < 2:
+            return shapes.pop() if shapes else ()
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            leading = ", ".join(str(a.shape[:-1]) for a in arrays)
+            raise ModelError(
+                f"The leading axes {leading} of states and parameters do not fit together.",
+                where=self.name,
+                remedy="Give as many of each, or one.",
+            ) from None
 
     def _words(self) -> list[str]:
         torque = "a" if "inverse" in self.name else "tau"
@@ -153,7 +170,5 @@ class Evaluator:
             )
         return array
 
-    def _bound(self, code: Code) -> Callable[..., Array]:
-        inputs, out, run = code.bind(self.p)
-        copy = out.reshape(self.signature.shape).copy
-        return single_state.path([_view(array) for array in inputs], run, copy, self.general, self._owner)
+    def _path(self, code: Code) -> Path:
+        return code.path(self.p, self.signature.shape, lambda *states: self.general(states))

@@ -1,22 +1,17 @@
-"""Machine code: IR text → object code (cached on disk) → addresses → calls."""
+"""Object code: IR text → object code (cached on disk) → addresses."""
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
 import threading
-from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import Any
+from functools import cache
 
 import llvmlite.binding as llvm
-import numpy as np
-from numpy.typing import NDArray
 
 from core.codegen import object_cache
 from core.codegen.llvm_ir import LIBRARY
 
-Array = NDArray[np.float64]
 _lock = threading.Lock()
 """LLVM is entered by one thread at a time."""
 
@@ -103,34 +98,3 @@ class Library:
         """Address of a function."""
         with _lock:
             return int(self.engine.get_function_address(name))
-
-
-class MachineCode:
-    """A traced function in machine code; see `evaluator.Code`."""
-
-    def __init__(self, library: Library, sizes: Sequence[int], size: int) -> None:
-        self.library = library
-        self.sizes, self.size = tuple(sizes), size
-        self.single_address = library.address("single")
-        self.batch_address = library.address("batch")
-        # PYFUNCTYPE keeps the interpreter's lock: the buffers of `bind` belong to one call at a time
-        self._single = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.single_address)
-        kinds = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * (len(sizes) + 1)]
-        # CFUNCTYPE releases it: long arrays of states run beside the window
-        self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.batch_address)
-
-    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """(inputs, result, call): `call()` evaluates one state from and into these buffers."""
-        memory = np.zeros(sum(self.sizes) + self.size)
-        views, offset = [], 0
-        for size in self.sizes:
-            views.append(memory[offset : offset + size])
-            offset += size
-        views[-1][:] = p
-        base = ctypes.c_void_p(memory.ctypes.data)  # the views that are given back keep the memory alive
-        return views[:-1], memory[offset:], partial(self._single, base)
-
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
-        """Evaluate all states; the number of those whose result is not finite (if the function is checked)."""
-        addresses = [array.ctypes.data for array in (*inputs, p, out)]
-        return int(self._batch(len(out), p.shape[-1] if p.ndim > 1 else 0, *addresses))

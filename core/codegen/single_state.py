@@ -1,7 +1,7 @@
-"""The quick path for one state: copy into buffers, call, copy out.
+"""One state through buffers: copy in, evaluate, copy out; for what is interpreted.
 
 Assignment to a memoryview refuses anything but floats of the right number, so it is the check too; what it refuses
-takes the general path, which converts or says what is wrong. The buffers belong to one thread.
+takes the general path, which converts or says what is wrong. The buffers belong to the first thread that calls.
 """
 
 from __future__ import annotations
@@ -10,76 +10,34 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 Path = Callable[..., Any]
 _thread = threading.get_ident
-_REFUSED = (TypeError, ValueError)
 
 
-def path(
-    views: Sequence[memoryview], run: Callable[[], Any], copy: Callable[[], Any], general: Path, owner: int
-) -> Path:
-    """A function of arrays; up to three of them are copied into the buffers at once, more take the general path.
+def path(inputs: Sequence[Array], out: Array, run: Callable[[], Any], shape: Sequence[int], general: Path) -> Path:
+    """A function of arrays with the lengths of the buffers.
 
-    run : evaluates the buffers, true on failure; copy : gives the result; general : the path for everything else
+    run : evaluates the buffers `inputs` into `out`, true on failure; general : the path for everything else
     """
-    if len(views) not in _PATHS:
-        return lambda *arrays: general(arrays)
-    return _PATHS[len(views)](*views, run, copy, general, owner)
+    views: list[Any] = [memoryview(array) for array in inputs]  # type: ignore[arg-type]
+    copy = out.reshape(shape).copy
+    owner: list[int] = []
 
-
-def _one(first: memoryview, run: Callable[[], Any], copy: Callable[[], Any], general: Path, owner: int) -> Path:
-    def call(a: Any) -> Any:
+    def call(*arrays: Any) -> Any:
         try:
-            if _thread() == owner:
-                first[:] = a
+            if not owner:
+                owner.append(_thread())
+            if owner[0] == _thread():
+                for view, array in zip(views, arrays, strict=True):
+                    view[:] = array
                 if not run():
                     return copy()
-        except _REFUSED:
+        except (TypeError, ValueError):
             pass
-        return general((a,))
+        return general(*arrays)
 
     return call
-
-
-def _two(
-    first: memoryview, second: memoryview, run: Callable[[], Any], copy: Callable[[], Any], general: Path, owner: int
-) -> Path:
-    def call(a: Any, b: Any) -> Any:
-        try:
-            if _thread() == owner:
-                first[:] = a
-                second[:] = b
-                if not run():
-                    return copy()
-        except _REFUSED:
-            pass
-        return general((a, b))
-
-    return call
-
-
-def _three(
-    first: memoryview,
-    second: memoryview,
-    third: memoryview,
-    run: Callable[[], Any],
-    copy: Callable[[], Any],
-    general: Path,
-    owner: int,
-) -> Path:
-    def call(a: Any, b: Any, c: Any) -> Any:
-        try:
-            if _thread() == owner:
-                first[:] = a
-                second[:] = b
-                third[:] = c
-                if not run():
-                    return copy()
-        except _REFUSED:
-            pass
-        return general((a, b, c))
-
-    return call
-
-
-_PATHS: dict[int, Path] = {1: _one, 2: _two, 3: _three}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.closed_forms.closed_forms import explicitly_closed
 from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
@@ -112,6 +111,8 @@ def _followed(
     compiled: Compiled, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float
 ) -> tuple[Array | None, float]:
     """(closed position after a step of the held coordinates, None if the loops cannot follow; gap left)."""
+    from core.closed_forms.closed_forms import explicitly_closed
+
     trial = compiled.coordinates.clamp(_predicted(compiled, q, step, held, p))
     closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.assembly import per_state
 from core.constraints.consistent_motion import BARELY, independent_speeds
+from core.constraints.states import per_state
 from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
 from core.numerics.rank import inverse, null_space

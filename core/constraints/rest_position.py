@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
 from core.constraints.closed_positions import closed_position
-from core.constraints.failures import value_text
-from core.constraints.named_positions import with_values
 from core.model.validation.findings import Finding
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -65,6 +63,8 @@ def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
         return closed
     if _farthest(compiled, closed, p) < KEPT_TOLERANCE:
         return closed
+    from core.constraints.named_positions import with_values
+
     values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
     kept = with_values(compiled, closed, values, p, t)
     return _nearest(compiled, start, closed, stated, p, t) if kept is None else kept
@@ -137,6 +137,8 @@ def findings(compiled: Compiled) -> tuple[Finding, ...]:
 
 
 def _words(move: RestMove) -> str:
+    from core.constraints.failures import value_text
+
     apart = value_text(move.apart, move.dimension)
     if move.stated is None or move.stands is None:
         return f"The rest position that it states does not close with what others state: it stands {apart} away."

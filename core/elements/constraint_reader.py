@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from core.elements.constraints import CONSTRAINTS
 from core.elements.constraints.cut_joint import CutJoint
 from core.elements.constraints.kinematic_constraint import KinematicConstraint, Row, Side
-from core.elements.drivers import DRIVERS
-from core.elements.drivers.driver_functions import motion_of
 from core.elements.element_reader import Elements
 from core.elements.time_argument import Clock
 from core.model import Driver
@@ -40,5 +38,8 @@ class ConstraintReader:
                 yield constraint, side, rows
 
     def _driver(self, driver: Driver) -> KinematicConstraint:
+        from core.elements.drivers import DRIVERS
+        from core.elements.drivers.driver_functions import motion_of
+
         kind = next(kind for field, kind in DRIVERS.items() if getattr(driver, field))
         return kind.read(driver, motion_of(driver, self.elements, self.clock), self.elements)

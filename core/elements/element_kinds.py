@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from core.kinds import Kinds
@@ -26,12 +26,18 @@ class ElementKinds(Kinds[K]):
     rows : where that stands, by the kind's name
     """
 
-    def __init__(self, family: str, base: Callable[..., K], *kinds: type[K], rows: MutableMapping[str, Any]) -> None:
+    def __init__(
+        self,
+        family: str,
+        base: Callable[..., K],
+        find: Callable[[], Iterable[type[K]]],
+        rows: MutableMapping[str, Any],
+    ) -> None:
         self.rows = rows
-        super().__init__(family, base, *kinds, check=lambda kind: kind.check())
+        super().__init__(family, base, find=find, check=lambda kind: kind.check())
 
-    def add(self, kind: type[K]) -> type[K]:
+    def take(self, kind: type[K]) -> type[K]:
         """See `Kinds`."""
-        super().add(kind)
+        super().take(kind)
         self.rows[kind.name] = kind.in_document()
         return kind

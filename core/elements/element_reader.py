@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from core.elements.added_inertia import AddedInertia
 from core.elements.forces import FORCES
-from core.elements.forces.force_element import ForceElement
-from core.elements.forces.in_joint import passive
-from core.elements.line_masses import LineMass
 from core.elements.resolver import Resolver
-from core.elements.rotors import Rotor
 from core.elements.turn_counters import turn_counters
 from core.model import Model
 from core.multibody.number_reader import Numbers
 from core.multibody.tree_of_model import Machine
 from core.spatial.scalar import is_zero
+
+if TYPE_CHECKING:
+    from core.elements.added_inertia import AddedInertia
+    from core.elements.forces.force_element import ForceElement
+    from core.elements.line_masses import LineMass
+    from core.elements.rotors import Rotor
 
 
 class Elements(Resolver):
@@ -37,6 +39,8 @@ class Elements(Resolver):
     @cached_property
     def forces(self) -> tuple[ForceElement, ...]:
         """All force elements of the document, then the passive forces of joints that close a loop."""
+        from core.elements.forces.in_joint import passive
+
         return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *passive(self))
 
     @property
@@ -56,6 +60,8 @@ class Elements(Resolver):
     @cached_property
     def rotors(self) -> tuple[Rotor, ...]:
         """Rotor inertias of joints that close a loop."""
+        from core.elements.rotors import Rotor
+
         found: list[Rotor] = []
         for name, (law, _, _) in self.machine.laws.items():
             J = self.numbers.scalar(self.machine.member(name).armature, f"joint '{name}', armature")

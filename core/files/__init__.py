@@ -1,10 +1,15 @@
 """Formats of files: a folder and a row of one table each; and where meshes lie."""
 
-from core.files.assemblies import assembly, refreshed
+from typing import TYPE_CHECKING
+
+from core import later
 from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write
-from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
-from core.files.meshes.meshes import MeshData, MeshPart, load_mesh
 from core.files.source import Options, Reading, Source, Trusted, Writing
+
+if TYPE_CHECKING:
+    from core.files.assemblies import assembly, refreshed
+    from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
+    from core.files.meshes.meshes import MeshData, MeshPart, load_mesh
 
 __all__ = [
     "FORMATS",
@@ -31,3 +36,12 @@ __all__ = [
     "save",
     "write",
 ]
+
+__getattr__ = later.names(
+    __name__,
+    {
+        "assemblies": ("assembly", "refreshed"),
+        "meshes.lookup": ("MESH_SUFFIXES", "resolve_mesh"),
+        "meshes.meshes": ("MeshData", "MeshPart", "load_mesh"),
+    },
+)

@@ -5,18 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from core import later
 from core.errors import FileError, KinetostatError
-from core.files.dh.csv_table import read_csv, write_csv
-from core.files.dh.robotica_reader import read_robotica
-from core.files.dh.robotica_writer import write_robotica
-from core.files.dh.toml_table import read_toml, write_toml
-from core.files.followed_files import with_files_from
-from core.files.meshes.lookup import resolve_mesh
-from core.files.native.reader import read_native
-from core.files.native.writer import write_native
 from core.files.regular_file import path_of
 from core.files.source import (
     Options,
@@ -29,12 +23,8 @@ from core.files.source import (
     source_of_text,
     write_whole,
 )
-from core.files.urdf.reader import read_urdf
-from core.files.urdf.writer import write_urdf
-from core.files.xacro.reader import read_xacro
 from core.model import Finding, Model
 from core.model.model import needed
-from core.model.validation.model import check as check_model
 
 
 class Format(NamedTuple):
@@ -49,33 +39,64 @@ class Format(NamedTuple):
     """What the beginning of such a file looks like, for files with another suffix."""
 
 
-def _read_mjcf(source: Source, options: Options) -> Reading:
-    """MuJoCo's reader works with SciPy, which takes as long to load as all other readers together."""
-    from core.files.mjcf.reader import read_mjcf
-
-    return read_mjcf(source, options)
-
-
 def _line(begin: bytes) -> re.Pattern[bytes]:
     """A line that begins so, in a file that is no XML, where attributes may stand on lines of their own."""
     return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + begin, re.M | re.I)
 
 
+_of = partial(later.function, __package__)
+"""A reader or writer of this package."""
+
 _TABLE = (
-    Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
-    Format("urdf", "URDF robot", (".urdf",), read_urdf, write_urdf, re.compile(rb"<(?:\w+:)?robot[\s>]")),
-    Format("xacro", "Xacro robot", (".xacro",), read_xacro, None, re.compile(rb"<xacro:\w+")),
-    Format("mjcf", "MuJoCo model (MJCF)", (".mjcf", ".xml"), _read_mjcf, None, re.compile(rb"<mujoco[\s>]")),
+    Format(
+        "kst",
+        "Kinetostat model",
+        (".kst",),
+        _of("native.reader.read_native"),
+        _of("native.writer.write_native"),
+        re.compile(rb"^kinetostat\s*:", re.M),
+    ),
+    Format(
+        "urdf",
+        "URDF robot",
+        (".urdf",),
+        _of("urdf.reader.read_urdf"),
+        _of("urdf.writer.write_urdf"),
+        re.compile(rb"<(?:\w+:)?robot[\s>]"),
+    ),
+    Format("xacro", "Xacro robot", (".xacro",), _of("xacro.reader.read_xacro"), None, re.compile(rb"<xacro:\w+")),
+    Format(
+        "mjcf",
+        "MuJoCo model (MJCF)",
+        (".mjcf", ".xml"),
+        _of("mjcf.reader.read_mjcf"),
+        None,
+        re.compile(rb"<mujoco[\s>]"),
+    ),
     Format(
         "robotica",
         "Robotica data file",
         (".rob", ".robotica"),
-        read_robotica,
-        write_robotica,
+        _of("dh.robotica_reader.read_robotica"),
+        _of("dh.robotica_writer.write_robotica"),
         _line(rb"\s*DOF\s*="),
     ),
-    Format("csv", "DH table (CSV)", (".csv",), read_csv, write_csv, _line(rb"#\s*convention\s*[:=]")),
-    Format("toml", "DH table (TOML)", (".toml",), read_toml, write_toml, _line(rb"\s*convention\s*=")),
+    Format(
+        "csv",
+        "DH table (CSV)",
+        (".csv",),
+        _of("dh.csv_table.read_csv"),
+        _of("dh.csv_table.write_csv"),
+        _line(rb"#\s*convention\s*[:=]"),
+    ),
+    Format(
+        "toml",
+        "DH table (TOML)",
+        (".toml",),
+        _of("dh.toml_table.read_toml"),
+        _of("dh.toml_table.write_toml"),
+        _line(rb"\s*convention\s*="),
+    ),
 )
 
 FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
@@ -171,6 +192,9 @@ def _by_id(format: str) -> Format:
 
 def check(model: Model) -> tuple[Finding, ...]:
     """What is questionable in a model: `core.model.validation.model.check`, and missing mesh files."""
+    from core.files.meshes.lookup import resolve_mesh
+    from core.model.validation.model import check as check_model
+
     return check_model(model, resolve_mesh)
 
 
@@ -182,6 +206,8 @@ def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) ->
 
     backup : keep what the file held before beside it, under its name with a ~ behind. Raises FileError.
     """
+    from core.files.followed_files import with_files_from
+
     file = path_of(path)
     needed(model)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]

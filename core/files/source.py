@@ -8,9 +8,10 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from core.errors import FileError
 from core.files.regular_file import MODEL, REPORT, content_of, path_of
@@ -136,9 +137,12 @@ def encoded(text: str, file: str = "") -> bytes:
         ) from None
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes, *, backup: bool = False) -> None:
+def write_whole(
+    path: str | os.PathLike[str], data: bytes | Callable[[BinaryIO], object], *, backup: bool = False
+) -> None:
     """Write a file whole or not at all: temporary file in the same folder, flush, rename, flush of the folder.
 
+    data : the content, or what writes it into the open file, piece by piece
     Permissions of a file that is replaced are kept; a symbolic link stays a link. With a backup the old content is kept
     beside it, its name followed by ~. Raises FileError, and the old content is then untouched.
     """
@@ -177,11 +181,14 @@ def _mode_of(target: Path, file: str) -> int | None:
     return status.st_mode & 0o7777
 
 
-def _replace(target: Path, data: bytes, mode: int | None, backup: bool) -> None:
+def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int | None, backup: bool) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+        with os.fdopen(handle, "w+b") as stream:
+            if isinstance(data, bytes):
+                stream.write(data)
+            else:
+                data(stream)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, _new_file_mode() if mode is None else mode)

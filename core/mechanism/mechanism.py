@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.closed_forms.closed_forms import closed_forms_of
-from core.closed_forms.wording import Step
 from core.codegen.evaluator import Array, Evaluator
-from core.constraints import assembly, cut_coordinates, multipliers, named_positions, reactions, rest_position
-from core.constraints.assembly import states_of
-from core.constraints.consistent_motion import named_accelerations, named_speeds
-from core.constraints.cut_limits import CutLimit, cut_limits
+from core.constraints import rest_position
+from core.constraints.states import one_state, states_of
 from core.elements.time_argument import Splines
 from core.errors import ModelError, SimulationError
-from core.mobility.mobility import Mobility, mobility
 from core.model import Joint, Model
-from core.model.edits.known_part import known_part
 from core.multibody.coordinates import Coordinate
 from core.multibody.parameter_values import Values
 from core.multibody.topology import Loop
 from core.traces.compiled import Compiled
+
+if TYPE_CHECKING:
+    from core.closed_forms.wording import Step
+    from core.constraints.cut_limits import CutLimit
+    from core.constraints.reactions import Reactions
+    from core.mobility.mobility import Mobility
 
 
 class Energy(NamedTuple):
@@ -56,6 +56,7 @@ class Mechanism:
         """The functions by name, and what the machine consists of, for those that compute with it."""
         self._call = compiled.call
         self._direct = compiled.plain and not compiled.by_mass_matrix
+        self._in_one_piece = not compiled.very_long
         self._jacobians: dict[str, Evaluator] = {}
         self.model = compiled.model
         self.name = model.name
@@ -68,6 +69,8 @@ class Mechanism:
     def to_show(cls, model: Model) -> Mechanism:
         """The mechanism of a model that is shown, though kinds of its elements may not be known: without them, and with
         joints of unknown kinds that hold still. Functions and runs refuse such a model by name."""
+        from core.model.edits.known_part import known_part
+
         mech = cls(known_part(model))
         mech.model = model
         return mech
@@ -187,6 +190,8 @@ class Mechanism:
     def coordinate(self, q: Any, joint: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n) the n coordinates of a joint at q, rad or m: those of a following joint computed from its leader's,
         those of a joint that closes a loop measured (angles within half a turn, a screw's as its advance says)."""
+        from core.constraints import cut_coordinates
+
         known = self.compiled.known_joint(joint)
         return cut_coordinates.coordinate(self.compiled, states_of(q, self.nq, "q"), known, p)
 
@@ -242,7 +247,7 @@ class Mechanism:
 
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
-        if p is None and not self.compiled.very_long:
+        if p is None and self._in_one_piece:
             return self._inertia.call(q)
         return self.compiled.mass_matrix(q, p)
 
@@ -286,6 +291,8 @@ class Mechanism:
         """
         if p is None and passive and actuators is None and self.compiled.plain:
             return self._drive.call(q, v, a)
+        from core.constraints import multipliers
+
         return multipliers.joint_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
 
     def forward_dynamics(
@@ -298,6 +305,8 @@ class Mechanism:
         """
         if p is None and passive and self._direct:
             return self._accelerate.call(q, v, tau)
+        from core.constraints import multipliers
+
         return multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)[0]
 
     @cached_property
@@ -310,10 +319,12 @@ class Mechanism:
 
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
-    ) -> reactions.Reactions:
+    ) -> Reactions:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
         [torque; force]; its own torque included. Where constraints are redundant, of least norm,
         and `note` says so."""
+        from core.constraints import multipliers, reactions
+
         motion = multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)
         return reactions.reactions(self.compiled, q, v, *motion, p, passive, t, x)
 
@@ -322,6 +333,8 @@ class Mechanism:
     ) -> dict[str, Array]:
         """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
         a rod's pushes its ends apart, a joint driver's is its motor's torque."""
+        from core.constraints import multipliers, reactions
+
         motion = multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)
         return reactions.constraint_forces(self.compiled, q, v, *motion, p, passive, t, x)
 
@@ -330,6 +343,8 @@ class Mechanism:
     ) -> tuple[Array, Array]:
         """(value, rate) of a sensor of motion, (…,) or (…, components); a sensor of velocities needs `a` for its rate,
         one of accelerations for its value."""
+        from core.constraints import reactions
+
         return reactions.sensor(self.compiled, q, v, name, a, p)
 
     # --------------------------------------------------------------------------- loops
@@ -337,12 +352,16 @@ class Mechanism:
     @property
     def cut_limits(self) -> tuple[CutLimit, ...]:
         """Limits of joints that close loops."""
+        from core.constraints.cut_limits import cut_limits
+
         return cut_limits(self.compiled)
 
     @property
     def solution_order(self) -> tuple[Step, ...]:
         """What becomes known in which order: independent joints, loops that close in closed form and what they follow
         from, and loops that are left to iteration."""
+        from core.closed_forms.closed_forms import closed_forms_of
+
         return closed_forms_of(self.compiled.program).steps
 
     @property
@@ -380,7 +399,9 @@ class Mechanism:
         limits : False for a position that is closed already, of a run, in which limits do not act: it stays where it is
         Raises AssemblyError naming the joint and the gap left, or the speed by name that contradicts what holds.
         """
-        return assembly.assembled(self.compiled, q, v, p, fixed, weights or {}, t, limits)
+        from core.constraints.assembly import assembled
+
+        return assembled(self.compiled, q, v, p, fixed, weights or {}, t, limits)
 
     def speeds(self, q: Any, v: Mapping[str, float], *, p: Values = None, t: float = 0.0) -> Array:
         """(nv,) speeds at a closed position: those given by name are kept, all others follow from what holds; those
@@ -388,7 +409,9 @@ class Mechanism:
 
         Raises AssemblyError naming the speed that contradicts what holds.
         """
-        return named_speeds(self.compiled, assembly.one_state(self.compiled, q), v, p, t)
+        from core.constraints.consistent_motion import named_speeds
+
+        return named_speeds(self.compiled, one_state(self.compiled, q), v, p, t)
 
     def accelerations(
         self,
@@ -405,7 +428,9 @@ class Mechanism:
 
         Raises AssemblyError naming the acceleration that contradicts what holds.
         """
-        q, v = assembly.one_state(self.compiled, q), assembly.states_of(v, self.nv, "v")
+        from core.constraints.consistent_motion import named_accelerations
+
+        q, v = one_state(self.compiled, q), states_of(v, self.nv, "v")
         return named_accelerations(self.compiled, q, v, a, p, t, steady=steady)
 
     def move(
@@ -420,9 +445,13 @@ class Mechanism:
         The name of a following joint moves its leader.
         Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart.
         """
-        return named_positions.moved(self.compiled, assembly.one_state(self.compiled, q), values, p, t, exact)
+        from core.constraints import named_positions
+
+        return named_positions.moved(self.compiled, one_state(self.compiled, q), values, p, t, exact)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
         see `core.mobility.mobility`."""
+        from core.mobility.mobility import mobility
+
         return mobility(self.compiled, q, p, t)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.mobility.free_motions import free_motions
+from core.numerics.rank import null_space
 
 Array = NDArray[np.float64]
 
@@ -105,14 +106,13 @@ def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.r
 def _active(constraints: PositionConstraints, q: Array) -> Array:
     """(nv, k) free motions at q in the machine's units, without those in which a body only turns about its own line:
     they are the same on every branch."""
-    from scipy.linalg import null_space
-
     N = constraints.motions(q)
     idle = [motion.speeds / constraints.units for motion in free_motions(constraints, q, N) if motion.idle]
     N = N / constraints.units[:, None]
     if not idle:
         return N
-    across = null_space(np.array(idle) @ N)
+    turning = np.array(idle) @ N
+    across = null_space(turning, np.finfo(float).eps * max(turning.shape))
     return np.asarray(N @ across if across.shape[1] else N)
 
 

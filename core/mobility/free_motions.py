@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.mobility.constraint_rank import PositionConstraints, rank_of
+from core.numerics.rank import pivots
 
 Array = NDArray[np.float64]
 
@@ -97,8 +98,6 @@ def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
 def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
     """Motions in which a part moves and as many others as possible stand, each of them along one of its speeds if it
     can; none if it cannot move."""
-    from scipy.linalg import qr
-
     rows, space = parts[chosen], scaled
     if not np.any(np.abs(space[rows]) > MOVES):
         return []
@@ -113,9 +112,9 @@ def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Ar
             break
     _, sigma, vt = np.linalg.svd(space[rows])
     moving = space @ vt[: _rank(sigma)].T
-    pivots = qr(moving[rows].T, mode="r", pivoting=True)[1][: moving.shape[1]]
+    independent = pivots(moving[rows].T, moving.shape[1])
     result = []
-    for v in (moving @ np.linalg.inv(moving[rows][pivots])).T:
+    for v in (moving @ np.linalg.inv(moving[rows][independent])).T:
         v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
         result.append(np.asarray(v / v[np.argmax(np.abs(v))]))
     return result

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from core.joints import JOINT_KINDS, JointKind
 from core.mobility.self_stress import Component, Stresses
+from core.numerics.rank import coupled
 
 Array = NDArray[np.float64]
 Kinds = Mapping[str, type[JointKind]]
@@ -79,16 +80,13 @@ def _loop_by_loop(
 
 def _blocks(found: Stresses) -> list[Array]:
     """Self-stresses split into groups that share no component: independent loops are mended one by one."""
-    from scipy.sparse.csgraph import connected_components
-
     entries = found.entries
     if not found.count:
         return []
     # the projector on the space has the blocks of the space
-    _, labels = connected_components(np.abs(entries @ entries.T) > REGULAR, directed=False)
     blocks = []
-    for label in dict.fromkeys(labels):
-        part = np.where((labels == label)[:, None], entries, 0.0)
+    for rows in coupled(np.abs(entries @ entries.T) > REGULAR):
+        part = np.where(rows[:, None], entries, 0.0)
         u, sigma, _ = np.linalg.svd(part, full_matrices=False)
         if sigma[0] > REGULAR:
             blocks.append(u[:, sigma > REGULAR])

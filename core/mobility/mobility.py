@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import assembly, failures
+from core.constraints import failures
 from core.constraints.rest_position import rest
+from core.constraints.states import one_state
 from core.errors import AssemblyError, listed
 from core.joints import JointKind
 from core.mobility import isostatic
@@ -156,7 +157,7 @@ def mobility(compiled: Compiled, q: Array | None = None, p: Values = None, t: fl
 
 
 def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float) -> Mobility:
-    start = rest(compiled, p) if q is None else assembly.one_state(compiled, q)
+    start = rest(compiled, p) if q is None else one_state(compiled, q)
     constraints = PositionConstraints(compiled, p, t, drivers=False)
     pose = _closed(constraints, start)
     N = constraints.motions(pose)

@@ -17,10 +17,10 @@ def rank(A: Array) -> int:
     return _count(np.linalg.svd(A, compute_uv=False))
 
 
-def null_space(A: Array) -> Array:
+def null_space(A: Array, tolerance: float = RANK_TOLERANCE) -> Array:
     """(c, c − rank) orthonormal columns N with A N = 0, of a matrix (r, c)."""
     _, sigma, right = np.linalg.svd(A)
-    return np.asarray(right[_count(sigma) :].T)
+    return np.asarray(right[_count(sigma, tolerance) :].T)
 
 
 def inverse(A: Array) -> Array:
@@ -28,5 +28,33 @@ def inverse(A: Array) -> Array:
     return np.asarray(np.linalg.pinv(A, rcond=RANK_TOLERANCE))
 
 
-def _count(sigma: NDArray[np.floating[Any]]) -> int:
-    return int(np.count_nonzero(sigma > RANK_TOLERANCE * np.max(sigma, initial=0.0)))
+def pivots(A: Array, count: int) -> list[int]:
+    """The columns of a matrix (r, c) that a QR factorisation with pivoting takes first: each the one of which most is
+    left beside those before it."""
+    left = np.array(A, dtype=float)
+    chosen: list[int] = []
+    for _ in range(count):
+        norms = np.linalg.norm(left, axis=0)
+        norms[chosen] = -1.0
+        chosen.append(int(np.argmax(norms)))
+        direction = left[:, chosen[-1]] / norms[chosen[-1]]
+        left -= np.outer(direction, direction @ left)
+    return chosen
+
+
+def coupled(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+    """The groups of rows of a symmetric matrix (n, n) that are connected by its entries, each as a mask (n,)."""
+    groups: list[NDArray[np.bool_]] = []
+    free = np.ones(len(A), dtype=bool)
+    while free.any():
+        group = np.zeros(len(A), dtype=bool)
+        group[np.argmax(free)] = True
+        while (grown := group | A[group].any(axis=0)).sum() > group.sum():
+            group = grown
+        groups.append(group)
+        free &= ~group
+    return groups
+
+
+def _count(sigma: NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
+    return int(np.count_nonzero(sigma > tolerance * np.max(sigma, initial=0.0)))

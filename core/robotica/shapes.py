@@ -6,7 +6,6 @@ import dataclasses
 import os
 
 from core.errors import FileError
-from core.files import load_mesh
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.functions.results import Message, Result
 from core.mathematica.syntax import Tree
@@ -56,6 +55,8 @@ def _given(workspace: Workspace, which: str, file: Tree | None) -> Result:
         return _shown(workspace, which, "", "have the standard shape")
     path = workspace.path(text_of(file))
     if path.lower().endswith(MESH_SUFFIXES):
+        from core.files import load_mesh
+
         load_mesh(path)
     elif not os.path.isfile(path):
         raise FileError("There is no such shape file.", file=path, remedy="Check its name and folder.")

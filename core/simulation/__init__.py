@@ -1,7 +1,8 @@
 """Machines in motion: `simulate` gives a `Run`. Names are loaded when they are asked for."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from core import later
 
 if TYPE_CHECKING:
     from core.simulation.methods.method_table import METHODS, Method
@@ -11,17 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate", "warm_up", "warm_up_loops"]
 
-_PLACES = {
-    "methods.method_table": ("METHODS", "Method"),
-    "run.run": ("Run", "Statistics"),
-    "setup": ("Settings",),
-    "simulator": ("simulate", "warm_up", "warm_up_loops"),
-}
-_PLACE = {name: f"{__package__}.{module}" for module, names in _PLACES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACE:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(_PLACE[name]), name)
-    return value
+__getattr__ = later.names(
+    __name__,
+    {
+        "methods.method_table": ("METHODS", "Method"),
+        "run.run": ("Run", "Statistics"),
+        "setup": ("Settings",),
+        "simulator": ("simulate", "warm_up", "warm_up_loops"),
+    },
+)

@@ -16,8 +16,8 @@ from core.errors import ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
-from core.simulation.equations import joint_forces
 from core.simulation.methods.method_table import METHODS, RECORDED, Method
+from core.simulation.run.growing_rows import BLOCK, gathered
 from core.simulation.start_speeds import start_speeds
 
 Array = NDArray[np.float64]
@@ -32,8 +32,8 @@ MOST_SAMPLES = 20_000
 """Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
 START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
-MOST_NUMBERS = 400_000_000
-"""Numbers a run may hold (3 GB)."""
+MOST_NUMBERS = 2_000_000_000
+"""Numbers a run may hold (16 GB, on the disk)."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,14 @@ class Settings:
     def times(self) -> Array:
         """(n,) times of the samples: multiples of `output`, and the end."""
         count = max(1, math.ceil(self.duration / self.output - 1e-9))
-        times: Array = np.arange(count + 1, dtype=float) * self.output
-        times[-1] = self.duration
-        times += self.start
-        return times
+
+        def piece(first: int) -> Array:
+            times: Array = np.arange(first, min(first + BLOCK, count + 1), dtype=float) * self.output
+            if first + BLOCK > count:
+                times[-1] = self.duration
+            return times + self.start
+
+        return gathered(piece(first) for first in range(0, count + 1, BLOCK))
 
 
 def settings(
@@ -129,7 +133,9 @@ def plain_torque(torque: Any) -> Any:
     """Joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
-    return torque.plain() if isinstance(torque, joint_forces.Law) else np.asarray(torque).tolist()
+    from core.simulation.equations.joint_forces import Law
+
+    return torque.plain() if isinstance(torque, Law) else np.asarray(torque).tolist()
 
 
 def _is_number(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -22,6 +23,8 @@ from core.simulation.equations.joint_forces import Torque
 from core.simulation.methods.method_table import ATOL, AUTOMATIC, METHODS, RTOL
 from core.simulation.methods.method_table import STIFF as STIFF_METHOD
 from core.simulation.methods.registry import begun
+from core.simulation.run.growing_rows import blocks
+from core.simulation.run.growing_run import GrowingRun
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
 from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
@@ -116,7 +119,7 @@ def simulate(
     torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"
     file : HDF5 file written while the run goes on (readable even if the program is killed), with `channels`
     progress : called with the part done, 0 … 1; cancelled: asked between pieces; the run then ends early
-    watch : called with each piece of the run as it comes
+    watch : called again and again with the run as far as it is; nothing of it is copied for that
 
     closed_forms : dependent coordinates of loops follow from closed forms where there are any; otherwise by iteration
 
@@ -140,7 +143,7 @@ def simulate(
     try:
         return job.work(recorder, progress or _ignore, cancelled or _never)
     except KeyboardInterrupt as stop:
-        if job.pieces:
+        if job.grown is not None:
             stop.run = job.finished(recorder, CANCELLED)  # type: ignore[attr-defined]
         raise
 
@@ -166,7 +169,9 @@ class Job:
         self._torque, self._closed_forms = torque, closed_forms
         self._begin(chosen, y)
         self.notes: tuple[str, ...] = ()
-        self.pieces: list[Run] = []
+        self.pieces: deque[Run] = deque(maxlen=2)
+        """The last two."""
+        self.grown: GrowingRun | None = None
         self.budget = FIRST_STEPS
         self.prepared = 0.0
         self.seconds = self.cpu = 0.0
@@ -207,7 +212,9 @@ class Job:
         self.equations.u[:] = forces
         self.state.numbers[KEPT_NUMBERS] = before.numbers[KEPT_NUMBERS]
         self.state.counts[KEPT_COUNTS] = before.counts[KEPT_COUNTS]
-        self.state.slid[:], self.state.times[:] = before.slid, before.times
+        self.state.slid[:] = before.slid
+        if not np.array_equal(self.state.times, before.times):
+            self.state.times[:] = before.times
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
@@ -224,10 +231,10 @@ class Job:
             done += len(piece.time)
             if self.watched:
                 piece, error = self.agreeing(piece)
-            self.pieces.append(piece)
+            error = self.keep(piece) or error
             if recorder is not None:
                 recorder.append(piece)
-            self.watch(piece)
+            self.watch(self.so_far)
             progress(done / total)
             if error is None and happened:
                 error = self.error(happened)
@@ -241,6 +248,26 @@ class Job:
             error.run = run
             raise error
         return run
+
+    def keep(self, piece: Run) -> SimulationError | None:
+        """Add a piece to the run; the message if there is no room for it."""
+        try:
+            if self.grown is None:
+                self.grown = GrowingRun(piece)
+            else:
+                self.grown.extend(piece)
+        except OSError as problem:
+            what = f"The run cannot be kept any further: {problem.strerror or problem}."
+            remedy = "Make room on the disk of temporary files (or name another in TMPDIR), or take samples less often."
+            return SimulationError(what, where="output", remedy=remedy)
+        self.pieces.append(piece)
+        return None
+
+    @property
+    def so_far(self) -> Run:
+        """What was kept until now."""
+        assert self.grown is not None
+        return self.grown.run
 
     def finished(self, recorder: Recorder | None, ended: str) -> Run:
         """What there is so far, also in the file."""
@@ -276,10 +303,6 @@ class Job:
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
-        t, q, v, a, tau, x = (
-            np.concatenate([getattr(piece, name) for piece in self.pieces])
-            for name in ("time", "q", "v", "a", "tau", "x")
-        )
         counts, numbers = self.state.counts, self.state.numbers
         steps = int(counts[ACCEPTED])
         statistics = Statistics(
@@ -296,7 +319,8 @@ class Job:
             self.cpu,
             self.notes,
         )
-        return Run(self.mech, self.chosen, t, q, v, a, tau, statistics, x)
+        assert self.grown is not None
+        return self.grown.settled(statistics)
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
@@ -386,22 +410,23 @@ class Job:
         """The message for fixed steps with which the numerical solution itself grows without bound."""
         if self.chosen.rule.adaptive:
             return None
-        for piece in self.pieces:
-            fast = np.abs(piece.v).max(axis=1, initial=0.0) > RACING_SPEED
+        run = self.so_far
+        for times, speeds in zip(blocks(run.time), blocks(run.v), strict=True):
+            fast = np.abs(speeds).max(axis=1, initial=0.0) > RACING_SPEED
             if fast.any():
-                time = float(piece.time[np.argmax(fast)])
+                begun = float(times[np.argmax(fast)])
                 step = f"{self.chosen.step:.6g} s" if self.chosen.step else "this length"
-                what = f"From t = {time:.6g} s on speeds grow without bound: steps of {step} are too long for it."
+                what = f"From t = {begun:.6g} s on speeds grow without bound: steps of {step} are too long for it."
                 remedy = "Take shorter steps, or a method that chooses them itself: radau for stiff machines."
                 error = SimulationError(what, where=self.chosen.rule.title, remedy=remedy)
-                error.time = float(self.pieces[-1].time[-1])
+                error.time = float(run.time[-1])
                 return error
         return None
 
     def toggle_position(self, t: float) -> TogglePosition | None:
         """What no longer closes, and the pose; see `core.simulation.toggle_positions`."""
         p = self.mech.parameter_values(self.chosen.parameters or None)
-        for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces[-2:]) if len(piece.time))):
+        for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces) if len(piece.time))):
             found = toggle_position(self.mech, np.array(y[: self.mech.nq]), p, t)
             if found is not None:
                 return found

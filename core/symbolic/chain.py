@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
+from core.analysis.moving_path import closing, moving_path
 from core.analysis.tool_frame import tool_frame
 from core.errors import ExpressionError, ModelError, near_misses
 from core.mechanics import kinematics
@@ -110,10 +111,10 @@ class Chain:
                 where="tip",
                 remedy=near_misses(self.tip, self.topology.carriers),
             )
-        if (closing := _closing(self.topology)) is not None:
+        if (tie := closing(self.topology)) is not None:
             raise ModelError(
                 "The machine has closed loops or constraints; symbols are for chains.",
-                where=closing,
+                where=tie,
                 remedy="Open the loop, take the constraint away, or use the numeric functions.",
             )
         self.variables = _variables(model, self.topology, self.tip)
@@ -165,7 +166,7 @@ class Chain:
         """Names of frames 0 … n, and of the tip last if it is another one."""
         joints = {joint.name: joint for joint in self.topology.model.joints}
         names: list[str] = []
-        for name in _moving_path(self.topology, self.tip):
+        for name in moving_path(self.topology, self.tip):
             branch = next(b for b in self.topology.branches if b.joint.name == name)
             if not names:
                 names.append(branch.inner)
@@ -336,49 +337,12 @@ def _is_known(model: Model, name: str, given: Mapping[str, float]) -> bool:
     return all(_is_known(model, used, given) for used in names(parse(str(parameter.value))))
 
 
-def obstacle(model: Model) -> str:
-    """Why a model has no chain in symbols; '' if it has one."""
-    try:
-        topology = topology_of(model)
-        _moving_path(topology, tool_frame(model))
-    except ModelError as error:
-        return f"The model has no chain in symbols: {error}"
-    if _closing(topology) is None:
-        return ""
-    return "The model has closed loops or constraints; symbols are for open chains."
-
-
-def _closing(topology: Topology) -> str | None:
-    """What closes a loop of joints or ties them, in words; None for an open chain."""
-    if topology.cuts:
-        return f"joint '{topology.cuts[0].name}'"
-    return next((f"constraint '{each.name}'" for each in topology.model.constraints), None)
-
-
-def _moving_path(topology: Topology, tip: str) -> list[str]:
-    """Joints with coordinates from the world to the tip, those that float left out."""
-    kinds = {branch.joint.name: branch.joint for branch in topology.branches}
-    path = [name for name in reversed(topology.path(tip)) if kinds[name].info.nq]
-    while path and not kinds[path[0]].info.constraints:
-        path.pop(0)
-    for name in path:
-        if kinds[name].info.nq != kinds[name].info.nv:
-            raise ModelError(
-                f"A {kinds[name].kind} joint has a quaternion, which has no textbook form.",
-                where=f"joint '{name}'",
-                remedy="Replace it by three revolute joints.",
-            )
-    if not path:
-        raise ModelError(f"No joint moves '{tip}'.", where="tip", remedy="Choose another frame.")
-    return path
-
-
 def _variables(model: Model, topology: Topology, tip: str) -> tuple[Variable, ...]:
     from core.multibody.tree_of_model import offsets
 
     where = offsets(topology)
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
-    path = [name for name in _moving_path(topology, tip) if kinds[name].mimic is None]
+    path = [name for name in moving_path(topology, tip) if kinds[name].mimic is None]
     wanted = _requested_symbols(model)
     taken = {parameter.name for parameter in topology.model.parameters} | {WORLD}
     result: list[Variable] = []

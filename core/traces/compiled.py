@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,10 +25,10 @@ from core.multibody.coordinates import Coordinates
 from core.multibody.parameter_values import Values, parameter_values
 from core.multibody.topology import Loop, Topology, topology_of
 from core.traces import long_machines
-from core.traces.native_entry import Entry, entry_of
-from core.traces.not_finite import singular
 from core.traces.program import program_of
-from core.traces.rest_states import at_rest
+
+if TYPE_CHECKING:
+    from core.traces.native_entry import Entry
 
 Result = TypeVar("Result")
 
@@ -204,6 +204,8 @@ class Compiled:
         """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
         where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
         those of `near` (…, nx), default next to rest positions."""
+        from core.traces.rest_states import at_rest
+
         context = self.program.tracer
         return at_rest(self.call, context, self.coordinates, q, v, p, self.parameter_values(p), t, near)
 
@@ -261,11 +263,15 @@ class Compiled:
 
         Raises SimulationError if it has no machine code.
         """
+        from core.traces.native_entry import entry_of
+
         self.compile(function)
         return entry_of(function, self.evaluator(function).code, p, self.program.failures.get(function, ""))
 
     def _failed(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""
+        from core.traces.not_finite import singular
+
         bad = int(np.argmin(np.isfinite(out).all(axis=1)))
         given = {argument: state[bad] for argument, state in zip(signature.arguments, states, strict=True)}
         t = float(given["t"][0]) if "t" in given else 0.0

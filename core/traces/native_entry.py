@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.block_code import BlockCode
 from core.codegen.evaluator import Code
-from core.codegen.object_code import MachineCode
 from core.errors import SimulationError
 
 Array = NDArray[np.float64]
@@ -46,6 +44,9 @@ def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
 
     Raises SimulationError if it has no machine code. failure : why, if that is known
     """
+    from core.codegen.block_code import BlockCode
+    from core.codegen.machine_code import MachineCode
+
     if isinstance(code, MachineCode):
         return single(code.single_address, code.sizes, code.size, p, code)
     if isinstance(code, BlockCode):

@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen import background, llvm_ir
-from core.codegen.block_code import BlockCode, BlockInterpreter
+from core.codegen import background
 from core.codegen.blocks import Table
 from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
-from core.codegen.instructions import instructions_of
-from core.codegen.object_code import Library, MachineCode
 from core.codegen.signature import Signature
 from core.elements.constraints.kinematic_constraint import Row
 from core.model import Body, Joint, Model
@@ -117,16 +114,24 @@ class Program:
             self._waiting[name].set()
 
     def _machine_code(self, trace: Trace) -> Code:
+        from core.codegen import llvm_ir
+        from core.codegen.block_code import BlockCode
+        from core.codegen.instructions import instructions_of
+        from core.codegen.machine_code import MachineCode
+        from core.codegen.object_code import Library
+
         checked = trace.signature.checked
         if isinstance(trace.content, Table):
             return BlockCode(trace.content, checked=checked)
         sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
-        text = llvm_ir.module(instructions_of(trace.content), sizes, size, checked=checked)
-        return MachineCode(Library(text), sizes, size)
+        instructions = instructions_of(trace.content)
+        text = llvm_ir.module(instructions, sizes, size, checked=checked)
+        return MachineCode(Library(text), sizes, size, len(instructions))
 
     def ready(self, names: Iterable[str] | None = None) -> bool:
         """True when these functions (default: all asked for so far) run as machine code."""
-        return all(isinstance(self._codes.get(name), MachineCode | BlockCode) for name in names or list(self._codes))
+        codes = [self._codes.get(name) for name in names or list(self._codes)]
+        return not any(code is None or code.interpreted for code in codes)
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
         """Compile these functions here and now, or wait for the thread that has them in hand."""
@@ -137,6 +142,8 @@ class Program:
 
 def _interpreter(trace: Trace) -> Code:
     if isinstance(trace.content, Table):
+        from core.codegen.block_code import BlockInterpreter
+
         return BlockInterpreter(trace.content, checked=trace.signature.checked)
     return Interpreter(trace.content, checked=trace.signature.checked)
 

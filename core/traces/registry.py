@@ -6,12 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from core import later
 from core.codegen.signature import Signature
 from core.mechanics.crba import SCREW
 from core.spatial.scalar import Scalar
-from core.traces import constraint_equations, dynamics, junctions, kinematics
-from core.traces.jacobians import slopes
-from core.traces.joint_wrenches import wrenches
 from core.traces.trace_context import TraceContext
 
 Shape = tuple[int, ...]
@@ -70,68 +68,76 @@ def _slopes(context: TraceContext, _: str) -> Shape:
     return states, states + len(context.constraints.rows)
 
 
+_of = partial(later.function, __package__)
+"""A trace of this package."""
+
 FUNCTIONS: dict[str, Traced] = {
     # where all is, and how it moves
-    "poses": Traced("q", lambda c, _: (_frames(c), 4, 4), kinematics.poses),
-    "joint_poses": Traced("q", lambda c, _: _joints(c, 2, 4, 4), kinematics.joint_poses),
-    "jacobian": Traced("q", lambda c, _: (6, c.tree.nv), kinematics.jacobian),
-    "frames_jacobian": Traced("q", lambda c, _: (_frames(c), 6, c.tree.nv), kinematics.frames_jacobian),
-    "frame_acceleration": Traced("qvu", lambda *_: (6,), kinematics.frame_acceleration, whole=True),
-    "center": Traced("q", lambda *_: (3,), kinematics.center, checked=True),
-    "rate": Traced("qv", _positions, kinematics.rate, whole=True),
-    "screws": Traced("q", lambda c, _: (sum(link.law.nv for link in c.tree.links), SCREW), kinematics.screws_of),
-    "sensor": Traced("qvu", lambda c, sensor: (3, c.components(sensor)), kinematics.sensor, whole=True),
-    "joint_measure": Traced("qvu", _joint_measure, kinematics.joint_measure),
+    "poses": Traced("q", lambda c, _: (_frames(c), 4, 4), _of("kinematics.poses")),
+    "joint_poses": Traced("q", lambda c, _: _joints(c, 2, 4, 4), _of("kinematics.joint_poses")),
+    "jacobian": Traced("q", lambda c, _: (6, c.tree.nv), _of("kinematics.jacobian")),
+    "frames_jacobian": Traced("q", lambda c, _: (_frames(c), 6, c.tree.nv), _of("kinematics.frames_jacobian")),
+    "frame_acceleration": Traced("qvu", lambda *_: (6,), _of("kinematics.frame_acceleration"), whole=True),
+    "center": Traced("q", lambda *_: (3,), _of("kinematics.center"), checked=True),
+    "rate": Traced("qv", _positions, _of("kinematics.rate"), whole=True),
+    "screws": Traced("q", lambda c, _: (sum(link.law.nv for link in c.tree.links), SCREW), _of("kinematics.screws_of")),
+    "sensor": Traced("qvu", lambda c, sensor: (3, c.components(sensor)), _of("kinematics.sensor"), whole=True),
+    "joint_measure": Traced("qvu", _joint_measure, _of("kinematics.joint_measure")),
     # masses and forces; ideal: without passive joint forces; regularised: friction as runs take it
-    "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), dynamics.mass_matrix),
-    "inverse_dynamics": Traced("qvu", _speeds, dynamics.inverse, loaded=True),
-    "inverse_dynamics_ideal": Traced("qvu", _speeds, partial(dynamics.inverse, resist=False)),
-    "forward_dynamics": Traced("qvu", _speeds, dynamics.forward, loaded=True, checked=True),
-    "forward_dynamics_ideal": Traced("qvu", _speeds, partial(dynamics.forward, resist=False), checked=True),
+    "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), _of("dynamics.mass_matrix")),
+    "inverse_dynamics": Traced("qvu", _speeds, _of("dynamics.inverse"), loaded=True),
+    "inverse_dynamics_ideal": Traced("qvu", _speeds, partial(_of("dynamics.inverse"), resist=False)),
+    "forward_dynamics": Traced("qvu", _speeds, _of("dynamics.forward"), loaded=True, checked=True),
+    "forward_dynamics_ideal": Traced("qvu", _speeds, partial(_of("dynamics.forward"), resist=False), checked=True),
     "forward_dynamics_regularised": Traced(
-        "qvu", _speeds, partial(dynamics.forward, regularise=True), loaded=True, checked=True
+        "qvu", _speeds, partial(_of("dynamics.forward"), regularise=True), loaded=True, checked=True
     ),
-    "bias": Traced("qv", _speeds, dynamics.bias, loaded=True),
-    "bias_ideal": Traced("qv", _speeds, partial(dynamics.bias, resist=False)),
-    "bias_regularised": Traced("qv", _speeds, partial(dynamics.bias, regularise=True), loaded=True),
-    "gravity": Traced("q", _speeds, dynamics.gravity),
-    "energy": Traced("qv", lambda *_: (2,), dynamics.energy, loaded=True),
-    "momentum": Traced("qv", lambda *_: (6,), dynamics.momentum_of),
-    "wrenches": Traced("qvu", lambda c, _: _joints(c, 6), wrenches, loaded=True),
-    "wrenches_ideal": Traced("qvu", lambda c, _: _joints(c, 6), partial(wrenches, resist=False)),
+    "bias": Traced("qv", _speeds, _of("dynamics.bias"), loaded=True),
+    "bias_ideal": Traced("qv", _speeds, partial(_of("dynamics.bias"), resist=False)),
+    "bias_regularised": Traced("qv", _speeds, partial(_of("dynamics.bias"), regularise=True), loaded=True),
+    "gravity": Traced("q", _speeds, _of("dynamics.gravity")),
+    "energy": Traced("qv", lambda *_: (2,), _of("dynamics.energy"), loaded=True),
+    "momentum": Traced("qv", lambda *_: (6,), _of("dynamics.momentum_of")),
+    "wrenches": Traced("qvu", lambda c, _: _joints(c, 6), _of("joint_wrenches.wrenches"), loaded=True),
+    "wrenches_ideal": Traced("qvu", lambda c, _: _joints(c, 6), partial(_of("joint_wrenches.wrenches"), resist=False)),
     # force elements and their states
-    "forces": Traced("qvxt", lambda c, _: (c.observed,), dynamics.observed),
+    "forces": Traced("qvxt", lambda c, _: (c.observed,), _of("dynamics.observed")),
     "event_indicators": Traced(
-        "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), dynamics.event_indicators, whole=True
+        "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), _of("dynamics.event_indicators"), whole=True
     ),
-    "states": Traced("qvxt", _states, junctions.states, whole=True),
-    "stretched": Traced("qvxt", _states, junctions.stretched, whole=True),
-    "settle": Traced("qvxt", _states, junctions.settle, whole=True),
+    "states": Traced("qvxt", _states, _of("junctions.states"), whole=True),
+    "stretched": Traced("qvxt", _states, _of("junctions.stretched"), whole=True),
+    "settle": Traced("qvxt", _states, _of("junctions.settle"), whole=True),
     "junctions": Traced(
-        "qvxt", lambda c, _: (_at_junctions(c), _at_junctions(c)), junctions.balance_jacobian, whole=True
+        "qvxt", lambda c, _: (_at_junctions(c), _at_junctions(c)), _of("junctions.balance_jacobian"), whole=True
     ),
-    "balance": Traced("qvxt", lambda c, _: (_at_junctions(c), 1 + _at_junctions(c)), junctions.at_rest, whole=True),
+    "balance": Traced(
+        "qvxt", lambda c, _: (_at_junctions(c), 1 + _at_junctions(c)), _of("junctions.at_rest"), whole=True
+    ),
     # what holds
-    "constraint_residual": Traced("qt", _rows, constraint_equations.constraint_residual, whole=True),
+    "constraint_residual": Traced("qt", _rows, _of("constraint_equations.constraint_residual"), whole=True),
     "constraint_jacobian": Traced(
-        "q", lambda c, _: (len(c.constraints.rows), c.tree.nv), constraint_equations.constraint_jacobian, whole=True
+        "q",
+        lambda c, _: (len(c.constraints.rows), c.tree.nv),
+        _of("constraint_equations.constraint_jacobian"),
+        whole=True,
     ),
-    "constraint_bias": Traced("qvt", _rows, constraint_equations.constraint_bias, whole=True),
-    "constraint_time": Traced("t", _rows, constraint_equations.constraint_time, whole=True),
+    "constraint_bias": Traced("qvt", _rows, _of("constraint_equations.constraint_bias"), whole=True),
+    "constraint_time": Traced("t", _rows, _of("constraint_equations.constraint_time"), whole=True),
     "constraint_motion": Traced(
         "q",
         lambda c, _: (sum(rows.stop - rows.start for *_, rows in c.constraints.sides()), 6),
-        constraint_equations.constraint_motion,
+        _of("constraint_equations.constraint_motion"),
         whole=True,
     ),
     "constraint_origins": Traced(
         "q",
         lambda c, _: (sum(1 for _ in c.constraints.sides()), 3),
-        constraint_equations.constraint_origins,
+        _of("constraint_equations.constraint_origins"),
         whole=True,
     ),
     # for implicit integrators
-    "slopes": Traced("qvulxt", _slopes, slopes, whole=True),
+    "slopes": Traced("qvulxt", _slopes, _of("jacobians.slopes"), whole=True),
 }
 """Name → function. A name with a detail after a colon, e.g. "jacobian:tool", is that of one frame, sensor or joint."""
 

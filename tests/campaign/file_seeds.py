@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -142,7 +143,13 @@ def runs() -> list[Seed]:
     """Runs of a few samples, with and without what is computed from them."""
     from core.files import load
     from core.simulation import simulate
-    from core.simulation.run.run_file import _hdf5
 
     run = simulate(load(EXAMPLES / "pendulum.kst"), duration=0.05, step=0.01, method="rk4")
-    return [Seed("run", ".h5", _hdf5(run, channels)) for channels in ((), ("energy.total", "energy.kinetic"))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.h5")
+
+        def saved(channels: tuple[str, ...]) -> bytes:
+            run.save(path, channels)
+            return path.read_bytes()
+
+        return [Seed("run", ".h5", saved(channels)) for channels in ((), ("energy.total", "energy.kinetic"))]

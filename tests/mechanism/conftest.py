@@ -6,5 +6,7 @@ from core.codegen import background
 
 
 @pytest.fixture(autouse=True)
-def quiet_compiler(monkeypatch):
-    monkeypatch.setattr(background, "PAUSE", 30.0)
+def quiet_compiler():
+    background.hold(30.0)
+    yield
+    background.hold(background.PAUSE)

@@ -10,7 +10,7 @@ import trimesh
 
 from core.codegen import background
 from core.codegen.evaluator import Interpreter
-from core.codegen.object_code import MachineCode
+from core.codegen.machine_code import MachineCode
 from core.errors import ModelError, SimulationError
 from core.files import loads
 from core.mechanism import Mechanism
@@ -300,9 +300,8 @@ def test_long_chains_are_linear_and_right(count):
     np.testing.assert_allclose(J[3:] @ v, rate, atol=1e-5 * np.max(np.abs(rate)))
 
 
-def test_machine_code_arrives_in_the_background(monkeypatch):
-    monkeypatch.setattr(background, "PAUSE", 0.0)
-    monkeypatch.setattr(background, "_worker", None)  # not the one that waits
+def test_machine_code_arrives_in_the_background():
+    background.resume()
     program.forget()
     mech = Mechanism(tree(12, ("revolute",), 3))
     q, v, u = state(mech)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from core.errors import KinetostatError
 from core.files.meshes.lookup import resolve_mesh
-from core.files.meshes.meshes import MeshPart, load_mesh
 from viz.drawlist import geometry as g
 from viz.drawlist.item import Item, forms_in
 from viz.meshes import shape_files
 from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import coloured, joined, surface, with_normals
+
+if TYPE_CHECKING:
+    from core.files.meshes.meshes import MeshPart
 
 UNCOLOURED = (0.72, 0.74, 0.77, 1.0)
 """Parts without a colour in a file whose other parts have one."""
@@ -24,6 +27,8 @@ def read(form: g.MeshFile) -> vtkPolyData:
     """The mesh of a file; the wire placeholder if it is missing or broken (see `problem`)."""
     if problem(form):
         return form_mesh(g.MissingMesh(form.size))
+    from core.files.meshes.meshes import load_mesh
+
     path = resolve_mesh(form.file, form.origin)
     assert path is not None
     parts = load_mesh(path).parts
@@ -33,6 +38,8 @@ def read(form: g.MeshFile) -> vtkPolyData:
 
 def problem(form: g.MeshFile) -> str:
     """Why a mesh file cannot be drawn; "" if it can."""
+    from core.files.meshes.meshes import load_mesh
+
     path = resolve_mesh(form.file, form.origin)
     if path is None:
         return f"The mesh file '{form.file}' is not found."

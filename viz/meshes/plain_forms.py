@@ -31,16 +31,28 @@ def _box(form: g.Box) -> vtkPolyData:
     cut = min(form.bevel, 0.45 * float(half.min()) * 2.0)
     if cut <= 0.0:
         return with_normals(_cuboid(half))
-    from scipy.spatial import ConvexHull
-
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     corners = np.concatenate([signs * (half - cut * (1 - np.eye(3)[k])) for k in range(3)])
-    hull = ConvexHull(corners)
-    faces = hull.simplices.copy()
+    faces = _bevelled_faces()
     a, b, c = (corners[faces[:, k]] for k in range(3))
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a) < 0
     faces[inward] = faces[inward][:, ::-1]
     return with_normals(surface(corners, faces), feature_angle=30.0)
+
+
+def _bevelled_faces() -> np.ndarray:
+    """(44, 3) the triangles of a box with its edges cut off, turned either way: point 8 k + c lies at corner c, whose
+    bits say the side in x, y, z, in the face across axis k."""
+    bits = (4, 2, 1)
+    triangles = [[c, 8 + c, 16 + c] for c in range(8)]
+    quads = []
+    for k, (one, other) in enumerate(((1, 2), (0, 2), (0, 1))):
+        u, v, w = bits[one], bits[other], bits[k]
+        quads += [[8 * k + c for c in (s, s + u, s + u + v, s + v)] for s in (0, w)]
+        for s in (0, u, v, u + v):
+            quads.append([8 * one + s, 8 * one + s + w, 8 * other + s + w, 8 * other + s])
+    triangles += [each for a, b, c, d in quads for each in ([a, b, c], [a, c, d])]
+    return np.array(triangles)
 
 
 def _cuboid(half: np.ndarray) -> vtkPolyData:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 
 from core.errors import KinetostatError
-from core.robotica.shape_file import LineShape, read_shape
 from viz.drawlist import geometry as g
 from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import joined, moved, swept, vtk_points, with_normals
 from viz.placement import shifted
+
+if TYPE_CHECKING:
+    from core.robotica.shape_file import LineShape
 
 POINT = 1.8
 """Radius of a point's ball, of the lines' rods."""
@@ -19,6 +23,8 @@ POINT = 1.8
 
 def problem(form: g.ShapeFile) -> str:
     """Why a file cannot be drawn; "" if it can."""
+    from core.robotica.shape_file import read_shape
+
     try:
         read_shape(form.path)
     except KinetostatError as error:
@@ -28,6 +34,8 @@ def problem(form: g.ShapeFile) -> str:
 
 def read(form: g.ShapeFile) -> vtkPolyData:
     """The shape of a file; the wire placeholder if it is missing or broken (see `problem`)."""
+    from core.robotica.shape_file import read_shape
+
     try:
         return drawn(read_shape(form.path), form.scale, form.thickness)
     except KinetostatError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -21,25 +22,21 @@ from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import State
-from app.panels.derivation.page import DerivationPage
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
-from app.viewport.derivation_scene import DerivationScene, legend
+from app.viewport.derivation_scene import DerivationScene
 from app.widgets.label import Label
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context
-from core.functions.results import Formulas
-from core.functions.rounding import without_dust
-from core.functions.subjects.derivation import assignment, shown
-from core.functions.subjects.robot_formulas import robot_of
-from core.symbolic.derivation import Step, numbers, steps, values_at
-from core.symbolic.derivation_pictures import picture
-from core.symbolic.robot import Robot
 
 if TYPE_CHECKING:
+    from app.panels.derivation.page import DerivationPage
     from app.viewport.stage import Stage
     from app.workbench import Workbench
+    from core.functions.results import Formulas
+    from core.symbolic.derivation import Step
+    from core.symbolic.robot import Robot
 
 EMPTY = (
     "How the equations of this machine come about, step by step: frames, A matrices, forward kinematics, the Jacobian "
@@ -90,21 +87,28 @@ class DerivationPanel(QWidget):
         self.list.currentRowChanged.connect(self._chosen)
         self.list.installEventFilter(self)
         PlainKeys(self.list, typing=False)
-        self.page = DerivationPage(self._session)
-        self.page.back.clicked.connect(lambda: self.step(-1))
-        self.page.forward.clicked.connect(lambda: self.step(1))
-        self.page.symbols.activated.connect(lambda _: self.begin(anew=True))
-        self.page.close_.clicked.connect(self.end)
-        self.page.stop.clicked.connect(self._stopped)
-        split = QSplitter()
-        split.addWidget(self.list)
-        split.addWidget(self.page)
-        split.setSizes([170, 700])
-        split.setStretchFactor(1, 1)
-        split.setChildrenCollapsible(False)
+        self._split = QSplitter()
+        self._split.addWidget(self.list)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty())
-        self._stack.addWidget(split)
+        self._stack.addWidget(self._split)
+
+    @cached_property
+    def page(self) -> DerivationPage:
+        """The page of the chosen step, made with the first replay: symbols and their pictures take long to load."""
+        from app.panels.derivation.page import DerivationPage
+
+        page = DerivationPage(self._session)
+        page.back.clicked.connect(lambda: self.step(-1))
+        page.forward.clicked.connect(lambda: self.step(1))
+        page.symbols.activated.connect(lambda _: self.begin(anew=True))
+        page.close_.clicked.connect(self.end)
+        page.stop.clicked.connect(self._stopped)
+        self._split.addWidget(page)
+        self._split.setSizes([170, 700])
+        self._split.setStretchFactor(1, 1)
+        self._split.setChildrenCollapsible(False)
+        return page
 
     def _empty(self) -> QWidget:
         page = QWidget()
@@ -142,6 +146,8 @@ class DerivationPanel(QWidget):
         context = self.context()
         reason = FUNCTIONS["derivation"].unavailable(context)
         if not reason:
+            from core.functions.subjects.robot_formulas import robot_of
+
             try:
                 self.robot = robot_of(context, "", str(self.page.symbols.currentData()), True)
             except KinetostatError as error:
@@ -149,6 +155,8 @@ class DerivationPanel(QWidget):
         if self.robot is None:
             self._reason.setText(reason)
             return
+        from core.symbolic.derivation import steps
+
         self.steps = steps(self.robot)
         self._fill()
         self.scene.measure()
@@ -163,7 +171,8 @@ class DerivationPanel(QWidget):
         self._cancel()
         was, self.robot = self.on, None
         self._known.clear()
-        self.page.show_formula(None)
+        if was:
+            self.page.show_formula(None)
         self._reason.setText(EMPTY)
         self._stack.setCurrentIndex(0)
         self.scene.show(None)
@@ -201,6 +210,8 @@ class DerivationPanel(QWidget):
         self.page.show_step(step, row, len(self.steps))
         self.refresh()
         if not step.what:
+            from core.functions.subjects.derivation import assignment
+
             assert self.robot is not None
             self.page.show_tables(assignment(self.context(), self.robot), self._view.settings)
             return
@@ -214,6 +225,8 @@ class DerivationPanel(QWidget):
         robot, step = self.robot, self.steps[row]
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Formulas | None:
+            from core.functions.subjects.derivation import shown
+
             assert robot is not None
             robot.chain.watch = lambda: _stop(cancelled)
             return shown(robot, step)
@@ -252,6 +265,11 @@ class DerivationPanel(QWidget):
         step = self.current
         if step is None or self.robot is None:
             return
+        from app.viewport.derivation_scene import legend
+        from core.functions.rounding import without_dust
+        from core.symbolic.derivation import numbers, values_at
+        from core.symbolic.derivation_pictures import picture
+
         session = self._session
         try:
             shown_picture = picture(self.robot, session.mech, step, session.q, session.p)

@@ -13,8 +13,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVB
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State
-from app.formulas.matrix import formulas
-from app.panels.output.card import ResultCard
 from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
@@ -24,6 +22,7 @@ from app.widgets.laid_out import lay_out
 from core.functions.results import Result
 
 if TYPE_CHECKING:
+    from app.panels.output.card import ResultCard
     from app.workbench import Workbench
 
 MOST_CARDS = 60
@@ -112,7 +111,13 @@ class OutputPanel(QWidget):
         slices().drop(self)
         for card in self.cards:
             card.close()
-        formulas().wait()
+        if self._any:
+            from app.formulas.matrix import formulas
+
+            formulas().wait()
+
+    _any = False
+    """Whether there ever was a card."""
 
     # ----------------------------------------------------------------------------- verbs
 
@@ -123,6 +128,9 @@ class OutputPanel(QWidget):
                 card.show_result(result)
                 return
         result = result if result.card else dataclasses.replace(result, card=new_card())
+        from app.panels.output.card import ResultCard
+
+        self._any = True
         card = ResultCard(result, self._session, self._answers, self._settings)
         card.removed.connect(lambda: self._remove(card))
         self.cards.append(card)

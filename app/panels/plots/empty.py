@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.plain_text import as_tip
 from app.plotting.channels import likely
-from app.plotting.series import part
 from app.preferences.icons import icon
 from app.widgets.label import Label
+from core.simulation.run.growing_run import part
 from core.simulation.run.run import Run
 
 WITHOUT_RUN = (

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.document.session import Session
-from app.plotting import export, formats
-from app.plotting.chart import Chart
+from app.plotting import formats
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from core.errors import KinetostatError
+
+if TYPE_CHECKING:
+    from app.plotting.chart import Chart
 
 
 def fill_exports(
     menu: QMenu, session: Session, charts: Callable[[], list[Chart]], ask: Callable[[list[Chart]], None]
 ) -> None:
     """Entries that copy charts, or ask where to write them."""
-    menu.addAction(icon("copy"), "Copy", lambda: attempt(session, lambda: export.copy(charts())))
+
+    def copy() -> None:
+        from app.plotting import export
+
+        export.copy(charts())
+
+    menu.addAction(icon("copy"), "Copy", lambda: attempt(session, copy))
     menu.addAction(icon("export"), "Export…", lambda: ask(charts()))
 
 

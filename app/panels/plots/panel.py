@@ -9,7 +9,6 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
@@ -22,9 +21,7 @@ from app.panels.plots.empty import EmptyPlots
 from app.panels.plots.export_menu import ask_export, attempt, fill_exports
 from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
-from app.plotting import formats
 from app.plotting.area import PlotArea
-from app.plotting.chart import Chart
 from app.plotting.column_work import ColumnWork
 from app.plotting.curves import Curve, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
@@ -36,6 +33,7 @@ from app.preferences.theme import Theme
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:
+    from app.plotting.chart import Chart
     from app.workbench import Workbench
 
 EVERY = 33
@@ -147,6 +145,8 @@ class PlotsPanel(QWidget):
         self.refresh()
 
     def _add_chart(self) -> None:
+        from app.plotting.chart import Chart
+
         chart = Chart(self.theme.colors)
         index = len(self.charts)
         chart.seeked.connect(self.runs.seek)
@@ -405,6 +405,8 @@ class PlotsPanel(QWidget):
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
         """Write plots (default: all) to a file."""
         self.complete()
+        from app.plotting import formats
+
         return attempt(self.session, lambda: formats.save(charts or self.charts, path), f"Wrote {path}")
 
     def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
@@ -437,9 +439,6 @@ class PlotsPanel(QWidget):
 
 def _key(state: State) -> tuple[str, str]:
     return state.model.name, state.model.origin
-
-
-pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)
 
 
 def make(bench: Workbench) -> PlotsPanel:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPen, QPixmap
@@ -34,6 +36,7 @@ from app.widgets.label import Label, MarkupLabel
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
+from core.functions.context import Cancelled
 from core.functions.results import Result
 from core.functions.subjects.run_comparison import compared
 from core.simulation import Run
@@ -259,7 +262,16 @@ class RunsList(QWidget):
 
     def save_to(self, record: Record, path: Path) -> None:
         """Write a run beside the window."""
-        job = self._jobs.start("Saving the run", lambda progress, cancelled: record.run.save(path))
+
+        def work(progress: Any, cancelled: Callable[[], bool]) -> None:
+            def tell(part: float) -> None:
+                progress(part, path.name)
+                if cancelled():
+                    raise Cancelled
+
+            record.run.save(path, progress=tell)
+
+        job = self._jobs.start("Saving the run", work)
 
         def done(_: object) -> None:
             self._last = self._session.document, path.parent

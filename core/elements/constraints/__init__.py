@@ -6,5 +6,5 @@ from core.kinds import declared_in
 from core.model import CONSTRAINT_KINDS
 
 CONSTRAINTS: ElementKinds[ConstraintElement] = ElementKinds(
-    "constraint", ConstraintElement, *declared_in(__name__, __path__, "KIND"), rows=CONSTRAINT_KINDS
+    "constraint", ConstraintElement, lambda: declared_in(__name__, __path__, "KIND"), CONSTRAINT_KINDS
 )

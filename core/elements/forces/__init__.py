@@ -6,5 +6,5 @@ from core.kinds import declared_in
 from core.model import FORCE_KINDS
 
 FORCES: ElementKinds[ForceElement] = ElementKinds(
-    "force", ForceElement, *declared_in(__name__, __path__, "KIND"), rows=FORCE_KINDS
+    "force", ForceElement, lambda: declared_in(__name__, __path__, "KIND"), FORCE_KINDS
 )

@@ -7,12 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from core.errors import KinetostatError, ModelError
-from core.files.meshes.lookup import resolve_mesh
 from core.model import Body, Mesh, Shape
 from core.model.fields import Value
 from core.model.formula.evaluation import Numbers
 from core.spatial import inertia as inertias
-from core.spatial import mass_properties
 from core.spatial.inertia import Inertia, Symmetric3, about_center
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
@@ -61,6 +59,8 @@ class _Sizes:
             volume, center, tensor = _mesh_volume(mesh.file, self.values.origin, tuple(scale))
         except KinetostatError as error:
             raise error.at(where=self.where) from None
+        from core.spatial import mass_properties
+
         return mass_properties.from_volume(density, volume, center, tensor)
 
 
@@ -77,6 +77,7 @@ def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[floa
     """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file."""
     from trimesh import Trimesh
 
+    from core.files.meshes.lookup import resolve_mesh
     from core.files.meshes.meshes import load_mesh
 
     path = resolve_mesh(file, origin)

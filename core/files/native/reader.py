@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError, near_misses
-from core.files.assemblies import MOST_BODIES, bodies_of, with_content
-from core.files.meshes.lookup import resolve_mesh
 from core.files.native.migrations import VERSION, migrated
 from core.files.native.yaml_tree import Entries, Items, Node, Text, tree_of
 from core.files.source import Options, Reading, Source
@@ -208,6 +206,8 @@ class _Builder:
 
     def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
         """A sub-assembly with the machine of its file."""
+        from core.files.assemblies import MOST_BODIES, bodies_of, with_content
+
         try:
             filled, findings = with_content(made, self.file, self.options)
         except FileError as error:
@@ -313,6 +313,8 @@ class _Builder:
 
     def missing_meshes(self, model: Model) -> Iterator[Finding]:
         """A finding for every mesh that is not found (those of sub-assemblies were told by their readers)."""
+        from core.files.meshes.lookup import resolve_mesh
+
         brought = {body.name for assembly in model.assemblies for body in assembly.brought["bodies"]}
         for body in (b for b in model.expanded.bodies if b.name not in brought):
             for shape in body.shapes:

@@ -53,7 +53,7 @@ def _stop(context: Context) -> None:
 
 def needs_open_chain(context: Context) -> str:
     """Loops and quaternions have no symbols here."""
-    from core.symbolic.chain import obstacle
+    from core.analysis.moving_path import obstacle
 
     return obstacle(context.model)
 

@@ -18,10 +18,14 @@ from core.model import JOINT_KINDS
 from core.model.dimensions import common, rate
 from core.model.formula.expression import Node, evaluate, names, parse
 from core.simulation.run.element_channels import ElementChannels
+from core.simulation.run.growing_rows import BLOCK, blocks, gathered
+from core.simulation.run.long_channels import in_blocks
 
 Array = NDArray[np.float64]
 
 JOINT = ("q", "v", "a", "tau", "reaction")
+STORED = JOINT[:3]
+"""Quantities of a joint that samples hold."""
 FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
 WHOLE = (
     "energy.kinetic",
@@ -201,14 +205,23 @@ class Channels:
             self._kept[channel] = values
         return self._kept[channel]
 
+    @property
+    def _is_long(self) -> bool:
+        """Whether channels are computed block by block."""
+        return len(self.samples.time) > BLOCK
+
     def _value(self, channel: str) -> Array:
         found = self._named(channel)
-        return self._formula(channel) if found is None else np.array(found, dtype=float)
+        if found is None:
+            return self._formula(channel)
+        return found[:] if self._is_long else np.array(found, dtype=float)
 
     def _named(self, channel: str) -> Array | None:
         """The channel of this name; None if there is none."""
         if channel in ("time", "t"):
             return self.samples.time
+        if self._is_long and self._has(channel):
+            return self._of_many(channel)
         if channel in WHOLE:
             return self._whole(channel)
         if channel in self.elements.table:
@@ -231,6 +244,25 @@ class Channels:
                 return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
         return self._component(owner, what) if owner in self.names else None
 
+    def _of_many(self, channel: str) -> Array:
+        """A channel of a long run: columns of its samples as they lie there, others block by block."""
+        owner, _, what = channel.rpartition(".")
+        as_it_lies = what in STORED or (what == "tau" and not self.mech.model.expanded.drivers)
+        if as_it_lies and owner in self._moving and self.mech.compiled.coordinates.coupling(owner)[0] == owner:
+            rows = getattr(self.samples, what)[:, (self.mech.joint_q if what == "q" else self.mech.joint_v)(owner)]
+            return np.asarray(rows[:, 0] if rows.shape[1] == 1 else rows)
+        if channel not in self._kept:
+            given = self.mech.parameter_values() if self.p is None else self.p
+            self._kept[channel] = in_blocks(self.samples, lambda part: Channels(self.mech, given, part)[channel])
+        return self._kept[channel]
+
+    def _has(self, channel: str) -> bool:
+        """Whether it is a channel of its own, no part of one."""
+        owner, _, what = channel.rpartition(".")
+        of_joint = what in JOINT and owner in self.mech.joint_names
+        of_frame = what in FRAME and owner in self.mech.frame_names
+        return channel in WHOLE or channel in self.elements.table or of_joint or of_frame
+
     def _component(self, channel: str, suffix: str) -> Array | None:
         """One column of a channel of several, "tool.position.x"; None if it has no such column."""
         values = self[channel]
@@ -240,7 +272,8 @@ class Channels:
             return flat[:, suffixes.index(suffix)]
         if suffix not in MAGNITUDES or not set(MAGNITUDES[suffix]) <= set(suffixes):
             return None
-        return np.asarray(np.linalg.norm(flat[:, [suffixes.index(part) for part in MAGNITUDES[suffix]]], axis=1))
+        places = [suffixes.index(part) for part in MAGNITUDES[suffix]]
+        return gathered(np.asarray(np.linalg.norm(rows[:, places], axis=1)) for rows in blocks(flat))
 
     def _whole(self, channel: str) -> Array:
         q, v = self.samples.q, self.samples.v
@@ -386,7 +419,11 @@ def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], co
     if not columns:
         return np.full(count, float(ca.evalf(result)))
     function: Callable[..., Any] = ca.Function("f", list(symbols.values()), [result])
-    return np.array(function(*(ca.DM(column).T for column in columns.values())), dtype=float).reshape(-1)
+
+    def of(rows: slice) -> Array:
+        return np.array(function(*(ca.DM(column[rows]).T for column in columns.values())), dtype=float).reshape(-1)
+
+    return gathered(of(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
 
 
 def quaternions(rotations: Array) -> Array:

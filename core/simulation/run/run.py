@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
@@ -134,14 +134,21 @@ class Run:
             for suffix, column in zip(self.computed_channels.components(name, flat.shape[1]), flat.T, strict=True):
                 yield f"{name}.{suffix}", column
 
-    def save(self, path: str | os.PathLike[str], channels: Sequence[str] = ()) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        channels: Sequence[str] = (),
+        progress: Callable[[float], object] = lambda part: None,
+    ) -> None:
         """Write the run whole: .h5 (everything; can be loaded), .csv or .sim (SIMNON) with the channels given.
+
+        progress : called with the part done, 0 … 1; if it raises, no file is written
 
         Raises FileError.
         """
         from core.simulation.run.run_file import save
 
-        save(self, path_of(path), channels)
+        save(self, path_of(path), channels, progress)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:

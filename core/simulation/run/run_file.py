@@ -1,19 +1,21 @@
-"""Runs in files: HDF5 (whole runs, written in pieces), CSV and SIMNON (columns of numbers).
+"""Whole runs in HDF5 files: `time`, `q`, `v`, `a`, `tau`, the model as text, settings, statistics, and the channels
+asked for under `channels`.
 
-HDF5: `time`, `q`, `v`, `a`, `tau`, the model as text, settings, statistics, and the channels asked for under
-`channels`. While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at
-any time, also after the program was killed.
+While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at any time, also
+after the program was killed: its data then lies in many small pieces. Once a long run is over each lies in one, which
+is mapped when the file is opened, instead of read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -22,7 +24,10 @@ from core.files import dumps, loads
 from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.source import write_whole
 from core.mechanism import Mechanism
+from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, blocks
 from core.simulation.run.stored_numbers import check, model_text, numbers, stored
+from core.simulation.run.tables import SUFFIXES as TABLES
+from core.simulation.run.tables import write_table
 from core.simulation.run.unfinished_file import SIGNATURE
 from core.simulation.setup import Settings
 
@@ -34,8 +39,8 @@ VERSION = 1
 STATES = ("time", "q", "v", "a", "tau", "x")
 CHUNK = 256
 """Samples of one block of a file."""
-WHOLE, TABLES = (".h5", ".hdf5"), (".csv", ".sim", ".t")
-"""Suffixes of whole runs and of tables."""
+WHOLE = (".h5", ".hdf5")
+"""Suffixes of whole runs."""
 ROOM = 1 << 16
 """Bytes for which there must be room when a file begins."""
 INCOMPLETE = "the file was not finished"
@@ -69,7 +74,9 @@ class RunFile:
                 data = self.file[name]
                 first = len(data)
                 data.resize(first + len(values), axis=0)
-                data[first:] = values
+                for rows in blocks(values):
+                    data[first : first + len(rows)] = rows
+                    first += len(rows)
                 data.flush()
         except (OSError, RuntimeError) as error:
             self._abandon()
@@ -90,6 +97,7 @@ class RunFile:
         import h5py
 
         try:
+            Path(self.path).unlink(missing_ok=True)  # it may be mapped, and must stay as it is then
             Path(self.path).write_bytes(bytes(ROOM))
         except OSError:
             Path(self.path).unlink(missing_ok=True)
@@ -115,6 +123,22 @@ class RunFile:
         except (OSError, RuntimeError) as error:
             self._abandon()
             raise _unwritable(self.path, error) from None
+        if Path(self.path).stat().st_size > IN_MEMORY:
+            with contextlib.suppress(FileError, OSError):  # no room for both: what there is can be read as well
+                self._join()
+
+    def _join(self) -> None:
+        """Bring the pieces of each array together. Raises FileError, and the file is then untouched."""
+        import h5py
+
+        def write(stream: BinaryIO) -> None:
+            with h5py.File(self.path, "r") as pieces, h5py.File(stream, "w", libver="v110") as file:
+                described(file, self.mech, self.settings)
+                file.attrs["statistics"] = pieces.attrs["statistics"]
+                arrays = {name: pieces[name] for name in (*STATES, *map(kept, self.channels)) if name in pieces}
+                fill(file, arrays, lambda _: None)
+
+        write_whole(self.path, write)
 
 
 def kept(channel: str) -> str:
@@ -164,7 +188,7 @@ def load(path: str) -> Run:
             mech = Mechanism(loads(model_text(file, size), "kst", str(file.attrs["origin"])))
             kept = [name for name in STATES if name in file]
             count = min(len(stored(file, name, size)) for name in kept)  # a piece may have been cut short
-            arrays = {name: numbers(file, name, size, count) for name in kept}
+            arrays = {name: numbers(file, path, name, size, count) for name in kept}
             arrays |= {name: np.zeros((count, 0)) for name in STATES if name not in arrays}
             check(mech, settings, arrays)
     except (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -208,49 +232,35 @@ def prove(path: str) -> None:
         raise FileError("The run cannot be written: permission denied.", file=path, remedy="Save it in another folder.")
 
 
-def save(run: Run, path: str, channels: Sequence[str]) -> None:
-    """Write a run whole or not at all; the suffix of the path says how. Raises FileError."""
+def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float], object]) -> None:
+    """Write a run whole or not at all, piece by piece; the suffix of the path says how. Raises FileError."""
     prove(path)
     suffix = Path(path).suffix.lower()
-    if suffix in WHOLE:
-        write_whole(path, _hdf5(run, channels))
-    elif suffix == ".csv":
-        write_whole(path, csv(run, channels).encode())
-    else:
-        columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
-        names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
-        write_whole(
-            path, ('" ' + " ".join(name.replace(" ", "") for name in names) + "\n" + _rows(columns, " ")).encode()
-        )
+    if suffix not in WHOLE:
+        write_whole(path, lambda stream: write_table(stream, run, suffix, channels, progress))
+        return
+    rows = {name: values for name in STATES if (values := getattr(run, name)).shape[1:] != (0,)}
+    arrays = {name: values for name, values in rows.items() if len(values) == len(run.time)}
+    arrays |= {kept(name): run[name] for name in channels}
+
+    def write(stream: BinaryIO) -> None:
+        import h5py
+
+        with h5py.File(stream, "w", libver="v110") as file:
+            described(file, run.mech, run.settings)
+            file.attrs["statistics"] = json.dumps(run.summary())
+            fill(file, arrays, progress)
+
+    write_whole(path, write)
 
 
-def csv(run: Run, channels: Sequence[str]) -> str:
-    """Time and channels with commas between them, a line of names first; SI units."""
-    columns = [("time", run.time), *run.table(channels)]
-    head = ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns)
-    return head + "\n" + _rows(columns, ",")
-
-
-def _rows(columns: Sequence[tuple[str, Any]], separator: str) -> str:
-    """Numbers that read back exactly."""
-    lines = (separator.join(map(repr, row)) for row in zip(*(values.tolist() for _, values in columns), strict=True))
-    return "\n".join(lines) + "\n"
-
-
-def _hdf5(run: Run, channels: Sequence[str]) -> bytes:
-    """The bytes of the file, made in memory."""
-    import io
-
-    import h5py
-
-    memory = io.BytesIO()
-    with h5py.File(memory, "w", libver="v110") as file:
-        described(file, run.mech, run.settings)
-        file.attrs["statistics"] = json.dumps(run.summary())
-        for name in STATES:
-            values = getattr(run, name)
-            if len(values) == len(run.time) and values.shape[1:] != (0,):  # most machines have no x, HDF5 no empty rows
-                file.create_dataset(name, data=values)
-        for name in channels:
-            file.create_dataset(kept(name), data=run[name])
-    return memory.getvalue()
+def fill(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], object]) -> None:
+    """Put arrays, or data of another file, into an open one, each in one piece."""
+    total, done = sum(int(np.prod(rows.shape)) for rows in arrays.values()), 0
+    for name, rows in arrays.items():
+        data = file.create_dataset(name, rows.shape, "f8")
+        for first in range(0, len(rows), BLOCK):
+            part = np.asarray(rows[first : first + BLOCK], dtype=float)
+            data[first : first + len(part)] = part
+            done += part.size
+            progress(done / total)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.files.regular_file import MODEL
 from core.simulation.methods.method_table import METHODS, RECORDED
+from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, gathered, mapped_from
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
@@ -35,12 +36,19 @@ def stored(file: Any, name: str, size: int) -> Any:
     return data
 
 
-def numbers(file: Any, name: str, size: int, count: int) -> NDArray[np.float64]:
-    """The first rows of stored numbers. Raises ValueError if they are none."""
+def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[np.float64]:
+    """The first rows of stored numbers: many are not read, but mapped as they lie in the file. Raises ValueError if
+    they are none."""
     data = stored(file, name, size)
     if data.dtype.kind not in "fi":
         raise ValueError(f"'{name}' holds no numbers")
-    return np.array(data[:count], dtype=float)
+    shape = (count, *data.shape[1:])
+    if 8 * math.prod(shape) <= IN_MEMORY:
+        return np.array(data[:count], dtype=float)
+    offset = data.id.get_offset()  # of what lies there in one piece
+    if offset is not None and data.dtype == np.dtype("<f8"):
+        return mapped_from(path, offset, shape)
+    return gathered(np.array(data[first : min(first + BLOCK, count)], dtype=float) for first in range(0, count, BLOCK))
 
 
 def model_text(file: Any, size: int) -> str:
@@ -59,7 +67,7 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
         if arrays[name].shape[1:] != (width,):
             raise ValueError(f"'{name}' has rows of {arrays[name].shape[1:]} numbers, the machine has {width}")
     time = arrays["time"]
-    if time.ndim != 1 or not len(time) or not np.isfinite(time).all() or np.any(np.diff(time) < 0.0):
+    if time.ndim != 1 or not len(time) or not _grow(time):
         raise ValueError("its times do not grow")
     if settings.method not in METHODS and settings.method != RECORDED.id:
         raise ValueError(f"its method '{str(settings.method)[:40]}' is not known")
@@ -68,6 +76,12 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
         raise ValueError("its parameters are not those of the machine")
     if not all(map(_is_number, (settings.duration, settings.rtol, settings.atol, settings.output, settings.start))):
         raise ValueError("its settings are no numbers")
+
+
+def _grow(times: NDArray[np.float64]) -> bool:
+    """Whether times are finite, and none lies before the one before it."""
+    parts = (times[max(first - 1, 0) : first + BLOCK] for first in range(0, len(times), BLOCK))
+    return all(np.isfinite(part).all() and bool(np.all(np.diff(part) >= 0.0)) for part in parts)
 
 
 def _is_number(value: object) -> bool:

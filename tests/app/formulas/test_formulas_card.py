@@ -267,7 +267,7 @@ def test_recognised_numbers_are_listed(qtbot, settings):
     part = panel.cards[0]._parts[0]
     assert part._recognised.text() == "Recognised numbers (1)"
     qtbot.waitUntil(part.isVisible)
-    QTest.mouseClick(part._recognised, Qt.MouseButton.LeftButton)
+    part._recognised.click()
     assert part.recognised.isVisible()
     assert "1/3" in part.recognised.text()
     panel.close()

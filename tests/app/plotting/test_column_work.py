@@ -11,9 +11,10 @@ from app.plotting import series as module
 from app.plotting.channels import components
 from app.plotting.column_work import ColumnWork
 from app.plotting.legend import WAITING
-from app.plotting.series import Series, expanded, is_stored, part
+from app.plotting.series import Series, expanded, is_stored
 from app.plotting.sheets import Sheet
 from core.errors import KinetostatError
+from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
 from tests.app.conftest import pump
 from tests.app.panels.plots.test_plots import motion
@@ -198,7 +199,9 @@ def test_columns_grow_with_their_run(two_link_run, monkeypatch):
         two_link_run.run = part(whole, slice(0, end))
         found, _ = series.pair(two_link_run, "joint1.q", HELD)
         assert len(found.x.rows) == len(found.y.rows) == end
-    assert computed.count(50) == 1  # the energy of what came; coordinates are there already
+    assert (
+        computed.count(51) == 1
+    )  # the energy of what came, with the last sample before; coordinates are there already
     assert found.y.rows == pytest.approx(whole[HELD])
     assert found.x.rows == pytest.approx(whole["joint1.q"])
 

@@ -20,10 +20,11 @@ from app.plotting import channels, export
 from app.plotting.clipping import clipped
 from app.plotting.curves import curves
 from app.plotting.dragged_channels import CHANNELS
-from app.plotting.series import Series, column, expanded, grown_from, part
+from app.plotting.series import Series, column, expanded, grown_from
 from app.plotting.sheets import Plot, Sheet
 from app.preferences.theme import LIGHT
 from app.widgets.elided import LEGIBLE
+from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
 
 AMPLITUDE, RATE = 0.7, 3.0
@@ -457,7 +458,7 @@ def test_a_growing_run_is_drawn_as_it_grows_without_computing_its_start_again(pl
     (chart,) = shown(plots)
     plots.runs.replace(record, run)
     (chart,) = shown(plots)
-    assert [count for name, count in asked if name == "energy.kinetic"] == [50, 70, 81]
+    assert [count for name, count in asked if name == "energy.kinetic"] == [50, 71, 82], "with the last sample before"
     assert chart.curves[0].y == pytest.approx(run["energy.kinetic"])
 
 

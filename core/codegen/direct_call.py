@@ -1,0 +1,258 @@
+"""Calls from Python straight into machine code: functions of Python's own kind, written as LLVM text.
+
+Such a function reads its arrays where they lie (buffer protocol), has an empty array copied for the result and hands
+both to the machine code: nothing is converted, nothing is copied, and every thread may call. Arguments that are not
+rows of as many floats as are needed, and results that must be finite and are not, take the general path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.object_code import Library
+
+Array = NDArray[np.float64]
+Path = Callable[..., Any]
+MOST = 6
+"""Arguments a function has at most (`core.codegen.signature`)."""
+_TABLE = 5
+"""Numbers that `block_batch` takes before the arguments: workspace, words, rows, places, how many."""
+_FLOATS = int.from_bytes(b"d\0", sys.byteorder)
+"""The buffer protocol's word for doubles, read as one number."""
+_FASTCALL = 0x80
+_INTERFACE = {
+    "PyTuple_GetItem": "ptr @{}(ptr, i64)",
+    "PyBytes_AsString": "ptr @{}(ptr)",
+    "PyObject_CheckBuffer": "i32 @{}(ptr)",
+    "PyObject_GetBuffer": "i32 @{}(ptr, ptr, i32)",
+    "PyBuffer_Release": "void @{}(ptr)",
+    "PyErr_Clear": "void @{}()",
+    "PyObject_CallNoArgs": "ptr @{}(ptr)",
+    "PyObject_Vectorcall": "ptr @{}(ptr, ptr, i64, ptr)",
+    "Py_DecRef": "void @{}(ptr)",
+}
+"""What is called of Python's interface (its stable part)."""
+
+_TEXT = """
+define ptr @{name}(ptr %self, ptr %arrays, i64 %count) nounwind {{
+  %buffers = alloca %buffer, i64 {most}
+  %result = alloca %buffer
+  %bytes = call ptr @PyTuple_GetItem(ptr %self, i64 0)
+  %record = call ptr @PyBytes_AsString(ptr %bytes)
+  %wanted = load i64, ptr %record
+  %right = icmp eq i64 %count, %wanted
+  br i1 %right, label %arguments, label %general
+
+arguments:
+  %i = phi i64 [0, %0], [%after, %accepted]
+  %taken = icmp eq i64 %i, %count
+  br i1 %taken, label %results, label %argument
+argument:
+  %at = getelementptr ptr, ptr %arrays, i64 %i
+  %array = load ptr, ptr %at
+  %has = call i32 @PyObject_CheckBuffer(ptr %array)
+  %none = icmp eq i32 %has, 0
+  br i1 %none, label %refused, label %take
+take:
+  %view = getelementptr %buffer, ptr %buffers, i64 %i
+  %status = call i32 @PyObject_GetBuffer(ptr %array, ptr %view, i32 12)  ; a shape and a format, contiguous
+  %got = icmp eq i32 %status, 0
+  br i1 %got, label %axes, label %unsuited
+unsuited:
+  call void @PyErr_Clear()
+  br label %refused
+axes:
+  %after = add i64 %i, 1
+  %axes_at = getelementptr %buffer, ptr %view, i32 0, i32 5
+  %number = load i32, ptr %axes_at
+  %row = icmp eq i32 %number, 1
+  br i1 %row, label %length, label %refused
+length:
+  %length_at = getelementptr %buffer, ptr %view, i32 0, i32 2
+  %size = load i64, ptr %length_at
+  %needed_at = getelementptr i64, ptr %record, i64 %after
+  %needed = load i64, ptr %needed_at
+  %fits = icmp eq i64 %size, %needed
+  br i1 %fits, label %format, label %refused
+format:
+  %format_at = getelementptr %buffer, ptr %view, i32 0, i32 6
+  %letters = load ptr, ptr %format_at
+  %named = icmp ne ptr %letters, null
+  br i1 %named, label %letter, label %refused
+letter:
+  %code = load i16, ptr %letters, align 1
+  %accepted_format = icmp eq i16 %code, {floats}
+  br i1 %accepted_format, label %accepted, label %refused
+accepted:
+  br label %arguments
+
+refused:
+  %begun = phi i64 [%i, %argument], [%i, %unsuited], [%after, %axes], [%after, %length], [%after, %format],
+    [%after, %letter]
+  call void @release(ptr %buffers, i64 %begun)
+  br label %general
+
+results:
+  %copy = call ptr @PyTuple_GetItem(ptr %self, i64 1)
+  %made = call ptr @PyObject_CallNoArgs(ptr %copy)
+  %some = icmp ne ptr %made, null
+  br i1 %some, label %fill, label %failed
+fill:
+  %ready = call i32 @PyObject_GetBuffer(ptr %made, ptr %result, i32 1)  ; writable
+  %open = icmp eq i32 %ready, 0
+  br i1 %open, label %evaluate, label %lost
+lost:
+  call void @Py_DecRef(ptr %made)
+  br label %failed
+failed:
+  call void @release(ptr %buffers, i64 %count)
+  ret ptr null
+evaluate:
+  %y = load ptr, ptr %result
+  %function_at = getelementptr ptr, ptr %record, i64 {function}
+  %function = load ptr, ptr %function_at
+  %p_at = getelementptr ptr, ptr %record, i64 {parameters}
+  %p = load ptr, ptr %p_at
+{further}
+  switch i64 %count, label %never [{cases}]
+{calls}
+never:
+  unreachable
+evaluated:
+  %bad = phi i64 {evaluated}
+  call void @PyBuffer_Release(ptr %result)
+  call void @release(ptr %buffers, i64 %count)
+  %finite = icmp eq i64 %bad, 0
+  br i1 %finite, label %good, label %wrong
+good:
+  ret ptr %made
+wrong:
+  call void @Py_DecRef(ptr %made)
+  br label %general
+
+general:
+  %way = call ptr @PyTuple_GetItem(ptr %self, i64 2)
+  %answer = call ptr @PyObject_Vectorcall(ptr %way, ptr %arrays, i64 %count, ptr null)
+  ret ptr %answer
+}}
+"""
+
+_RELEASE = """
+%buffer = type {ptr, ptr, i64, i64, i32, i32, ptr, ptr, ptr, ptr, ptr}
+
+define internal void @release(ptr %buffers, i64 %count) nounwind {
+  br label %next
+next:
+  %i = phi i64 [0, %0], [%after, %one]
+  %done = icmp eq i64 %i, %count
+  br i1 %done, label %end, label %one
+one:
+  %view = getelementptr %buffer, ptr %buffers, i64 %i
+  call void @PyBuffer_Release(ptr %view)
+  %after = add i64 %i, 1
+  br label %next
+end:
+  ret void
+}
+"""
+
+
+class _Definition(ctypes.Structure):
+    """Python's PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("documentation", ctypes.c_char_p),
+    )
+
+
+def path(
+    batch: int,
+    further: Sequence[int],
+    sizes: Sequence[int],
+    p: Array,
+    shape: Sequence[int],
+    general: Path,
+    keep: Any,
+) -> Path:
+    """A function of one state each of arrays with these sizes.
+
+    batch : address of a function of (1, 0, further…, arguments…, p, result), which gives the number of failures;
+    further : none, or what `block_batch` takes before the arguments; shape : of the result; general : the path for
+    everything else; keep : what must live as long as the addresses are used
+    """
+    if len(sizes) > MOST:
+        raise ValueError(f"{len(sizes)} arguments are too many")
+    wanted = [8 * size for size in sizes] + [0] * (MOST - len(sizes))
+    record = struct.pack(f"{MOST + 3 + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *further)
+    own = (record, np.empty(shape).copy, general, p, keep)
+    return _new()(ctypes.addressof(_definition(bool(further))), own, None)
+
+
+@cache
+def _definition(table: bool) -> _Definition:
+    """The function for straight code or for tables, as Python describes its own."""
+    return _Definition(b"evaluate", _library().address("call_table" if table else "call_straight"), _FASTCALL, None)
+
+
+@cache
+def _new() -> Callable[..., Any]:
+    address = ctypes.cast(ctypes.pythonapi.PyCFunction_NewEx, ctypes.c_void_p).value
+    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(address or 0)
+
+
+@cache
+def _library() -> Library:
+    for name in _INTERFACE:
+        llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
+    declarations = [f"declare {text.format(name)}" for name, text in _INTERFACE.items()]
+    return Library("\n".join([*declarations, _RELEASE, _text("call_straight", 0), _text("call_table", _TABLE)]))
+
+
+def _text(name: str, further: int) -> str:
+    """The function for machine code that takes so many further numbers before its arguments."""
+    first = MOST + 3
+    loads = [
+        f"  %further{k}_at = getelementptr i64, ptr %record, i64 {first + k}\n"
+        f"  %further{k} = load i64, ptr %further{k}_at"
+        for k in range(further)
+    ]
+    return _TEXT.format(
+        name=name,
+        most=MOST,
+        floats=_FLOATS,
+        function=MOST + 1,
+        parameters=MOST + 2,
+        further="\n".join(loads),
+        cases=" ".join(f"i64 {n}, label %call{n}" for n in range(MOST + 1)),
+        calls="\n".join(_call(n, further) for n in range(MOST + 1)),
+        evaluated=", ".join(f"[%failures{n}, %call{n}]" for n in range(MOST + 1)),
+    )
+
+
+def _call(count: int, further: int) -> str:
+    """Evaluate one state of so many arguments."""
+    lines = [f"call{count}:"]
+    for k in range(count):
+        lines += [
+            f"  %view{count}_{k} = getelementptr %buffer, ptr %buffers, i64 {k}",
+            f"  %input{count}_{k} = load ptr, ptr %view{count}_{k}",
+        ]
+    numbers = ["i64 1", "i64 0", *(f"i64 %further{k}" for k in range(further))]
+    arrays = [*(f"ptr %input{count}_{k}" for k in range(count)), "ptr %p", "ptr %y"]
+    lines += [
+        f"  %failures{count} = call i64 %function({', '.join([*numbers, *arrays])})",
+        "  br label %evaluated",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,84 @@
+"""Arrays of states, cut into pieces that all cores take part in.
+
+Every state is evaluated by the same code as by itself, so the numbers do not depend on the pieces.
+`KINETOSTAT_THREADS` says how many threads take part ("1": none but the calling one).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+PIECE = 1_000_000
+"""Operations a piece has at least: several times what it takes to wake a thread."""
+PIECES_A_THREAD = 4
+"""Pieces that an array is cut into for each thread: who is held up takes fewer."""
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+
+
+def threads() -> int:
+    """Threads that evaluate an array together: as many as said, else as there are cores that this process may use."""
+    given = os.environ.get("KINETOSTAT_THREADS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return cores or 1
+
+
+def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) -> int:
+    """The sum of `evaluate(first, number)` over pieces of `count` states of so many operations each.
+
+    The calling thread does all that no other one comes to: it never waits for threads that others keep busy.
+    """
+    most = count * operations // PIECE
+    if most < 2 or (together := threads()) < 2:
+        return evaluate(0, count)
+    number = min(most, PIECES_A_THREAD * together)
+    borders = [count * k // number for k in range(number + 1)]
+    pieces = deque(pairwise(borders))
+
+    def share() -> int:
+        found = 0
+        while True:
+            try:
+                first, end = pieces.popleft()
+            except IndexError:
+                return found
+            found += evaluate(first, end - first)
+
+    helpers: list[Future[int]] = []
+    with contextlib.suppress(RuntimeError):  # when the program ends there are no new threads
+        for _ in range(min(together, number) - 1):
+            helpers.append(_helpers(together - 1).submit(share))
+    found = share()
+    return found + sum(helper.result() for helper in helpers if not helper.cancel())
+
+
+def _helpers(count: int) -> ThreadPoolExecutor:
+    """The threads that all arrays share."""
+    from concurrent.futures import ThreadPoolExecutor  # arrays of this size are rare: it is not loaded at the start
+
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(count, "kinetostat-arrays")
+        return _pool
+
+
+def _forget() -> None:
+    """In a process forked from this one there are no threads."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

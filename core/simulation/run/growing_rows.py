@@ -1,0 +1,122 @@
+"""Rows that are added at the end: in memory while they are few, in a nameless file that is mapped when they are many.
+
+Memory is doubled when it is full, so that a thousand pieces cost as little as what they hold. What lies in the file
+takes no memory that the system could not use for something else, and is gone with the last view of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+IN_MEMORY = 1 << 23
+"""Bytes of rows that are kept in memory."""
+BLOCK = 1 << 15
+"""Rows of a long array that are worked on at once."""
+LASTING = "/var/tmp"
+"""For large temporary files, where there is such a folder: others may lie in memory."""
+
+
+class GrowingRows:
+    """`rows` (n, …) is a view that stays as it is when more are added: later ones are other views. Those of a file can
+    only be read."""
+
+    def __init__(self, first: Array) -> None:
+        self._file: Any = None
+        self._memory = first
+        self.rows = first
+
+    def extend(self, *pieces: Array) -> Array:
+        """Add rows, piece by piece; all there are now. Memory grows once at most.
+
+        Raises OSError, with the rows as they were, where the file cannot grow.
+        """
+        end = len(self.rows) + sum(map(len, pieces))
+        if end > len(self.rows):
+            small = self._file is None and end * row_size(self.rows) <= IN_MEMORY
+            self.rows = self._in_memory(pieces, end) if small else self._in_file(pieces, end)
+        return self.rows
+
+    def settled(self) -> Array:
+        """The rows, once no more will come: without the memory that was kept for others."""
+        if self._file is None and len(self.rows) < len(self._memory):
+            self._memory = self.rows = self.rows.copy()
+        return self.rows
+
+    def _in_memory(self, pieces: tuple[Array, ...], end: int) -> Array:
+        begin = len(self.rows)
+        if end > len(self._memory):
+            larger = np.empty((2 * end, *self.rows.shape[1:]))
+            larger[:begin] = self.rows
+            self._memory = larger
+        for piece in pieces:
+            self._memory[begin : begin + len(piece)] = piece
+            begin += len(piece)
+        return self._memory[:end]
+
+    def _in_file(self, pieces: tuple[Array, ...], end: int) -> Array:
+        file = self._file or scratch_file()
+        file.seek(0 if self._file is None else self.rows.nbytes)
+        wanted = (self.rows, *pieces) if self._file is None else pieces
+        for rows in itertools.chain.from_iterable(map(blocks, wanted)):
+            file.write(np.ascontiguousarray(rows, dtype=float).data)
+        file.flush()
+        self._file, self._memory = file, self.rows[:0]
+        return mapped(file, 0, (end, *self.rows.shape[1:]))
+
+
+def blocks(rows: Array) -> Iterator[Array]:
+    """The rows of an array, so many at once as are worked on."""
+    return (rows[k : k + BLOCK] for k in range(0, len(rows), BLOCK))
+
+
+def row_size(rows: Array) -> int:
+    """Bytes of one row."""
+    return int(np.prod(rows.shape[1:])) * rows.itemsize
+
+
+def is_long(rows: Array) -> bool:
+    """Whether an array holds more than is kept in memory."""
+    return int(rows.nbytes) > IN_MEMORY
+
+
+def scratch_file() -> Any:
+    """A file without a name, gone with the last who uses it; in `TMPDIR` if that is set."""
+    lasting = not os.environ.get("TMPDIR") and os.access(LASTING, os.W_OK)
+    return tempfile.TemporaryFile(prefix="kinetostat-", dir=LASTING if lasting else None)
+
+
+def mapped(file: Any, offset: int, shape: tuple[int, ...]) -> Array:
+    """Numbers of an open file as an array that can only be read; the file may be closed then.
+
+    offset : byte of the file where they begin. Raises ValueError where the file does not hold so many.
+    """
+    first = offset - offset % mmap.ALLOCATIONGRANULARITY
+    count = int(np.prod(shape))
+    if offset < 0 or offset + 8 * count > os.fstat(file.fileno()).st_size:
+        raise ValueError("the file is shorter than it says")
+    memory = mmap.mmap(file.fileno(), offset - first + 8 * count, access=mmap.ACCESS_READ, offset=first)
+    return np.frombuffer(memory, "<f8", count, offset - first).reshape(shape)
+
+
+def mapped_from(path: str | Path, offset: int, shape: tuple[int, ...]) -> Array:
+    """Numbers of a file as an array that can only be read. Raises OSError, ValueError."""
+    with open(path, "rb") as file:
+        return mapped(file, offset, shape)
+
+
+def gathered(pieces: Iterator[Array]) -> Array:
+    """Arrays after one another as one; of none or one that is what they are."""
+    rows = GrowingRows(next(pieces))
+    for piece in pieces:
+        rows.extend(piece)
+    return rows.settled()

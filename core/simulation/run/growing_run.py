@@ -1,0 +1,42 @@
+"""A run that is still computed, piece by piece."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from core.simulation.run.growing_rows import GrowingRows
+from core.simulation.run.run import Run, Statistics
+
+STATES = ("time", "q", "v", "a", "tau", "x")
+"""Of a run, with a row for each sample."""
+
+
+class GrowingRun:
+    """`run` is all there is of it; who has it keeps it as it is when it grows."""
+
+    def __init__(self, first: Run) -> None:
+        self._rows = {name: GrowingRows(getattr(first, name)) for name in STATES}
+        self._rows["time"] = GrowingRows(np.array(first.time))
+        self.run = first
+
+    def extend(self, piece: Run) -> Run:
+        """Add a piece that follows; the run there is now. Raises OSError, with the run as it was, if there is no room
+        for it."""
+        rows: Any = {name: rows.extend(getattr(piece, name)) for name, rows in self._rows.items()}
+        self.run = dataclasses.replace(self.run, **rows)
+        return self.run
+
+    def settled(self, statistics: Statistics) -> Run:
+        """The run, once nothing more will come."""
+        rows: Any = {name: rows.settled()[: len(self.run)] for name, rows in self._rows.items()}
+        return dataclasses.replace(self.run, statistics=statistics, **rows)
+
+
+def part(run: Run, samples: slice) -> Run:
+    """The run with some of its samples."""
+    count = len(run.time)
+    cut: dict[str, Any] = {name: rows[samples] for name in STATES if len(rows := getattr(run, name)) == count}
+    return dataclasses.replace(run, **cut)

@@ -1,0 +1,47 @@
+"""Runs as tables of numbers: CSV and SIMNON, written piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from core.simulation.run.growing_rows import BLOCK, Array
+
+if TYPE_CHECKING:
+    from core.simulation.run.run import Run
+
+CSV = ".csv"
+SUFFIXES = (CSV, ".sim", ".t")
+"""Of files of tables."""
+
+
+def write_table(
+    stream: BinaryIO, run: Run, suffix: str, channels: Sequence[str], progress: Callable[[float], object]
+) -> None:
+    """Write time and channels into an open file; the suffix says how."""
+    rows = 0
+    for text in (csv if suffix == CSV else _simnon)(run, channels):
+        stream.write(text.encode())
+        progress(min(rows / len(run), 1.0))
+        rows += BLOCK
+
+
+def csv(run: Run, channels: Sequence[str]) -> Iterator[str]:
+    """Time and channels with commas between them, a line of names first; SI units. Piece by piece."""
+    columns = [("time", run.time), *run.table(channels)]
+    yield ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns) + "\n"
+    yield from _rows([values for _, values in columns], ",")
+
+
+def _simnon(run: Run, channels: Sequence[str]) -> Iterator[str]:
+    columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
+    names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
+    yield '" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
+    yield from _rows([values for _, values in columns], " ")
+
+
+def _rows(columns: Sequence[Array], separator: str) -> Iterator[str]:
+    """Numbers that read back exactly."""
+    for first in range(0, len(columns[0]), BLOCK):
+        lists = (values[first : first + BLOCK].tolist() for values in columns)
+        yield "\n".join(separator.join(map(repr, row)) for row in zip(*lists, strict=True)) + "\n"
