@@ -40,14 +40,13 @@ class Machine:
 
     def member(self, name: str) -> Joint:
         """A joint by name. Raises ModelError."""
-        found = self._by_name.get(name)
-        if found is None:
-            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, [j.name for j in self.members]))
-        return found
+        if name not in self._by_name:
+            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, list(self._by_name)))
+        return self._by_name[name]
 
     @cached_property
     def _by_name(self) -> dict[str, Joint]:
-        return {joint.name: joint for joint in reversed(self.members)}
+        return {joint.name: joint for joint in self.members}
 
 
 class Offsets(NamedTuple):

@@ -10,25 +10,26 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from core.closed_forms.closed_forms import closed_forms_of
-from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
+from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
 from core.simulation.stepping.compilation import address
 from core.traces.compiled import Compiled
 from core.traces.native_entry import Entry, absent, entry_of
 
 if TYPE_CHECKING:
+    from core.simulation.equations.elimination import Elimination
     from core.traces.tracer import Tracer
 
 ORDER = (
     "torque",
     "rate",
     "forward_dynamics_regularised",
-    "mass_matrix",
+    "mass_entries",
     "bias_regularised",
     "constraint_residual",
-    "constraint_jacobian",
+    "constraint_entries",
     "constraint_bias",
     "reduced",
     "states",
@@ -80,12 +81,12 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     slopes = slopes and not program.tracer.long and compiled.nv > 0
     return {
         "rate": bool(compiled.coordinates.quaternions),
-        "mass_matrix": matrix or slopes,
+        "mass_entries": matrix or slopes,
         "slopes": slopes,
         "forward_dynamics_regularised": not matrix,
         "bias_regularised": matrix,
         "constraint_residual": rows,
-        "constraint_jacobian": rows,
+        "constraint_entries": rows,
         "constraint_bias": rows,
         "states": compiled.nx > 0,
         "constraint_time": program.timed_constraints,
@@ -111,11 +112,6 @@ class CompiledEquations:
         events: bool = False,
     ) -> None:
         compiled = mech.compiled
-        if compiled.by_mass_matrix and compiled.program.tracer.very_long:
-            raise SimulationError(
-                "The machine has loops or couplings, and too many speeds to simulate them.",
-                remedy="Cut it into smaller machines.",
-            )
         wanted = _wanted(compiled, slopes)
         self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
@@ -134,12 +130,13 @@ class CompiledEquations:
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
         self.entries["reduced"], independent, kept = _reduced(compiled, p, y if closed_forms else None)
-        self._arrange(compiled, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
+        self._arrange(compiled, p, y, np.zeros(mech.nv) if constant is None else constant, independent, kept)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, compiled: Compiled, p: Array, u: Array, independent: int, kept: list[int]) -> None:
+    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
         """One memory for all entries, and the addresses of what works on it."""
+        from core.simulation.equations import elimination
         from core.simulation.equations.constrained import room_for
         from core.simulation.equations.system import System, stored
 
@@ -156,6 +153,9 @@ class CompiledEquations:
         memory = np.concatenate([each.memory for each in chosen])
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
+        sparse, self._factors = elimination.stored(
+            eliminated(compiled, p, y[: compiled.nq]) if self.entries["mass_entries"].record[0] else elimination.NOTHING
+        )
         self.system, self._stored = stored(
             System(
                 0,
@@ -171,7 +171,7 @@ class CompiledEquations:
                 entries,
                 memory,
                 np.zeros(room_for(compiled.nq, compiled.nv, rows)),
-                np.zeros(max(rows, 1), dtype=np.int64),
+                sparse,
                 independent,
                 np.array(kept, dtype=np.int64),
                 compiled.nx,
@@ -210,6 +210,22 @@ class CompiledEquations:
         for array, kept in held:
             array[:] = kept
         self.system.last[0] = np.nan
+
+
+_eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()
+
+
+def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
+    """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
+    from core.simulation.equations.elimination import elimination_of
+
+    context, groups = compiled.program.tracer, [(row.collection, row.element) for row in compiled.rows]
+    supported = bool(groups) and may_be_singular(compiled, p, q)
+    known = _eliminations.setdefault(context, {})
+    if supported not in known:
+        rows = context.held.pattern
+        known[supported] = elimination_of(context.mass_pattern, rows, groups, compiled.nv, supported)
+    return known[supported]
 
 
 def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:

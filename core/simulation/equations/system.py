@@ -43,7 +43,7 @@ _numbers: Any = np.arange(16)
     INDICATORS,
     TORQUE_INDICATORS,
 ) = _numbers
-"""Rows of `System.entries`: u(t, q, v), q̇, a, M, h, residuals of the constraints, G, Ġ v − f̈, the equations in
+"""Rows of `System.entries`: u(t, q, v), q̇, a, entries of M, h, residuals of the constraints, entries of G, Ġ v − f̈, the equations in
 independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
 `core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
 NumPy integers: for each literal one Numba would compile its callers anew."""
@@ -81,8 +81,8 @@ class System(NamedTuple):
     """Of all entries, one behind the other."""
     room: Any
     """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
-    order: Any
-    """(rows,) rows of G in the order in which they were found independent; after `rank` of them the redundant ones."""
+    sparse: int
+    """Address of the factors of masses and rows (`core.simulation.equations.elimination.Sparse`)."""
     independent: int
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""
@@ -117,7 +117,6 @@ _KINDS = {
     "entries": _I2,
     "memory": _F1,
     "room": _F1,
-    "order": _I1,
     "kept": _I1,
     "levels": _I1,
     "now": _F1,
