@@ -5,9 +5,10 @@ from __future__ import annotations
 from PySide6.QtGui import QOpenGLContext, QSurfaceFormat
 from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
-from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow
 
 MAKE_CURRENT = "WindowMakeCurrentEvent"
+COLOR_BUFFER = 0x4000
+"""OpenGL's bit for the colours of a picture."""
 
 
 def prepare_surface() -> None:
@@ -28,6 +29,8 @@ class Surface(QOpenGLWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow  # the frame before is seen without it
+
         self.vtk = vtkGenericOpenGLRenderWindow()
         self.vtk.SetFrameBlitModeToBlitToCurrent()
         self.ready = False
@@ -51,6 +54,12 @@ class Surface(QOpenGLWidget):
         if self.vtk.GetSize() != size:
             self.vtk.SetSize(*size)
         self.vtk.OpenGLInitState()
+
+    def clear(self, color: tuple[float, float, float]) -> None:
+        """In paintGL: nothing but a colour."""
+        functions = self.context().functions()
+        functions.glClearColor(*color, 1.0)
+        functions.glClear(COLOR_BUFFER)
 
     def _make_current(self, *_: object) -> None:
         """VTK draws or frees memory, at any moment: never in the context of another window, whose own it would take."""

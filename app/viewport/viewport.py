@@ -58,6 +58,8 @@ class Viewport(Surface):
     place = Signal(object)
     scene: Scene
     viewpoint: Viewpoint
+    awaiting = False
+    """Whether the program starts and its first machine is about to come: a picture without it would be in vain."""
 
     def __init__(
         self,
@@ -109,6 +111,9 @@ class Viewport(Surface):
     def paintGL(self) -> None:
         """Draw the scene into Qt's framebuffer."""
         if not self.ready:
+            return
+        if self.awaiting:
+            self.clear(self.scene.renderer.GetBackground())
             return
         self.scene.pixel_ratio = self.devicePixelRatioF()
         self.prepare()
