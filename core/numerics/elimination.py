@@ -81,10 +81,10 @@ def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front
         alike.setdefault(tuple(groups), []).append(k)
     own = dict(enumerate(alike.values()))
     cliques: dict[int, set[int]] = {k: set(groups) for k, groups in enumerate(alike)}
-    weights = {k: sum(sizes[group] for group in groups) for k, groups in cliques.items()}
+    weights = {k: sum(sizes[group] for group in clique) for k, clique in cliques.items()}
     member: list[set[int]] = [set() for _ in reached]
-    for k, groups in cliques.items():
-        for group in groups:
+    for k, clique in cliques.items():
+        for group in clique:
             member[group].add(k)
     degrees = [sum(weights[k] for k in each) for each in member]
     queue = [(degree, group) for group, degree in enumerate(degrees) if sizes[group]]

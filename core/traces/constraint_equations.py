@@ -19,39 +19,39 @@ Inputs = Mapping[str, list[Any]]
 
 def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
     """G with ṡ = G v, sparse."""
-    rows, columns = context.held.pattern
-    entries = context.held.entries({"q": list(q)}, inline)
-    where = ca.Sparsity.triplet(context.tree.nv, context.held.count, columns.tolist(), rows.tolist())
+    rows, columns = context.row_expressions.pattern
+    entries = context.row_expressions.entries({"q": list(q)}, inline)
+    where = ca.Sparsity.triplet(context.tree.nv, context.row_expressions.count, columns.tolist(), rows.tolist())
     return ca.SX(where, column(entries)).T
 
 
 def constraint_residual(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """s − f; zero for rows that hold on higher levels only."""
-    return context.held.residual(x, run)
+    return context.row_expressions.residual(x, run)
 
 
 def constraint_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Entries of G that may differ from zero, row by row."""
-    return context.held.entries(x, run)
+    return context.row_expressions.entries(x, run)
 
 
 def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """G, row by row."""
     nv = context.tree.nv
-    G: list[Scalar] = [0.0] * (context.held.count * nv)
-    for row, at, entry in zip(*context.held.pattern, context.held.entries(x, run), strict=True):
+    G: list[Scalar] = [0.0] * (context.row_expressions.count * nv)
+    for row, at, entry in zip(*context.row_expressions.pattern, context.row_expressions.entries(x, run), strict=True):
         G[row * nv + at] = entry
     return G
 
 
 def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Ġ v − f̈: G a = −this."""
-    return context.held.bias(x, run)
+    return context.row_expressions.bias(x, run)
 
 
 def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
-    return context.held.time(x, run)
+    return context.row_expressions.time(x, run)
 
 
 def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:

@@ -121,7 +121,7 @@ FUNCTIONS: dict[str, Traced] = {
         "q", lambda c, _: (len(c.constraints.rows), c.tree.nv), _of("constraint_equations.constraint_jacobian")
     ),
     "constraint_entries": Traced(
-        "q", lambda c, _: (len(c.held.pattern.rows),), _of("constraint_equations.constraint_entries")
+        "q", lambda c, _: (len(c.row_expressions.pattern.rows),), _of("constraint_equations.constraint_entries")
     ),
     "constraint_bias": Traced("qvt", _rows, _of("constraint_equations.constraint_bias")),
     "constraint_time": Traced("t", _rows, _of("constraint_equations.constraint_time")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Machine, machine_of
 from core.spatial.scalar import vanish
-from core.traces.held_rows import HeldRows, Pattern
+
+if TYPE_CHECKING:
+    from core.traces.row_expressions import Pattern, RowExpressions
 
 LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
@@ -75,9 +78,11 @@ class TraceContext:
         return ConstraintReader(self.elements, self.clock)
 
     @cached_property
-    def held(self) -> HeldRows:
+    def row_expressions(self) -> RowExpressions:
         """What holds, as expressions."""
-        return HeldRows(self.tree, self.constraints.table, self.p, self.clock.size)
+        from core.traces.row_expressions import RowExpressions
+
+        return RowExpressions(self.tree, self.constraints.table, self.p, self.clock.size, self.long)
 
     @property
     def nx(self) -> int:
@@ -112,6 +117,8 @@ class TraceContext:
     @cached_property
     def mass_pattern(self) -> Pattern:
         """Of M on and below its diagonal, in the order of "mass_entries"."""
+        from core.traces.row_expressions import Pattern
+
         found = moved_together(self.tree)
         if self.elements.added_inertia:
             kinematics = KinematicState(self.tree, symbols("q", self.tree.nq))

@@ -19,7 +19,7 @@ from core.traces.compiled import Compiled
 from core.traces.native_entry import Entry, absent, entry_of
 
 if TYPE_CHECKING:
-    from core.simulation.equations.elimination import Elimination
+    from core.simulation.equations.elimination_places import Elimination
     from core.traces.tracer import Tracer
 
 ORDER = (
@@ -136,7 +136,7 @@ class CompiledEquations:
 
     def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
         """One memory for all entries, and the addresses of what works on it."""
-        from core.simulation.equations import elimination
+        from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import room_for
         from core.simulation.equations.system import System, stored
 
@@ -153,8 +153,10 @@ class CompiledEquations:
         memory = np.concatenate([each.memory for each in chosen])
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
-        sparse, self._factors = elimination.stored(
-            eliminated(compiled, p, y[: compiled.nq]) if self.entries["mass_entries"].record[0] else elimination.NOTHING
+        sparse, self._factors = elimination_places.stored(
+            eliminated(compiled, p, y[: compiled.nq])
+            if self.entries["mass_entries"].record[0]
+            else elimination_places.NOTHING
         )
         self.system, self._stored = stored(
             System(
@@ -217,13 +219,13 @@ _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDicti
 
 def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
     """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
-    from core.simulation.equations.elimination import elimination_of
+    from core.simulation.equations.elimination_places import elimination_of
 
     context, groups = compiled.program.tracer, [(row.collection, row.element) for row in compiled.rows]
     supported = bool(groups) and may_be_singular(compiled, p, q)
     known = _eliminations.setdefault(context, {})
     if supported not in known:
-        rows = context.held.pattern
+        rows = context.row_expressions.pattern
         known[supported] = elimination_of(context.mass_pattern, rows, groups, compiled.nv, supported)
     return known[supported]
 

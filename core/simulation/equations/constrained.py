@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
-from core.simulation.equations.elimination import load_sparse
+from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.equations.sparse_masses import factorise, gather, multiply, solve, solve_transposed, support
 from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, hold_rows
 from core.simulation.equations.system import (

@@ -17,7 +17,7 @@ import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, INDEPENDENT_ROW, SINGULAR_SINE
 from core.simulation.equations.constrained import project_free
-from core.simulation.equations.elimination import load_sparse
+from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.equations.small_factor import back_substitute, cholesky, forward_substitute
 from core.simulation.equations.system import (
     BASE,

@@ -11,6 +11,7 @@ from core.codegen.graph_symbols import column, symbols
 from core.mechanics.crba import momenta, products, stiffened
 from core.mechanics.kinematics import coordinates
 from core.simulation.setup import Array
+from core.spatial.scalar import Scalar
 from core.traces.compiled import Compiled
 from core.traces.trace_context import TraceContext
 
@@ -53,7 +54,8 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
 def _own(context: TraceContext) -> ca.Function:
     """(q, p) → Sᵀ I S + armature of every link by itself, row by row."""
     q = symbols("q", context.tree.nq)
-    own, result = coordinates(context.tree, q), []
+    own = coordinates(context.tree, q)
+    result: list[Scalar] = []
     for link, position in zip(context.tree.links, own, strict=True):
         S = link.law.subspace(position)
         for row in stiffened(products(S, momenta(link.inertia, S)), link.armature):

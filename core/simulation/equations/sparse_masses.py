@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
-from core.simulation.equations.elimination import load_sparse
+from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.stepping.compilation import native
 
 
@@ -39,7 +39,7 @@ def factorise(at: int, diagonal: Any) -> Any:
     not positive definite. diagonal (n,): of the matrix."""
     e = load_sparse(at)
     L = e.factor
-    for k in range(len(e.parents) - 1, -1, -1):
+    for k in range(len(e.depths) - 1, -1, -1):
         line, depth = e.lines[k], e.depths[k]
         d = L[line + depth]
         if not d > NEGLIGIBLE_PIVOT * diagonal[k]:
@@ -48,12 +48,10 @@ def factorise(at: int, diagonal: Any) -> Any:
         L[line + depth] = d
         for i in range(depth):
             L[line + i] *= d
-        above = e.parents[k]
-        for i in range(depth - 1, -1, -1):
-            x, other = L[line + i], e.lines[above]
+        for i in range(depth):
+            x, other = L[line + i], e.lines[e.paths[line + i]]
             for j in range(i + 1):
                 L[other + j] -= x * L[line + j]
-            above = e.parents[above]
     return True
 
 
@@ -61,24 +59,22 @@ def factorise(at: int, diagonal: Any) -> Any:
 def solve_transposed(at: int, x: Any) -> None:
     """x ← L⁻ᵀ x."""
     e = load_sparse(at)
-    for k in range(len(e.parents) - 1, -1, -1):
-        line, depth, above = e.lines[k], e.depths[k], e.parents[k]
-        x[k] *= e.factor[line + depth]
-        for i in range(depth - 1, -1, -1):
-            x[above] -= e.factor[line + i] * x[k]
-            above = e.parents[above]
+    for k in range(len(e.depths) - 1, -1, -1):
+        line, depth = e.lines[k], e.depths[k]
+        y = x[k] * e.factor[line + depth]
+        x[k] = y
+        for i in range(line, line + depth):
+            x[e.paths[i]] -= e.factor[i] * y
 
 
 @native
 def solve(at: int, x: Any) -> None:
     """x ← L⁻¹ x."""
     e = load_sparse(at)
-    for k in range(len(e.parents)):
-        line, depth, above = e.lines[k], e.depths[k], e.parents[k]
-        total = x[k]
-        for i in range(depth - 1, -1, -1):
-            total -= e.factor[line + i] * x[above]
-            above = e.parents[above]
+    for k in range(len(e.depths)):
+        line, depth, total = e.lines[k], e.depths[k], x[k]
+        for i in range(line, line + depth):
+            total -= e.factor[i] * x[e.paths[i]]
         x[k] = total * e.factor[line + depth]
 
 
@@ -86,10 +82,9 @@ def solve(at: int, x: Any) -> None:
 def multiply(at: int, x: Any) -> None:
     """x ← L x."""
     e = load_sparse(at)
-    for k in range(len(e.parents) - 1, -1, -1):
-        line, depth, above = e.lines[k], e.depths[k], e.parents[k]
+    for k in range(len(e.depths) - 1, -1, -1):
+        line, depth = e.lines[k], e.depths[k]
         total = x[k] / e.factor[line + depth]
-        for i in range(depth - 1, -1, -1):
-            total += e.factor[line + i] * x[above]
-            above = e.parents[above]
+        for i in range(line, line + depth):
+            total += e.factor[i] * x[e.paths[i]]
         x[k] = total

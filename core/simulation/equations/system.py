@@ -43,9 +43,9 @@ _numbers: Any = np.arange(16)
     INDICATORS,
     TORQUE_INDICATORS,
 ) = _numbers
-"""Rows of `System.entries`: u(t, q, v), q̇, a, entries of M, h, residuals of the constraints, entries of G, Ġ v − f̈, the equations in
-independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
-`core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
+"""Rows of `System.entries`: u(t, q, v), q̇, a, entries of M, h, residuals of the constraints, entries of G,
+Ġ v − f̈, the equations in independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles
+junctions, `core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND, THIRD = _numbers[:3]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
@@ -82,7 +82,7 @@ class System(NamedTuple):
     room: Any
     """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
     sparse: int
-    """Address of the factors of masses and rows (`core.simulation.equations.elimination.Sparse`)."""
+    """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: int
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""

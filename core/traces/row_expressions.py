@@ -1,7 +1,7 @@
-"""What holds, constraint by constraint: expressions over the joints that each depends on, alike ones derived once.
+"""What holds, as expressions over the joints between its frames, and what is derived of these.
 
-A long machine has many constraints of few forms (`core.codegen.like_expressions`): of each form residual, Jacobian and
-bias are derived once, and its Jacobian has entries only for the joints between its frames.
+The constraints of a short machine are derived together, since they share much. A long one has many of few forms
+(`core.codegen.like_expressions`): of each form residual, Jacobian and bias are derived once.
 """
 
 from __future__ import annotations
@@ -13,9 +13,15 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.graph_symbols import along, as_symbol, column, symbols
+from core.codegen.graph_symbols import along, column, symbols
 from core.codegen.like_expressions import Form, form_of, written_out
-from core.elements.constraints.kinematic_constraint import ACCELERATION, POSITION, ConstraintState, KinematicConstraint
+from core.elements.constraints.kinematic_constraint import (
+    ACCELERATION,
+    POSITION,
+    ConstraintState,
+    KinematicConstraint,
+    Target,
+)
 from core.mechanics.kinematic_state import KinematicState, between
 from core.mechanics.runner import Runner
 from core.mechanics.tree import Tree
@@ -33,11 +39,12 @@ class Pattern(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """What tells apart constraints beside their form."""
+    """What tells apart rows beside their form: of each its level, whether it is an angle up to whole turns, and whether
+    it holds speeds that no coordinates have as rates."""
 
-    turns: bool
     levels: tuple[int, ...]
-    of_speeds: bool
+    turns: tuple[bool, ...]
+    of_speeds: tuple[bool, ...]
 
 
 class _Derived(NamedTuple):
@@ -51,7 +58,7 @@ class _Derived(NamedTuple):
     columns: tuple[int, ...]
 
 
-class _Held(NamedTuple):
+class _Part(NamedTuple):
     """A constraint: what is derived of its form, and what that works on."""
 
     derived: _Derived
@@ -64,10 +71,13 @@ class _Held(NamedTuple):
     constants: tuple[float, ...]
 
 
-class HeldRows:
-    """All constraints of a tree; p : symbols of the parameters, clock_size : length of the time argument."""
+class RowExpressions:
+    """All constraints of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart:
+    whether they are derived one by one."""
 
-    def __init__(self, tree: Tree, table: Sequence[KinematicConstraint], p: Sequence[Any], clock_size: int) -> None:
+    def __init__(
+        self, tree: Tree, table: Sequence[KinematicConstraint], p: Sequence[Any], clock_size: int, apart: bool
+    ) -> None:
         self.tree = tree
         self._q, self._v = symbols("q", tree.nq), symbols("v", tree.nv)
         self._t, self._p = symbols("t", clock_size), list(p)
@@ -81,29 +91,39 @@ class HeldRows:
         self._owners |= {("v", k): link for link in free for k in range(link.v.start, link.v.stop)}
         self._state = KinematicState(tree, self._q)
         self._forms: dict[tuple[Form, _Kind], _Derived] = {}
-        self._held: list[_Held] = []
+        self._parts: list[_Part] = []
         self.count = 0
         """Number of rows."""
-        for constraint in table:
-            if constraint.rows:
-                self._held.append(self._read(constraint))
-                self.count += len(constraint.rows)
+        for some in [[each] for each in table] if apart else [table]:
+            if count := sum(len(each.rows) for each in some):
+                self._parts.append(self._read(some))
+                self.count += count
         self.pattern = Pattern(
-            np.array([held.first_row + row for held in self._held for row in held.derived.rows], dtype=np.int64),
-            np.array([held.v[k] for held in self._held for k in held.derived.columns], dtype=np.int64),
+            np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
+            np.array([part.v[k] for part in self._parts for k in part.derived.columns], dtype=np.int64),
         )
         """Of G, in the order of `entries`."""
 
-    def _read(self, constraint: KinematicConstraint) -> _Held:
-        kinematics = self._state
-        if constraint.relative:
-            side = constraint.sides[0]
-            kinematics = between(self.tree, self._q, side.a.link, side.b.link)
-        values = column(list(constraint.values(ConstraintState(kinematics))))
-        targets = constraint.targets(self._t or (0.0,))
+    def _read(self, some: Sequence[KinematicConstraint]) -> _Part:
+        values: list[Any] = []
+        targets: list[Target] = []
+        speeds: list[Any] = []
+        for constraint in some:
+            kinematics = self._state
+            if constraint.relative:
+                side = constraint.sides[0]
+                kinematics = between(self.tree, self._q, side.a.link, side.b.link)
+            values += constraint.values(ConstraintState(kinematics))
+            targets += constraint.targets(self._t or (0.0,))
+            own = constraint.speeds(self.tree, self._v)
+            speeds += [None] * len(constraint.rows) if own is None else own
+        kind = _Kind(
+            tuple(row.level for each in some for row in each.rows),
+            tuple(each.turns for each in some for _ in each.rows),
+            tuple(speed is not None for speed in speeds),
+        )
         wanted = [column([target[k] for target in targets]) for k in range(3)]
-        speeds = constraint.speeds(self.tree, self._v)
-        results = [values, *wanted, column(list(map(as_symbol, speeds or ())))]
+        results = [column(values), *wanted, column([0.0 if speed is None else speed for speed in speeds])]
         found = {self._places[symbol.element_hash()] for symbol in ca.symvar(ca.vertcat(*results))}
         links = {id(self._owners[each]): self._owners[each] for each in found if each[0] in "qv"}
         joints = sorted(links.values(), key=lambda link: link.first_v)
@@ -116,10 +136,9 @@ class HeldRows:
             for every, chosen in ((self._q, q), (self._v, v), (self._t, t), (self._p, p))
         ]
         form, constants = form_of(arguments, [ca.densify(each) for each in (*results, column(rates))])
-        kind = _Kind(constraint.turns, tuple(row.level for row in constraint.rows), speeds is not None)
         if (form, kind) not in self._forms:
             self._forms[form, kind] = _derived(form, kind)
-        return _Held(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
+        return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
 
     def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """s − f of every row; zero for rows that hold on higher levels only."""
@@ -139,8 +158,8 @@ class HeldRows:
         """−ḟ of every row; zero for rows that hold on accelerations only."""
         return self._every(lambda h: run(h.derived.time, _of(x, "t", h.t), h.p, h.constants))
 
-    def _every(self, evaluate: Callable[[_Held], tuple[Scalar, ...]]) -> list[Scalar]:
-        return [entry for held in self._held for entry in evaluate(held)]
+    def _every(self, evaluate: Callable[[_Part], tuple[Scalar, ...]]) -> list[Scalar]:
+        return [entry for part in self._parts for entry in evaluate(part)]
 
 
 def _of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
@@ -153,12 +172,14 @@ def _derived(form: Form, kind: _Kind) -> _Derived:
     gaps = ca.vertsplit(values - target)
     residual = column(
         [
-            0.0 if level != POSITION else within_half_a_turn(gap) if kind.turns else gap
-            for gap, level in zip(gaps, kind.levels, strict=True)
+            0.0 if level != POSITION else within_half_a_turn(gap) if turns else gap
+            for gap, level, turns in zip(gaps, kind.levels, kind.turns, strict=True)
         ]
     )
     # ṡ = G v: the derivative by q, times q̇ = N v
-    G = ca.jacobian(speeds, v) if kind.of_speeds else ca.jacobian(values, q) @ ca.jacobian(q_rate, v)
+    G = ca.jacobian(values, q) @ ca.jacobian(q_rate, v)
+    for row in np.flatnonzero(kind.of_speeds).tolist():
+        G[row, :] = ca.jacobian(speeds[row], v)
     transposed = ca.sparsify(ca.SX(G.T))
     columns, rows = transposed.sparsity().get_triplet()
     bias = along(transposed.T @ v, q, q_rate) - second

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.numerics.elimination import Front, depths_of, elimination_tree, fronts, with_ancestors
 from core.simulation.stepping.compilation import loader, native, store
-from core.traces.held_rows import Pattern
+from core.traces.row_expressions import Pattern
 
 Integers = NDArray[np.int64]
 
@@ -20,12 +20,12 @@ Integers = NDArray[np.int64]
 class Places(NamedTuple):
     """Places that do not change; all arrays of integers. Begins have one entry more than there are things."""
 
-    parents: Integers
-    """(n,) parent of each unknown in the elimination tree, −1 of a root."""
     depths: Integers
-    """(n,) number of its ancestors."""
+    """(n,) number of the ancestors of each unknown in the elimination tree."""
     lines: Integers
-    """(n,) where the row of L of an unknown begins in `factor`: its ancestors from the root on, then itself."""
+    """(n,) where its row of L begins in `factor`: its ancestors from the root on, then itself."""
+    paths: Integers
+    """The unknowns of these rows."""
     masses: Integers
     """Where each entry of M goes there."""
     diagonal: Integers
@@ -45,7 +45,9 @@ class Places(NamedTuple):
     widths: Integers
     """(fronts,) number of columns."""
     talls: Integers
-    """(fronts,) length of a column, the largest number of unknowns."""
+    """(fronts,) length of a column: the largest number of unknowns, in a last front also what stands below them."""
+    triangles: Integers
+    """(fronts,) where R begins in a column: at its top, in a last front below the unknowns."""
     matrix_begins: Integers
     """(fronts,) where each front begins in `matrices`, column by column."""
     vector_begins: Integers
@@ -97,9 +99,9 @@ def elimination_of(
     ordered = fronts(of_groups, [len(each) for each in members])
     placed = _fronts(ordered, members, reached)
     fixed = {
-        "parents": parents,
         "depths": depths,
-        "lines": begins,
+        "lines": begins[:-1],
+        "paths": [k for unknown in range(count) for k in with_ancestors(parents, [unknown])],
         "masses": begins[masses.rows] + depths[masses.columns],
         "diagonal": np.flatnonzero(masses.rows == masses.columns),
         "entries": entries,
@@ -126,6 +128,8 @@ def _fronts(
         if following >= 0:
             talls[following] += min(talls[f], len(columns[f]) - pivots[f])
         lifts += [-1] * pivots[f] + [places[following][row] for row in columns[f][pivots[f] :]]
+    triangles = [tall if following < 0 else 0 for tall, following in zip(talls, nexts, strict=True)]
+    talls = [tall + count if below else tall for tall, count, below in zip(talls, pivots, triangles, strict=True)]
     matrices = np.cumsum([0, *(tall * len(each) for tall, each in zip(talls, columns, strict=True))])
     owner = {k: (f, local) for f, front in enumerate(ordered) for local, k in enumerate(front.unknowns)}
     targets = []
@@ -137,6 +141,7 @@ def _fronts(
         "pivots": pivots,
         "widths": [len(each) for each in columns],
         "talls": talls,
+        "triangles": triangles,
         "matrix_begins": matrices[:-1],
         "vector_begins": np.cumsum([0, *talls])[:-1],
         "column_begins": np.cumsum([0, *map(len, columns)])[:-1],
@@ -149,18 +154,17 @@ def _fronts(
     return arrays, int(matrices[-1])
 
 
-NOTHING = elimination_of(
-    Pattern(*np.zeros((2, 0), dtype=np.int64)), Pattern(*np.zeros((2, 0), dtype=np.int64)), (), 0, False
-)
+_EMPTY = np.zeros(0, dtype=np.int64)
+NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), 0, False)
 """Of a machine whose masses nobody asks for."""
 
 
 class Sparse(NamedTuple):
     """`Places` and the numbers that stand there, as the loops see them: stored once and handed on by its address."""
 
-    parents: Any
     depths: Any
     lines: Any
+    paths: Any
     masses: Any
     diagonal: Any
     entries: Any
@@ -171,6 +175,7 @@ class Sparse(NamedTuple):
     pivots: Any
     widths: Any
     talls: Any
+    triangles: Any
     matrix_begins: Any
     vector_begins: Any
     column_begins: Any
@@ -220,15 +225,19 @@ def stored(elimination: Elimination) -> tuple[int, Any]:
     """(address, what must live as long as it is used) of an elimination with room of its own."""
     places = elimination.places
     count = len(places.pivots)
-    state = [np.zeros(count, dtype=np.int64) for _ in range(3)]
-    sizes = (
-        int(np.sum(places.depths + 1)),
-        elimination.room,
-        len(places.rows),
-        int(np.sum(places.talls)),
-        len(places.parents),
+    value = Sparse(
+        *places,
+        order=places.rows.copy(),
+        heights=np.zeros(count, dtype=np.int64),
+        ranks=np.zeros(count, dtype=np.int64),
+        bases=np.zeros(count, dtype=np.int64),
+        supported=elimination.supported,
+        factor=np.zeros(int(np.sum(places.depths + 1))),
+        matrices=np.zeros(elimination.room),
+        reflections=np.zeros(len(places.rows)),
+        vectors=np.zeros(int(np.sum(places.talls))),
+        work=np.zeros(len(places.depths)),
     )
-    value = Sparse(*places, places.rows.copy(), *state, elimination.supported, *(np.zeros(size) for size in sizes))
     memory = np.zeros(512)
     _put(value, memory.ctypes.data)
     return memory.ctypes.data, (value, memory)
