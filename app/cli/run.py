@@ -160,7 +160,7 @@ def _save(run: Any, output: str, names: list[str]) -> None:
     if output != STREAM:
         run.save(output, names)
         return
-    from core.simulation.run.tables import csv
+    from core.simulation.run.run_tables import csv
 
     for text in csv(run, names):
         say(text, nl=False)
