@@ -12,7 +12,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from app.window.window import Window
     from core.simulation import Run
 
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
 SAMPLES = 10_001
 LONG = 100_001
 MOVES = 30
@@ -186,6 +189,22 @@ def links(window: Window, name: str) -> Rows:
     window.dispose()
 
 
+def opening() -> Rows:
+    """Files opened, from the smallest to a humanoid with meshes (where example-robot-data is installed)."""
+    from resources import examples
+
+    window = opened("two_link")
+    watch, documents = ready(window), window.files
+    over = lambda: not documents.opening.busy  # noqa: E731
+    files = {each.name: each.path for each in examples() if each.name in ("puma560", "stewart", "engine_v6")}
+    for name, path in {
+        **files,
+        **{path.stem: path for path in ROBOTS.glob("talos_data/robots/talos_reduced.urdf")},
+    }.items():
+        yield f"{name} opened", watch.step(lambda path=path: documents.open(path), over, 1.0)  # type: ignore[misc]
+    window.dispose()
+
+
 def elements() -> Rows:
     """Elements chosen, each kind for the first time."""
     from app.document.session import Ref
@@ -299,6 +318,7 @@ STEPS: dict[str, Callable[[], Rows]] = {
     "playhead": playhead,
     "derivation": derivation,
     "link": link,
+    "opening": opening,
     "elements": elements,
     "pulled": pulled,
     "what_if": what_if,

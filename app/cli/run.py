@@ -14,7 +14,8 @@ import click
 from app.cli.machine import FILE, READING, context, named_quantities, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
-from core.simulation.methods.method_table import ATOL, AUTOMATIC, METHODS, RTOL
+from core.simulation.methods import METHODS
+from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""
@@ -159,7 +160,7 @@ def _save(run: Any, output: str, names: list[str]) -> None:
     if output != STREAM:
         run.save(output, names)
         return
-    from core.simulation.run.tables import csv
+    from core.simulation.run.run_tables import csv
 
     for text in csv(run, names):
         say(text, nl=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QApplication
 from app.plotting.chart import Chart
 from app.plotting.curves import Curve
 from app.plotting.legend import pen_of
+from app.plotting.series import Array
 from app.preferences.theme import LIGHT, Colors
+from core.simulation.run.growing_rows import BLOCK
 
 PICTURE_SCALE = 2.0
 """Pixels of a PNG per pixel of the screen."""
@@ -30,7 +32,7 @@ def copy(charts: Sequence[Chart]) -> None:
 
     data = QMimeData()
     data.setImageData(picture(charts, charts[0].colors))
-    data.setText(table(charts, "\t"))
+    data.setText("".join(table(charts, "\t")))
     QApplication.clipboard().setMimeData(data)
 
 
@@ -168,26 +170,28 @@ def pdf(charts: Sequence[Chart]) -> bytes:
 # ------------------------------------------------------------------------------- numbers
 
 
-def table(charts: Sequence[Chart], separator: str = ",") -> str:
-    """Columns of all curves as shown, with units in their heads; each run has its own time, empty where it is over."""
-    columns: list[tuple[str, list[str]]] = []
+def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
+    """Columns of all curves as shown, with units in their heads; each run has its own time, empty where it is over.
+    Piece by piece."""
+    columns: list[tuple[str, Array]] = []
     curves = [curve for chart in charts for curve in _named(chart)]
     runs = list(dict.fromkeys(curve.key[0] for curve in curves))
     for number in runs:
         own = {curve.label: curve for curve in curves if curve.key[0] == number}
         first = next(iter(own.values()))
         tail = f" ({first.run})" if len(runs) > 1 else ""
-        columns.append((f"time [s]{tail}", [repr(float(t)) for t in first.times]))
+        columns.append((f"time [s]{tail}", first.times))
         acrosses = {
             chart.plot.x: next(c for c in _named(chart) if c.key[0] == number)
             for chart in charts
             if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))
         }
-        columns += [(_head(x, c.x_unit, tail), [repr(float(v)) for v in c.x]) for x, c in acrosses.items()]
-        columns += [(_head(name, c.unit, tail), [repr(float(v)) for v in c.y]) for name, c in own.items()]
-    head = separator.join(_quoted(name, separator) for name, _ in columns)
-    rows = zip_longest(*(values for _, values in columns), fillvalue="")
-    return "\n".join([head, *(separator.join(row) for row in rows)]) + "\n"
+        columns += [(_head(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
+        columns += [(_head(name, c.unit, tail), c.y) for name, c in own.items()]
+    yield separator.join(_quoted(name, separator) for name, _ in columns) + "\n"
+    for first_row in range(0, max((len(values) for _, values in columns), default=0), BLOCK):
+        pieces = (map(repr, values[first_row : first_row + BLOCK].tolist()) for _, values in columns)
+        yield "".join(separator.join(row) + "\n" for row in zip_longest(*pieces, fillvalue=""))
 
 
 def _head(name: str, unit: str, tail: str) -> str:

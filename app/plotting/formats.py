@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from core.errors import FileError
 from core.files.source import write_whole
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format of files: its suffix with the dot, what it is called, and what makes a file of plots."""
+    """A format of files: its suffix with the dot, its title, and what makes a file of plots, or writes it into an open
+    one."""
 
     suffix: str
     title: str
-    write: Callable[[Sequence[Chart]], bytes]
+    write: Callable[[Sequence[Chart]], bytes | Callable[[BinaryIO], object]]
 
 
 def _png(charts: Sequence[Chart]) -> bytes:
@@ -39,10 +40,10 @@ def _pdf(charts: Sequence[Chart]) -> bytes:
     return pdf(charts)
 
 
-def _csv(charts: Sequence[Chart]) -> bytes:
+def _csv(charts: Sequence[Chart]) -> Callable[[BinaryIO], object]:
     from app.plotting.export import table
 
-    return table(charts).encode()
+    return lambda stream: stream.writelines(text.encode() for text in table(charts))
 
 
 FORMATS = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from psygnal import Signal
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.background.lifetime import Lifetime
@@ -128,6 +128,11 @@ QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 """.format(**{color: f"palette({role})" for color, role in ROLES.items()})
 
 
+MOST = 40
+"""Widgets of a part of the window that takes the colours of another look at once."""
+SCENE = "QOpenGLWidget"
+
+
 class Theme:
     """The look of the whole program; `changed("light" | "dark")` when it switches."""
 
@@ -177,30 +182,47 @@ class Theme:
 
 
 def dress(app: QApplication) -> None:
-    """Have the style sheet find the colours of a new palette: for what is seen at once, for the rest in slices.
+    """Have the style sheet find the colours of a new palette: part by part of what is seen, and then of what is hidden,
+    in slices. A part is painted once it has its colours.
 
     Qt remembers the colours that it found for a widget until that is polished. Setting the sheet anew would polish each
     as often as there are widgets around it.
     """
-    widgets = app.allWidgets()
-    seen = {id(widget) for widget in widgets if widget.isVisible()}
-    for widget in widgets:
-        if id(widget) in seen and isValid(widget):  # what is polished first may have replaced it
+    waiting = [part for window in app.topLevelWidgets() if window.isVisible() for part in _parts(window)]
+    inside = {id(widget) for part in waiting for widget in (part, *part.findChildren(QWidget))}
+    others = [widget for widget in app.allWidgets() if id(widget) not in inside]
+    for part in waiting:
+        part.setUpdatesEnabled(False)
+    for widget in others:
+        if isValid(widget) and widget.isVisible():  # what is polished first may have replaced it
             widget.style().polish(widget)
-    hidden = [widget for widget in widgets if id(widget) not in seen]
+    waiting += [widget for widget in others if isValid(widget) and not widget.isVisible()]
 
     def work(seconds: float) -> bool:
         until = time.perf_counter() + seconds
-        while hidden:
-            widget = hidden.pop()
-            if isValid(widget):
-                widget.style().polish(widget)
-                widget.update()
-            if time.perf_counter() > until:
-                break
-        return not hidden
+        while waiting and time.perf_counter() < until:
+            part = waiting.pop(0)
+            if isValid(part):
+                of_part = part.findChildren(QWidget) if id(part) in inside else []
+                for widget in (part, *of_part):
+                    if isValid(widget):
+                        widget.style().polish(widget)
+                part.setUpdatesEnabled(True)
+                part.update()
+        return not waiting
 
     slices().add(app, work)
+
+
+def _parts(window: QWidget) -> list[QWidget]:
+    """What is seen of a window, in parts of a few widgets; not the scene and what it is in."""
+    found: list[QWidget] = []
+    for child in window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        if child.isVisible() and not child.isWindow() and not child.inherits(SCENE):
+            inside = child.findChildren(QWidget)
+            whole = len(inside) <= MOST and not any(each.inherits(SCENE) for each in inside)
+            found += [child] if whole else _parts(child)
+    return found
 
 
 def application() -> QApplication:

@@ -36,8 +36,9 @@ def motion(compiled: Compiled, joint: str, q: Any, v: Any, a: Any, p: Values = N
 def coordinate(compiled: Compiled, q: Any, joint: str, p: Values = None) -> Array:
     """(…, n) the n coordinates of a joint: of a following one computed from its leader's, of a cut one measured."""
     if closes_loop(compiled, joint):
-        still = np.zeros((*np.shape(q)[:-1], compiled.nv))
-        return motion(compiled, joint, q, still, still, p).q
+        at = next(k for k, cut in enumerate(compiled.cuts) if cut.name == joint)
+        first = sum(cut.info.nq for cut in compiled.cuts[:at])
+        return np.asarray(compiled.call("cut_coordinates", q, p=p))[..., first : first + compiled.cuts[at].info.nq]
     ratio, offset = compiled.following(joint, p)
     return ratio * np.asarray(q, dtype=float)[..., compiled.joint_q(joint)] + offset
 

@@ -100,20 +100,30 @@ class _Builder:
         self.bodies: dict[int, list[Inertia]] = {-1: []}
         self.masses = {body.name: numbers.inertia(body) for body in topology.model.bodies}
         self.carried: dict[str, int] = {}
+        self._known: dict[Any, Pose] = {}
 
     def on_body(self, name: str) -> Pose:
         """Pose of a body or frame in the body that carries it."""
-        pose = IDENTITY
-        for frame in reversed(self.topology.model.placement(name).frames):
-            pose = _composed(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
-        return pose
+        if name not in self._known:
+            pose = IDENTITY
+            for frame in reversed(self.topology.model.placement(name).frames):
+                pose = _composed(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
+            self._known[name] = pose
+        return self._known[name]
+
+    def own_frame(self, joint: Joint, side: str) -> Pose:
+        """Frame a or b of a joint in the body or frame it is given in."""
+        if (joint.name, side) not in self._known:
+            given = joint.a if side == "a" else joint.b
+            self._known[joint.name, side] = self.numbers.pose(given, f"joint '{joint.name}', {side}")
+        return self._known[joint.name, side]
 
     def sides(self, joint: Joint) -> tuple[Any, Pose, Pose]:
         """Law, and canonical frames a and b in the bodies that carry them."""
         law, R_ac = self.numbers.law(joint)
         turn = Pose(R_ac, ZERO)
-        a = _composed(self.on_body(joint.parent), self.numbers.pose(joint.a, f"joint '{joint.name}', a"), turn)
-        b = _composed(self.on_body(joint.child), self.numbers.pose(joint.b, f"joint '{joint.name}', b"), turn)
+        a = _composed(self.on_body(joint.parent), self.own_frame(joint, "a"), turn)
+        b = _composed(self.on_body(joint.child), self.own_frame(joint, "b"), turn)
         return law, a, b
 
     def attach(self, branch: Branch) -> None:
@@ -168,10 +178,9 @@ class _Builder:
     def joint_frames(self, joint: Joint) -> tuple[Place, Place]:
         """Frames a and b as the document gives them."""
         sides = []
-        for name, pose, side in ((joint.parent, joint.a, "a"), (joint.child, joint.b, "b")):
+        for name, side in ((joint.parent, "a"), (joint.child, "b")):
             place = self.frame(name)
-            own = self.numbers.pose(pose, f"joint '{joint.name}', {side}")
-            sides.append(Place(place.link, _composed(place.pose, own)))
+            sides.append(Place(place.link, _composed(place.pose, self.own_frame(joint, side))))
         return sides[0], sides[1]
 
     def cut(self, joint: Joint) -> tuple[Any, Place, Place]:

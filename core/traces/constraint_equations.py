@@ -9,7 +9,6 @@ import casadi as ca
 
 from core.codegen.graph_symbols import column, symbols
 from core.elements.constraints.kinematic_constraint import ConstraintState
-from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
 from core.traces.trace_context import TraceContext
@@ -56,7 +55,7 @@ def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inli
 
 def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes."""
-    kinematics = KinematicState(context.tree, x["q"])
+    kinematics = context.standing(x["q"])
     result: list[Any] = []
     for constraint, side, _rows in context.constraints.sides():
         motion = symbols("m", 6)
@@ -69,5 +68,5 @@ def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = in
 
 def constraint_origins(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """b's origin of every side, world axes."""
-    kinematics = KinematicState(context.tree, x["q"])
+    kinematics = context.standing(x["q"])
     return [entry for _h, side, _rows in context.constraints.sides() for entry in kinematics.frame(side.b).position]

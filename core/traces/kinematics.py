@@ -34,7 +34,7 @@ def matrix_of(pose: Pose) -> list[Scalar]:
 
 def poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Matrices of all frames but the world."""
-    links = kinematics.link_poses(context.tree, x["q"], run)
+    links = context.standing(x["q"], run).poses
     return _matrices(list(context.machine.frames.values())[1:], links, run)
 
 
@@ -47,7 +47,7 @@ def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> li
 
 def joint_poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Matrices of frames a and b of all joints."""
-    links = kinematics.link_poses(context.tree, x["q"], run)
+    links = context.standing(x["q"], run).poses
     return _matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
 
 
@@ -78,9 +78,9 @@ def rates(context: TraceContext, x: Inputs) -> ca.SX:
 
 def center(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Centre of mass of everything."""
-    links = kinematics.link_poses(context.tree, x["q"], run)
+    links = context.standing(x["q"], run).poses
     sums = kinematics.mass_center(context.tree, links, context.machine.ground, run)
-    state = KinematicState(context.tree, x["q"], None, run)
+    state = context.standing(x["q"], run)
     for mass in context.elements.line_masses:
         sums = run(_with_mass, tuple(sums), mass.mass, mass.position(state))
     return list(run(_divided, tuple(sums)))
@@ -117,6 +117,16 @@ def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) ->
     if found.info.geometric:
         return [*values, *speeds, *_derivative(context, x, speeds)]
     return [*values, *_derivative(context, x, values), *[float("nan")] * found.count]
+
+
+def cut_coordinates(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Coordinates of all joints that close loops."""
+    state, values = context.standing(x["q"], run), list[Scalar]()
+    for name in (name for name, (law, *_) in context.machine.laws.items() if law.nq):
+        measure = context.elements.measure_of_joint(name)
+        measured = run(measure.of, state.frame(measure.a), state.frame(measure.b), measure.axis, measure.axis_b)
+        values += measured.values
+    return values
 
 
 def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:

@@ -63,6 +63,10 @@ def _joint_measure(context: TraceContext, joint: str) -> Shape:
     return (0 if law is None else law.nq + 2 * law.nv,)
 
 
+def _cut_coordinates(context: TraceContext, _: str) -> Shape:
+    return (sum(law.nq for law, *_ in context.machine.laws.values()),)
+
+
 def _slopes(context: TraceContext, _: str) -> Shape:
     states = context.tree.nq + context.tree.nv + context.nx
     return states, states + len(context.constraints.rows)
@@ -82,6 +86,7 @@ FUNCTIONS: dict[str, Traced] = {
     "rate": Traced("qv", _positions, _of("kinematics.rate"), whole=True),
     "screws": Traced("q", lambda c, _: (sum(link.law.nv for link in c.tree.links), SCREW), _of("kinematics.screws_of")),
     "sensor": Traced("qvu", lambda c, sensor: (3, c.components(sensor)), _of("kinematics.sensor"), whole=True),
+    "cut_coordinates": Traced("q", _cut_coordinates, _of("kinematics.cut_coordinates")),
     "joint_measure": Traced("qvu", _joint_measure, _of("kinematics.joint_measure")),
     # masses and forces; ideal: without passive joint forces; regularised: friction as runs take it
     "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), _of("dynamics.mass_matrix")),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +17,13 @@ from core.elements.time_argument import Clock, clock_of
 from core.elements.turn_counters import called_by_forces
 from core.mechanics.crba import moved_together
 from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Machine, machine_of
-from core.spatial.scalar import vanish
+from core.spatial.scalar import Scalar, vanish
 
 if TYPE_CHECKING:
     from core.traces.row_expressions import Pattern, RowExpressions
@@ -44,6 +46,25 @@ class TraceContext:
         self.p = symbols("p", len(self.p_names))
         values = environment(model.parameters, dict(zip(self.p_names, self.p, strict=True)))
         self.numbers = Numbers(values, model.origin)
+
+        self._inputs: dict[str, list[Any]] = {}
+        self._standing: KinematicState | None = None
+
+    def inputs(self, arguments: Iterable[str]) -> dict[str, list[Any]]:
+        """Symbols of q, v …: the same for all functions, so that what they have in common is traced once."""
+        sizes = self.sizes
+        for argument in arguments:
+            if argument not in self._inputs:
+                self._inputs[argument] = symbols(argument, sizes[argument])
+        return {argument: self._inputs[argument] for argument in arguments}
+
+    def standing(self, q: Sequence[Scalar], run: Runner = inline) -> KinematicState:
+        """All at rest at q; of the symbols of a trace what was found before is known."""
+        if run is not inline or q is not self._inputs.get("q"):
+            return KinematicState(self.tree, q, None, run)
+        if self._standing is None:
+            self._standing = KinematicState(self.tree, q)
+        return self._standing
 
     @cached_property
     def machine(self) -> Machine:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from core.codegen.blocks import Recorder, Table
-from core.codegen.graph_symbols import column, symbols
+from core.codegen.graph_symbols import column
 from core.codegen.signature import Signature
 from core.errors import SimulationError
 from core.mechanics.runner import Runner, inline
@@ -35,7 +35,7 @@ class Tracer(TraceContext):
         sizes = self.sizes
         if self.long and not FUNCTIONS[kind].whole:
             return Trace(name, signature, self._record(signature, kind, detail, sizes))
-        inputs = {argument: symbols(argument, sizes[argument]) for argument in signature.arguments}
+        inputs = self.inputs(signature.arguments)
         result = self.body(kind, inputs, detail, inline)
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})

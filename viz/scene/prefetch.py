@@ -1,20 +1,35 @@
 """Making ahead what drawing a model needs: meshes read, outlines and search trees built. May run in a thread.
 
-All of it is cached by form, so that a scene that shows the model afterwards finds it ready.
+A scene that shows the model afterwards finds it ready.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.model import Model
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import Item, items
 from viz.meshes.meshes import mesh
 from viz.scene.highlight import hull
 from viz.scene.picking import pickable, search_tree
 
+_ahead: list[tuple[Model, tuple[Item, ...]]] = []
+"""The model that was made ready last, and its draw list, until a model is shown."""
+
 
 def prepare(model: Model) -> None:
     """Fill the caches for a model with the parameter values it has."""
-    for form in {item.geometry for item in items(model)}:
+    found = items(model)
+    for form in {item.geometry for item in found}:
         mesh(form)
         hull(form)
         search_tree(pickable(form))
+    _ahead[:] = [(model, found)]
+
+
+def draw_list(model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
+    """What is to be seen of a model: as it was made ahead, the first time (mesh files may come and go later)."""
+    for known, found in [_ahead.pop() for _ in range(len(_ahead))]:
+        if known is model and model.values(p) == model.values():
+            return found
+    return items(model, p)

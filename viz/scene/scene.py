@@ -19,7 +19,7 @@ from core.model import Model
 from viz import boxes, camera
 from viz.camera import Ray, View
 from viz.drawlist.balance import Balance
-from viz.drawlist.draw_list import Item, Ref, items
+from viz.drawlist.draw_list import Item, Ref
 from viz.drawlist.junction_items import guesses
 from viz.drawlist.sensor_readings import Readings, Words, in_si
 from viz.drawlist.skeleton import Skeleton
@@ -36,6 +36,7 @@ from viz.scene.hits import Hit, figure_hit, handle_hit
 from viz.scene.labels import Labels
 from viz.scene.mark_figures import MarkFigures
 from viz.scene.overlays import Overlays
+from viz.scene.prefetch import draw_list
 from viz.scene.quality import Quality
 from viz.scene.range_box import RangeBox, room
 from viz.scene.surroundings import Surroundings, light_up
@@ -106,7 +107,7 @@ class Scene:
         self._keep_tracks(model)
         self.model = model
         self._values = model.values(p)
-        self.items = items(model, p)
+        self.items = draw_list(model, p)
         self._homes = guesses(model, self._values)
         self._poses = {**self._homes, **self._poses}
         self.figures.reconcile(self.items, self._poses)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session, State
 from app.panels.functions.form import FunctionForm
@@ -311,10 +312,14 @@ class FunctionPanel(QWidget):
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            self._mark_available()
+            slices().add(self, self._mark)
             if self.form is not None:
                 self.form.refresh()
                 self.form.show_reason(self.form.function.unavailable(self.context()))
+
+    def _mark(self, _seconds: float) -> bool:
+        self._mark_available()
+        return True
 
     def _mark_available(self) -> None:
         context = self.context()

@@ -287,8 +287,8 @@ class SimulationPanel(QWidget):
 
     def _changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
-            if self.rows.isVisible() and self._document == self._session.document:
-                slices().add(self.rows, self._rebuild_rows)  # an edit is seen first
+            if self.rows.isVisible() or self._document != self._session.document:
+                slices().add(self.rows, self._rebuild_rows)  # an edit, or the machine, is seen first
             else:
                 self.rows.rebuild()
             self.refresh()

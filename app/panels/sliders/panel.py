@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.document.session import Ref, Session, State
 from app.panels.panel import RIGHT, Panel
 from app.panels.sliders.row import Quantity, SliderRow
@@ -263,11 +264,15 @@ class _Page(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def show_entries(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
-        """Have a row for each entry, at once or when the page is seen."""
+        """Have a row for each entry, in a turn of their own or when the page is seen."""
         self.entries = entries
         self._make = lambda: self._build(entries, session, settings)
         if self.isVisible():
-            self.complete()
+            slices().add(self, self._complete)
+
+    def _complete(self, _seconds: float) -> bool:
+        self.complete()
+        return True
 
     def complete(self) -> list[SliderRow]:
         """The rows, made if they were not yet."""

@@ -25,9 +25,9 @@ from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.source import write_whole
 from core.mechanism import Mechanism
 from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, blocks
+from core.simulation.run.run_tables import SUFFIXES as TABLES
+from core.simulation.run.run_tables import write_table
 from core.simulation.run.stored_numbers import check, model_text, numbers, stored
-from core.simulation.run.tables import SUFFIXES as TABLES
-from core.simulation.run.tables import write_table
 from core.simulation.run.unfinished_file import SIGNATURE
 from core.simulation.setup import Settings
 

@@ -10,7 +10,7 @@ import pytest
 from core.files import load
 from core.mechanism import Mechanism
 from core.simulation import Run, simulate
-from core.simulation.run import channels, growing_rows, long_channels, run_file, stored_numbers, tables
+from core.simulation.run import channels, growing_rows, long_channels, run_file, run_tables, stored_numbers
 from core.simulation.run.growing_rows import is_long
 from core.simulation.run.run_file import RunFile
 from resources import examples
@@ -25,7 +25,7 @@ def machine(name):
 @pytest.fixture
 def short_blocks(monkeypatch):
     """Runs of more than 16 samples count as long."""
-    for module in (channels, long_channels, growing_rows, tables, run_file, stored_numbers):
+    for module in (channels, long_channels, growing_rows, run_tables, run_file, stored_numbers):
         monkeypatch.setattr(module, "BLOCK", 16)
 
 

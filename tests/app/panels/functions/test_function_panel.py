@@ -100,12 +100,12 @@ def test_unequal_divisions_are_a_message(qtbot, panel, session, jobs):
     assert "equal divisions" in told[0][1]
 
 
-def test_unavailable_functions_say_why(panel, session):
+def test_unavailable_functions_say_why(panel, session, qtbot):
     session.start(load(EXAMPLES / "four_bar.kst"))
     panel.choose("dh_table")
     assert "no Denavit" in panel.form.note.words
     assert not panel.form.run_button.isEnabled()
-    assert "no Denavit" in panel._rows["dh_table"].toolTip(0)
+    qtbot.waitUntil(lambda: "no Denavit" in panel._rows["dh_table"].toolTip(0))
     panel.choose("jacobian")
     assert panel.form.run_button.isEnabled()
 
