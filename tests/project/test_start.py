@@ -10,7 +10,6 @@ import pytest
 
 from core.elements.constraints import CONSTRAINTS
 from core.elements.forces import FORCES
-from core.files import FORMATS
 from core.traces.registry import FUNCTIONS
 from resources import EXAMPLES
 
@@ -121,8 +120,6 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
 
 
 def test_what_tables_name_is_there():
-    for each in (way for row in FORMATS.values() for way in (row.read, row.write) if way is not None):
-        assert callable(each.found())
     for function in FUNCTIONS.values():
         trace = getattr(function.trace, "func", function.trace)
         assert callable(trace.found())
