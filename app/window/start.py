@@ -120,7 +120,7 @@ def start(file: str, arguments: list[str]) -> int:
     path, settings = Path(file) if file else examples()[0].path, Settings()
     frame = OpeningFrame(settings, f"Opening {path.name} …")
     frame.appear()
-    background.hold(LONGEST / 1000.0)
+    background.hold()
     from app.window.window import Window
 
     keep_what_is_there()
