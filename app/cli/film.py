@@ -14,7 +14,7 @@ from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 from app.cli.terminal import say, say_progress
 from core.functions.subjects.sequences import VIEWS
-from core.simulation.methods.method_table import AUTOMATIC
+from core.simulation.methods.method import AUTOMATIC
 
 ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
 

@@ -16,7 +16,7 @@ from app.document.session import Session
 from app.preferences.settings import Settings
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
-from core.simulation.methods.method_table import RECORDED
+from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import CANCELLED, Run
 
 GROW = 60

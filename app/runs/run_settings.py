@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.document.run_pose import matched
 from core.simulation import METHODS
-from core.simulation.methods.method_table import ATOL, AUTOMATIC, RTOL
+from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.start_speeds import start_speeds
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,15 +27,17 @@ from core.closed_forms.families import Form
 from core.closed_forms.graph import BESIDE, Edge, edges_of, gears_of, rods_of
 from core.closed_forms.order import Search, solved
 from core.closed_forms.positions import Positions, positions
-from core.closed_forms.reduction import independent_speeds, least, motions, reduced
-from core.closed_forms.velocities import Speed
+from core.closed_forms.reduction import independent_speeds, motions, reduced
+from core.closed_forms.velocities import Speed, least
 from core.closed_forms.wording import Step, steps_of
 from core.codegen import llvm_ir
+from core.codegen.block_code import BlockCode
+from core.codegen.blocks import Recorder
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.machine_code import MachineCode
 from core.codegen.object_code import Library
-from core.mechanics.runner import inline
+from core.mechanics.runner import Runner, inline
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import SOLVED_GAP
 from core.traces.compiled import Compiled
@@ -44,8 +46,10 @@ from core.traces.program import Program
 from core.traces.tracer import Tracer
 
 Array = NDArray[np.float64]
-LARGEST = 120
-"""Elementary joints above which no closed forms are sought: the trace would be too long."""
+LONG = 120
+"""Joints above which the steps are recorded as a table of blocks instead of being traced in one piece."""
+MOST_INDEPENDENT = 8
+"""Independent speeds of a long machine above which all its loops are left to iteration: Φ and Φᵀ M Φ are full."""
 CLOSING_SINE = 0.05
 """Sine of a form above which it closes positions."""
 
@@ -78,8 +82,12 @@ class ClosedForms:
         self.search: Search | None = None
         count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
         topology = tracer.topology
-        if (topology.cuts or rods_of(topology) or gears_of(topology)) and count <= LARGEST:
-            self.search = solved(tracer.topology)
+        self.long = count > LONG
+        """True if the steps become a table of blocks."""
+        if topology.cuts or rods_of(topology) or gears_of(topology):
+            self.search = solved(topology)
+            if self.long and (len(self.independent) > MOST_INDEPENDENT or tracer.elements.added_inertia):
+                self.search = None
 
     @property
     def forms(self) -> list[Form]:
@@ -145,56 +153,59 @@ class ClosedForms:
         """Of the reduced equations."""
         return Layout(self.tracer.tree.nq, self.tracer.tree.nv, len(self.independent))
 
-    def _positions(self, q: Sequence[Any]) -> Positions:
-        assert self.search is not None
-        return positions(self.edges, self.search.steps, q)
-
     # ------------------------------------------------------------------------------------------ machine code
 
     @cached_property
-    def reduction(self) -> MachineCode:
+    def reduction(self) -> MachineCode | BlockCode:
         """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them."""
-        tracer = self.tracer
-        words = tracer.signature("bias_regularised").arguments
-        inputs = {word: symbols(word, tracer.sizes[word]) for word in words}
-        sources = [*(inputs[word] for word in words), tracer.p]
-        return self._compiled(sources, self._reduced(inputs))
+        words = self.tracer.signature("bias_regularised").arguments
+        return self._compiled(words, self._reduced)
 
-    def _reduced(self, inputs: dict[str, list[Any]]) -> list[Any]:
-        tracer = self.tracer
-        assert self.search is not None
-        closed = self._positions(inputs["q"])
-        found = motions(self.edges, self.search.steps, self.independent, closed, inputs["v"], tracer.tree.nv)
+    def _reduced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
+        tracer, closed = self.tracer, self._positions(inputs["q"], run)
+        found = motions(self.edges, self._steps, self.independent, closed, inputs["v"], tracer.tree.nv, run)
 
         def forces(a: list[Any]) -> list[Any]:
-            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, regularise=True)
+            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", run, regularise=True)
 
-        M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia)
+        M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia, run)
         flat = [*closed.q, *found.v, *found.bias]
         for column_ in found.columns:
             flat += column_
         for row in M:
             flat += row
-        return [*flat, *h, least(closed.reaches), *found.quality]
+        return [*flat, *h, least(closed.reaches, run), *found.quality]
 
     @cached_property
-    def closing(self) -> MachineCode:
+    def closing(self) -> MachineCode | BlockCode:
         """(q, p) → closed q, reach, sine: machine code."""
-        q = symbols("q", self.tracer.tree.nq)
-        closed = self._positions(q)
-        still = motions(
-            self.edges,
-            self.search.steps,  # type: ignore[union-attr]
-            self.independent,
-            closed,
-            [0.0] * self.tracer.tree.nv,
-            self.tracer.tree.nv,
-        )
-        return self._compiled([q, self.tracer.p], [*closed.q, least(closed.reaches), still.quality[0]])
+        return self._compiled(("q",), self._closed)
 
-    def _compiled(self, sources: list[list[Any]], result: list[Any]) -> MachineCode:
+    def _closed(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
+        closed, nv = self._positions(inputs["q"], run), self.tracer.tree.nv
+        still = motions(self.edges, self._steps, self.independent, closed, [0.0] * nv, nv, run)
+        return [*closed.q, least(closed.reaches, run), still.quality[0]]
+
+    @property
+    def _steps(self) -> list[Form | int]:
+        assert self.search is not None
+        return self.search.steps
+
+    def _positions(self, q: Sequence[Any], run: Runner) -> Positions:
+        return positions(self.edges, self._steps, q, run)
+
+    def _compiled(
+        self, words: Sequence[str], traced: Callable[[dict[str, list[Any]], Runner], list[Any]]
+    ) -> MachineCode | BlockCode:
+        """Machine code of a function of these arguments and p."""
+        sizes = [*(self.tracer.sizes[word] for word in words), len(self.tracer.p)]
+        if self.long:
+            recorder = Recorder(sizes, self.tracer.p)
+            table = recorder.finish(traced(dict(zip(words, recorder.inputs, strict=False)), recorder))
+            return BlockCode(table, checked=False)
+        inputs = {word: symbols(word, self.tracer.sizes[word]) for word in words}
+        result, sources = traced(inputs, inline), [*inputs.values(), self.tracer.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
-        sizes = [len(x) for x in sources]
         with self._lock:
             instructions = instructions_of(function)
             text = llvm_ir.module(instructions, sizes, len(result), checked=False)

@@ -179,3 +179,15 @@ SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
     "massless": massless,
 }
 """By family (`core.closed_forms.families`)."""
+
+
+def guesses_of(family: str, kinds: str) -> frozenset[int]:
+    """The motions of a chain for which a guess is asked."""
+    ball = {4} if kinds[3:] == "RRR" else set()
+    if family == "planar":
+        return frozenset(() if kinds == "RPP" else (0,))
+    if family == "wrist":
+        return frozenset({1, 2} | ball)
+    if family == "parallel":
+        return frozenset({max(k for k in range(3) if kinds[k] == "R")} | ball)
+    return frozenset({"spherical": (1,), "rod": (0, 1), "massless": (0, 1)}[family])

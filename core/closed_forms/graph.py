@@ -209,6 +209,11 @@ def _relocating(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
     return X_Ra @ X_ab @ X_Sb.inverse()
 
 
+def _relocated(X_Ra: Pose, X_ab: Pose, X_Sb: Pose, X_Sc: Pose) -> Pose:
+    """X_Rc"""
+    return X_Ra @ X_ab @ X_Sb.inverse() @ X_Sc
+
+
 def _relative(X_Ra: Pose, X_Rb: Pose) -> Pose:
     return X_Ra.inverse() @ X_Rb
 
@@ -245,10 +250,15 @@ class Clusters:
         first, second = self.root[a], self.root[b]
         if second == WORLD or (first != WORLD and len(self.members[second]) > len(self.members[first])):
             a, b, X, first, second = b, a, self.run(type(X_ab).inverse, X_ab), second, first
-        step = self.run(_relocating, self.pose[a], X, self.pose[b])
-        for node in self.members.pop(second):
+        own, moved = self.members.pop(second), (self.pose[a], X, self.pose[b])
+        if len(own) == 1:
+            self.pose[own[0]] = self.run(_relocated, *moved, self.pose[own[0]])
+        else:
+            step = self.run(_relocating, *moved)
+            for node in own:
+                self.pose[node] = self.run(type(step).__matmul__, step, self.pose[node])
+        for node in own:
             self.root[node] = first
-            self.pose[node] = self.run(type(step).__matmul__, step, self.pose[node])
             self.members[first].append(node)
 
 

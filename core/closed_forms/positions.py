@@ -4,18 +4,21 @@ The steps of `core.closed_forms.order` are carried out over abstract scalars: an
 the guess and joins two clusters; a form is solved by its family (`core.closed_forms.dyad_chains`) between the clusters
 that are known by then, its joints' values become coordinates, and its clusters one. Guesses of joints that were cut,
 which have no coordinates, are measured between the poses of the tree. What comes out has no iteration and no branches,
-so that it can be differentiated and compiled.
+so that it can be differentiated and compiled. All arithmetic is in steps of a runner (`core.mechanics.runner`), so that
+loops alike share code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from core.closed_forms.dyad_chains import SOLVERS
+from core.closed_forms.dyad_chains import SOLVERS, guesses_of
 from core.closed_forms.dyads import Turn, quaternion_near
 from core.closed_forms.families import GEARED, Form
-from core.closed_forms.graph import BESIDE, LINK, Clusters, Edge, across, between, geared_pairs, known, motion
+from core.closed_forms.graph import BESIDE, LINK, Clusters, Edge, across, ends, geared_pairs, known, motion
+from core.mechanics.runner import Runner, inline
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation, from_quaternion
 from core.spatial.scalar import Scalar, minus, negated, over, plus, times
@@ -32,61 +35,186 @@ class Positions(NamedTuple):
     """Of each form: negative where it cannot be closed."""
 
 
-def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars) -> Positions:
+def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars, run: Runner = inline) -> Positions:
     """Carry out the steps. guess : (nq,) independent coordinates, and guesses of the others."""
-    q = list(guess)
-    clusters = Clusters(edges)
-    guesses = _Guesses(edges, guess)
-    reaches: list[Scalar] = []
+    closing = _Closing(edges, guess, run)
     for edge in edges:
         if edge.kind == "W" and not edge.cut:
-            clusters.join(edge, _across(edge, 0.0))
+            closing.take(closing.clusters, edge)
     for step in steps:
         if isinstance(step, int):
-            edge = edges[step]
-            if not clusters.together(edge.a, edge.b):
-                clusters.join(edge, _across(edge, known(edge, guess)))
-            continue
-        if step.family == GEARED:
-            _follow(edges, step, clusters, q)
+            closing.take(closing.clusters, edges[step])
+        elif step.family == GEARED:
+            closing.follow(step)
         else:
-            reaches.append(_close(edges, step, clusters, guesses, q))
-    return Positions(q, clusters, reaches)
+            closing.close(step)
+    return Positions(closing.q, closing.clusters, closing.reaches)
 
 
-def _close(edges: list[Edge], form: Form, clusters: Clusters, guesses: _Guesses, q: list[Scalar]) -> Scalar:
-    """One form: its coordinates into q, its nodes into the clusters."""
-    chain = form.chain
-    kinds = "".join(edges[i].kind for i, _ in chain)
+class EdgeNumbers(NamedTuple):
+    """What an edge brings along."""
 
-    def guess(k: int) -> Any:
-        value = guesses.value(chain[k][0])
-        return value if chain[k][1] else _back(value)
+    A: Pose
+    B: Pose
+    ratio: Scalar
+    offset: Scalar
+    advance: Scalar
+    law: Any
 
-    K = between(chain, edges, clusters)
-    values, reach = SOLVERS[form.family](kinds, K, guess)
-    for (i, forward), value in zip(chain, values, strict=True):
-        edge = edges[i]
-        if edge.kind == LINK:
-            continue
-        own = value if forward else _back(value)
-        if not edge.cut:
-            _enter(edge, own, guesses, i, q)
+    def edge(self, kind: str) -> Edge:
+        """An edge of its own, whose coordinates are the first."""
+        return Edge("", kind, "", "", self.A, self.B, 0, 0, 0, self.ratio, self.offset, self.advance, self.law)
+
+
+def numbers_of(edge: Edge) -> EdgeNumbers:
+    """Without its names."""
+    return EdgeNumbers(edge.A, edge.B, edge.ratio, edge.offset, edge.advance, edge.law)
+
+
+COORDINATES = {"S": 4, "F": 7, "W": 0, LINK: 0}
+
+
+def coordinates_of(edge: Edge, q: Scalars) -> tuple[Scalar, ...]:
+    """Its entries in q, (…): those of the joint it follows."""
+    count = edge.law.nq if edge.kind == "O" else COORDINATES.get(edge.kind, 1)
+    return tuple(q[edge.q : edge.q + count])
+
+
+@cache
+def _placing(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
+    """EdgeNumbers and coordinates of a tree edge → X_ab."""
+
+    def placing(numbers: EdgeNumbers, q: Scalars) -> Pose:
+        edge = numbers.edge(kind)
+        return across(edge.A, motion(edge, known(edge, q)), edge.B)
+
+    return placing
+
+
+class _Closing:
+    """How far the position is known."""
+
+    def __init__(self, edges: list[Edge], guess: Scalars, run: Runner) -> None:
+        self.edges, self.guess, self.run = edges, guess, run
+        self.q, self.clusters = list(guess), Clusters(edges, run)
+        self.reaches: list[Scalar] = []
+        self.pairs = geared_pairs(edges)
+        self.tree: Clusters | None = None
+        self.parts: dict[str, list[Edge]] = {}
+        for edge in edges:
+            if edge.kind not in BESIDE:
+                self.parts.setdefault(edge.joint, []).append(edge)
+
+    def take(self, clusters: Clusters, edge: Edge) -> None:
+        """A tree edge at its guess."""
         if not clusters.together(edge.a, edge.b):
-            clusters.join(edge, _across(edge, own))
-    return reach
+            clusters.join(edge, self.run(_placing(edge.kind), numbers_of(edge), coordinates_of(edge, self.guess)))
+
+    def follow(self, form: Form) -> None:
+        """A joint behind a gear."""
+        (i, _), (k, forward) = form.chain
+        edge, gear, source = self.edges[i], self.edges[k], self.edges[self.pairs[k][1 if forward else 0]]
+        given = numbers_of(source), coordinates_of(source, self.q), gear.ratio, gear.offset
+        self.q[edge.q] = self.run(_led if forward else _leading, *given)
+        self.clusters.join(edge, self.run(_placing(edge.kind), numbers_of(edge), (self.q[edge.q],)))
+
+    def close(self, form: Form) -> None:
+        """One form: its coordinates into q, its nodes into the clusters."""
+        chain = form.chain
+        kinds = "".join(self.edges[i].kind for i, _ in chain)
+        asked = guesses_of(form.family, kinds)
+        joints = tuple(self._joint(chain, k, k in asked) for k in range(len(chain)))
+        flags = tuple((forward, self.edges[i].cut) for i, forward in chain)
+        poses, coordinates, reach = self.run(_solving(form.family, kinds, flags), joints)
+        self.reaches.append(reach)
+        for (i, _), X_ab, own in zip(chain, poses, coordinates, strict=True):
+            edge = self.edges[i]
+            if own is not None:
+                self.q[edge.q : edge.q + len(own)] = own
+            if X_ab is not None and not self.clusters.together(edge.a, edge.b):
+                self.clusters.join(edge, X_ab)
+
+    def _joint(self, chain: Sequence[tuple[int, bool]], k: int, asked: bool) -> tuple[Any, ...]:
+        """(numbers, guess, pose behind it of the known part, pose where the known part ends)."""
+        i, forward = chain[k]
+        edge = self.edges[i]
+        n, onward = chain[(k + 1) % len(chain)]
+        leave, enter = ends(edge, forward)[2], ends(self.edges[n], onward)[0]
+        between = None if leave == enter else (self.clusters.pose[leave], self.clusters.pose[enter])
+        guess: Any = None
+        if not edge.cut:
+            guess = coordinates_of(edge, self.guess)
+        elif asked and edge.kind != LINK:
+            guess = self._measured(edge)
+        return numbers_of(edge), guess, between
+
+    def _measured(self, edge: Edge) -> Any:
+        """The value of an elementary joint of a cut joint at the guess."""
+        if self.tree is None:
+            self.tree = Clusters(self.edges, self.run)
+            for other in self.edges:
+                if not other.cut:
+                    self.take(self.tree, other)
+        parts = self.parts[edge.joint]
+        first, last = parts[0], parts[-1]
+        ball = len(parts) == 1 and first.kind == "S"
+        ends_ = first.A, self.tree.pose[first.a], self.tree.pose[last.b], last.B
+        return self.run(_measuring(ball, edge.place), edge.law, *ends_)
 
 
-def _follow(edges: list[Edge], form: Form, clusters: Clusters, q: list[Scalar]) -> None:
-    """A joint behind a gear."""
-    (i, _), (k, forward) = form.chain
-    gear, source = edges[k], edges[geared_pairs(edges)[k][1 if forward else 0]]
-    value = known(source, q)
-    if forward:
-        q[edges[i].q] = plus(times(gear.ratio, value), gear.offset)
-    else:
-        q[edges[i].q] = over(minus(value, gear.offset), gear.ratio)
-    clusters.join(edges[i], _across(edges[i], q[edges[i].q]))
+def _led(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
+    return plus(times(ratio, known(source.edge("R"), q)), offset)
+
+
+def _leading(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
+    return over(minus(known(source.edge("R"), q), offset), ratio)
+
+
+@cache
+def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> Callable[..., Any]:
+    """Joints of a chain → (X_ab of each, its coordinates, the least reach); None where there is nothing to know."""
+    count = len(kinds)
+    skipped = None if LINK in kinds else count - 1
+
+    def solving(joints: Sequence[Any]) -> tuple[Any, ...]:
+        edges = [numbers.edge(kind) for (numbers, _, _), kind in zip(joints, kinds, strict=True)]
+
+        def value(k: int) -> Any:
+            """The guess in the joint's own direction."""
+            if kinds[k] == LINK:
+                return edges[k].advance
+            if flags[k][1]:
+                return joints[k][1]
+            own = known(edges[k], joints[k][1])
+            return from_quaternion(own) if kinds[k] == "S" else own
+
+        def guess(k: int) -> Any:
+            return value(k) if flags[k][0] else _back(value(k))
+
+        K = [_behind(edges, flags, k, joints[k][2]) for k in range(count)]
+        values, reach = SOLVERS[family](kinds, K, guess)
+        poses: list[Any] = [None] * count
+        coordinates: list[Any] = [None] * count
+        for k, found in enumerate(values):
+            if kinds[k] == LINK:
+                continue
+            own = found if flags[k][0] else _back(found)
+            if not flags[k][1]:
+                coordinates[k] = _entered(kinds[k], own, value(k), joints[k][1])
+            if k != skipped:
+                poses[k] = across(edges[k].A, motion(edges[k], own), edges[k].B)
+        return tuple(poses), tuple(coordinates), reach
+
+    return solving
+
+
+def _behind(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, between: Any) -> Pose:
+    """The known pose from an edge to the next one."""
+    n = (k + 1) % len(edges)
+    far, near = ends(edges[k], flags[k][0])[3], ends(edges[n], flags[n][0])[1]
+    if between is None:
+        return far.inverse() @ near
+    return far.inverse() @ (between[0].inverse() @ between[1]) @ near
 
 
 def _back(value: Any) -> Any:
@@ -96,53 +224,24 @@ def _back(value: Any) -> Any:
     return value.transposed() if isinstance(value, Rotation) else negated(value)
 
 
-def _enter(edge: Edge, value: Any, guesses: _Guesses, i: int, q: list[Scalar]) -> None:
+def _entered(kind: str, value: Any, guess: Any, q: Scalars) -> tuple[Scalar, ...]:
     """The coordinates of a tree joint."""
-    if edge.kind == "S":
-        q[edge.q : edge.q + 4] = quaternion_near(value, guesses.guess[edge.q : edge.q + 4])
-    else:
-        q[edge.q] = value.angle(guesses.value(i)) if isinstance(value, Turn) else value
+    if kind == "S":
+        return tuple(quaternion_near(value, q))
+    return (value.angle(guess) if isinstance(value, Turn) else value,)
 
 
-class _Guesses:
-    """Values of edges at the guess; those of cut joints from the poses of the tree, when they are asked for."""
+@cache
+def _measuring(ball: bool, place: int) -> Callable[..., Any]:
+    """Law of a joint, and the poses of its sides → the value of one of its elementary joints as its kind measures it;
+    of a ball the rotation."""
 
-    def __init__(self, edges: list[Edge], guess: Scalars) -> None:
-        self.edges, self.guess = edges, guess
-        self.tree: Clusters | None = None
+    def measuring(law: Any, A: Pose, X_Ra: Pose, X_Rb: Pose, B: Pose) -> Any:
+        X = A.inverse() @ (X_Ra.inverse() @ X_Rb) @ B
+        if ball:
+            return X.rotation
+        stages = law.elementary()
+        values = law.measure(stages[0].frame @ X @ stages[-1].frame.inverse()).values[stages[place].coordinate :]
+        return from_quaternion(values[:4]) if stages[place].motion == "S" else values[0]
 
-    def value(self, i: int) -> Any:
-        """An angle (rad), a displacement (m), or a rotation; of a rod its length."""
-        edge = self.edges[i]
-        if edge.kind == LINK:
-            return edge.advance
-        if edge.cut:
-            return self._cut(i)
-        value = known(edge, self.guess)
-        return from_quaternion(value) if edge.kind == "S" else value
-
-    def _cut(self, i: int) -> Any:
-        if self.tree is None:
-            self.tree = Clusters(self.edges)
-            for edge in self.edges:
-                if not edge.cut and not self.tree.together(edge.a, edge.b):
-                    self.tree.join(edge, _across(edge, known(edge, self.guess)))
-        edge = self.edges[i]
-        parts = [other for other in self.edges if other.joint == edge.joint and other.kind not in BESIDE]
-        X = parts[0].A.inverse() @ self.tree.relative(parts[0].a, parts[-1].b) @ parts[-1].B
-        return _coordinate(parts, edge.place, X)
-
-
-def _coordinate(parts: list[Edge], place: int, X: Pose) -> Any:
-    """The value of one elementary joint as its joint's kind measures it; X: between the outermost elementary frames."""
-    if len(parts) == 1 and parts[0].kind == "S":  # the rotation is what is wanted
-        return X.rotation
-    law = parts[0].law
-    stages = law.elementary()
-    stage = stages[place]
-    values = law.measure(stages[0].frame @ X @ stages[-1].frame.inverse()).values[stage.coordinate :]
-    return from_quaternion(values[:4]) if stage.motion == "S" else values[0]
-
-
-def _across(edge: Edge, value: Any) -> Pose:
-    return across(edge.A, motion(edge, value), edge.B)
+    return measuring

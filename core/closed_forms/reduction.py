@@ -13,24 +13,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import GEARED, ROD, Form
 from core.closed_forms.graph import LINK, OWN, Edge, geared_pairs
 from core.closed_forms.graph import known as coordinates_at
-from core.closed_forms.positions import Positions
+from core.closed_forms.positions import EdgeNumbers, Positions, coordinates_of, numbers_of
 from core.closed_forms.velocities import Axis, Flow, Solver, Speed, at, axis_of, quality, span
 from core.elements.added_inertia import AddedInertia, add_reduced
 from core.mechanics.crba import joint_motion
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import coordinates, speeds
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
+from core.spatial.inertia import Inertia
 from core.spatial.motion import ZERO, Motion
-from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total, vanish
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, negated, over, plus, sqrt, times, total, vanish
 from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
+TOGETHER = 8
+"""Speeds whose sums are one step of a runner."""
 
 
 class Motions(NamedTuple):
@@ -62,17 +68,30 @@ def independent_speeds(edges: list[Edge], steps: Sequence[Form | int]) -> list[S
 
 
 def motions(
-    edges: list[Edge], steps: Sequence[Form | int], independent: Sequence[Speed], closed: Positions, v: Scalars, nv: int
+    edges: list[Edge],
+    steps: Sequence[Form | int],
+    independent: Sequence[Speed],
+    closed: Positions,
+    v: Scalars,
+    nv: int,
+    run: Runner = inline,
 ) -> Motions:
     """Speeds, Φ and b at a closed position; v : (nv,) gives the independent speeds."""
-    axes = {i: axis_of(edge, closed.clusters, closed.q) for i, edge in enumerate(edges)}
-    pass_ = _Pass(edges, steps, independent, axes, closed, nv)
+    axes = {i: axis_of(edge, closed.clusters, closed.q, run) for i, edge in enumerate(edges)}
+    pass_ = _Pass(edges, steps, independent, axes, closed, nv, run)
     own = pass_.own_speeds(v)
     columns, flow = pass_.columns()
-    speeds_ = [total(times(columns[i][k], own[i]) for i in range(len(own))) for k in range(nv)]
-    absolute = {node: span(parts, own) for node, parts in flow.motion.items()}
+    speeds_: list[Scalar] = []
+    for first in range(0, nv, TOGETHER):
+        rows = tuple(tuple(column[k] for column in columns) for k in range(first, min(first + TOGETHER, nv)))
+        speeds_ += run(_weighted, rows, own)
+    absolute = {node: run(span, tuple(parts), own) for node, parts in flow.motion.items()}
     bias = pass_.bias(speeds_, absolute)
-    return Motions(speeds_, columns, bias, quality(pass_.grades, pass_.gains))
+    return Motions(speeds_, columns, bias, quality(pass_.grades, pass_.gains, run))
+
+
+def _weighted(rows: Sequence[Scalars], own: Scalars) -> tuple[Scalar, ...]:
+    return tuple(total(times(x, speed) for x, speed in zip(row, own, strict=True)) for row in rows)
 
 
 class _Pass:
@@ -84,42 +103,47 @@ class _Pass:
         axes: dict[int, Axis],
         closed: Positions,
         nv: int,
+        run: Runner,
     ) -> None:
-        self.edges, self.steps, self.independent, self.axes, self.nv = edges, steps, independent, axes, nv
+        self.edges, self.steps, self.independent, self.axes, self.nv, self.run = (
+            edges,
+            steps,
+            independent,
+            axes,
+            nv,
+            run,
+        )
         self.q, self.nodes = closed.q, list(closed.clusters.root)
-        self.solvers = {
-            n: Solver(step, "".join(edges[i].kind for i, _ in step.chain), [axes[i] for i, _ in step.chain])
-            for n, step in enumerate(steps)
-            if isinstance(step, Form) and step.family != GEARED
-        }
-        self.grades = [solver.grade for solver in self.solvers.values()]
+        self.pairs = geared_pairs(edges)
+        self.grades: list[Scalar] = []
         self.gains: list[Scalar] = []
-        self.spins: dict[int, tuple[int, Vector3]] = {}
-        for n, solver in self.solvers.items():
-            if solver.form.family == ROD:
-                ball = next(i for i, _ in solver.form.chain[1:] if not edges[i].cut)
-                place = next(k for k, speed in enumerate(independent) if speed.spin and speed.edge == ball)
-                along = solver.d.scaled(over(1.0, sqrt(solver.d.dot(solver.d))))
-                self.spins[n] = (place, along)
+        self.spins: dict[int, int] = {}
+        """Number of a step → place of the spin of its rod among the independent speeds."""
+        places = {speed.edge: k for k, speed in enumerate(independent) if speed.spin}
+        for n, step in enumerate(steps):
+            if isinstance(step, Form) and step.family == ROD:
+                self.spins[n] = places[next(i for i, _ in step.chain[1:] if not edges[i].cut)]
 
-    def own_speeds(self, v: Scalars) -> list[Scalar]:
+    def own_speeds(self, v: Scalars) -> tuple[Scalar, ...]:
         """The independent speeds in v."""
-        directions = dict(self.spins.values())
+        rods = {place: self.steps[n] for n, place in self.spins.items()}
         result = []
         for k, speed in enumerate(self.independent):
             if speed.spin:
-                edge = self.edges[speed.edge]
-                result.append(span(self.axes[speed.edge].columns, v[edge.v : edge.v + 3]).angular.dot(directions[k]))
+                edge, form = self.edges[speed.edge], rods[k]
+                assert isinstance(form, Form)
+                ends_ = [self.axes[i].p for i, _ in form.chain[1:]]
+                result.append(self.run(_spinning, self.axes[speed.edge].columns, tuple(v[edge.v : edge.v + 3]), *ends_))
             else:
                 result.append(v[speed.v])
-        return result
+        return tuple(result)
 
     def columns(self) -> tuple[list[list[Scalar]], Flow]:
         """Φ by columns, and the motions of all nodes for each."""
         count = len(self.independent)
         columns: list[list[Scalar]] = [[0.0] * self.nv for _ in range(count)]
         of_speed = {(speed.v): i for i, speed in enumerate(self.independent) if not speed.spin}
-        flow = Flow(self.nodes, count)
+        flow = Flow(self.nodes, count, self.run)
         for edge in self.edges:
             if edge.kind == "W" and not edge.cut:
                 flow.join(edge, [ZERO] * count)
@@ -138,122 +162,186 @@ class _Pass:
         for k, column in enumerate(self.axes[i].columns):
             place = of_speed[edge.v + k]
             columns[place][edge.v + k] = 1.0
-            across[place] = column.scaled(edge.ratio)
+            across[place] = self.run(Motion.scaled, column, edge.ratio)
         flow.join(edge, across)
 
     def _dependent(self, n: int, form: Form, columns: list[list[Scalar]], flow: Flow) -> None:
-        solver = self.solvers[n]
-        values = []
-        moved: Scalar = 0.0
-        moving: Scalar = 0.0
-        for known in flow.around(form, self.edges):
-            if _still(known):
-                values.append([None] * len(form.chain))
-                continue
-            solution, out, into = solver.solve(known)
-            values.append(solution)
-            moved, moving = plus(moved, out), plus(moving, into)
-        if n in self.spins:
-            self._add_spin(n, values)
-        self.gains.append(over(moved, plus(moving, LEAST_DIVISOR)))
-        for k, (i, forward) in enumerate(form.chain):
-            own = [_met(row[k], forward) for row in values]
-            self._enter(i, own, columns)
-            flow.join(self.edges[i], [self._across(i, value) for value in own])
+        chain, spin = form.chain, self.spins.get(n, -1)
+        known = [None if _still(each) else each for each in flow.around(form, self.edges)]
+        moving = [k for k in range(len(columns)) if known[k] is not None or k == spin]
+        given = tuple(known[k] for k in moving)
+        flags = tuple(forward for _, forward in chain)
+        step = _answering(
+            form.family, self._kinds(form), flags, self._ball(form), moving.index(spin) if spin >= 0 else -1
+        )
+        found, grade, gain = self.run(step, tuple(self.axes[i] for i, _ in chain), given)
+        self.grades.append(grade)
+        self.gains.append(gain)
+        own = dict(zip(moving, found, strict=True))
+        for k, (i, _) in enumerate(chain):
+            across = [ZERO] * len(columns)
+            for place, each in own.items():
+                entries, across[place] = each[k]
+                self._enter(i, entries, columns[place])
+            flow.join(self.edges[i], across)
+
+    def _kinds(self, form: Form) -> str:
+        return "".join(self.edges[i].kind for i, _ in form.chain)
+
+    def _ball(self, form: Form) -> int:
+        """Place in a rod's chain of the ball that has the spin."""
+        return next((k for k, (i, _) in enumerate(form.chain) if k and not self.edges[i].cut), 0)
 
     def _geared(self, form: Form, columns: list[list[Scalar]], flow: Flow, extra: list[Motion]) -> None:
         """A joint behind a gear: entries of Φ, or of the bias, proportional to those of the joint it follows."""
         (i, _), (k, forward) = form.chain
-        source = self.edges[geared_pairs(self.edges)[k][1 if forward else 0]]
-        ratio = self.edges[k].ratio if forward else over(1.0, self.edges[k].ratio)
-        ratio = times(ratio, source.ratio)
-        for column in columns:
-            column[self.edges[i].v] = times(ratio, column[source.v])
-        flow.join(
-            self.edges[i],
-            [self._across(i, column[self.edges[i].v]) + more for column, more in zip(columns, extra, strict=True)],
-        )
+        source = self.edges[self.pairs[k][1 if forward else 0]]
+        across = []
+        for column, more in zip(columns, extra, strict=True):
+            ratios = self.edges[k].ratio, source.ratio, column[source.v]
+            given = self.run(_driven if forward else _driving, *ratios)
+            column[self.edges[i].v] = given
+            across.append(self.run(_joined, self.axes[i].columns[0], given, more))
+        flow.join(self.edges[i], across)
 
-    def _add_spin(self, n: int, values: list[list[Any]]) -> None:
-        """The rod turns about itself: both balls turn, in opposite senses along the chain."""
-        place, along = self.spins[n]
-        (ball,) = {self.independent[place].edge}
-        chain = self.solvers[n].form.chain
-        forward = next(onward for i, onward in chain if i == ball)
-        first = along if forward == (chain[1][0] == ball) else -along
-        values[place] = [0.0, first, -first]
-
-    def _across(self, i: int, value: Any) -> Motion:
-        if value is None:
-            return ZERO
-        if self.edges[i].kind == "S":
-            return Motion(value, self.axes[i].p.cross(value))
-        return self.axes[i].columns[0].scaled(value)
-
-    def _enter(self, i: int, own: list[Any], columns: list[list[Scalar]]) -> None:
+    def _enter(self, i: int, entries: Any, column: list[Scalar]) -> None:
         """Entries of a tree joint in Φ."""
         edge = self.edges[i]
-        if edge.cut:
-            return
-        for column, value in zip(columns, own, strict=True):
-            if value is None:
-                continue
-            if edge.kind == "S":
-                column[edge.v : edge.v + 3] = list(self.axes[i].pose.rotation.act_back(value))
-            else:
-                column[edge.v] = value
+        if not edge.cut and entries is not None:
+            column[edge.v : edge.v + len(entries)] = entries
 
     def bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> list[Scalar]:
         """Accelerations of the dependent speeds while the independent ones do not change."""
         result: list[Scalar] = [0.0] * self.nv
-        flow = Flow(self.nodes, 1)
-        turning = {i: self._turning(i, v, absolute) for i in range(len(self.edges)) if not self.edges[i].cut}
+        flow = Flow(self.nodes, 1, self.run)
         for edge in self.edges:
             if edge.kind == "W" and not edge.cut:
                 flow.join(edge, [ZERO])
-        for n, step in enumerate(self.steps):
+        for step in self.steps:
             if isinstance(step, int):
-                flow.join(self.edges[step], [turning[step]])
+                flow.join(self.edges[step], [self._turning(step, v, absolute)])
             elif step.family == GEARED:
-                self._geared(step, [result], flow, [turning[step.chain[0][0]]])
+                self._geared(step, [result], flow, [self._turning(step.chain[0][0], v, absolute)])
             else:
-                self._biased(n, step, absolute, flow, result)
+                self._biased(step, absolute, flow, result)
         return result
 
     def _turning(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> Motion:
         """V_b × S v: what an edge's turning columns add; and Ṡ v where they change in b's axes."""
         edge = self.edges[i]
-        values = [times(edge.ratio, v[edge.v + k]) for k in range(edge.nv)]
-        turning = absolute[edge.b].cross(span(self.axes[i].columns, values))
-        if edge.kind != OWN:
-            return turning
-        return turning + self.axes[i].pose.motion(edge.law.bias(coordinates_at(edge, self.q), values))
+        own = tuple(v[edge.v : edge.v + edge.nv]), coordinates_of(edge, self.q)
+        return self.run(_turned(edge.kind), numbers_of(edge), self.axes[i], *own, absolute[edge.b])
 
-    def _biased(self, n: int, form: Form, absolute: dict[str, Motion], flow: Flow, result: list[Scalar]) -> None:
+    def _biased(self, form: Form, absolute: dict[str, Motion], flow: Flow, result: list[Scalar]) -> None:
         (known,) = flow.around(form, self.edges)
-        extra = {}
-        for i, forward in form.chain:
-            edge = self.edges[i]
-            # V_b × (V_b − V_a), which is V_b × S v also where the joint is cut
-            each = absolute[edge.b].cross(absolute[edge.b] - absolute[edge.a])
-            if edge.kind == LINK:
-                each = self._swinging(i, absolute)
-            extra[i] = each
-            known = known + (each if forward else -each)
-        solution, _, _ = self.solvers[n].solve(known)
-        for (i, forward), value in zip(form.chain, solution, strict=True):
-            own = _met(value, forward)
-            self._enter(i, [own], [result])
-            flow.join(self.edges[i], [self._across(i, own) + extra[i]])
+        chain = form.chain
+        axes = tuple(self.axes[i] for i, _ in chain)
+        sides = tuple((absolute[self.edges[i].a], absolute[self.edges[i].b]) for i, _ in chain)
+        flags = tuple(forward for _, forward in chain)
+        found = self.run(_accelerating(form.family, self._kinds(form), flags), axes, sides, known)
+        for (i, _), (entries, across) in zip(chain, found, strict=True):
+            self._enter(i, entries, result)
+            flow.join(self.edges[i], [across])
 
-    def _swinging(self, i: int, absolute: dict[str, Motion]) -> Motion:
-        """A motion along a rod that makes up for what its turning adds: with d from end to end, differentiating
-        d · ḋ = 0 leaves d · (A_b − A_a) = −(ḋ · ḋ + d · (ω_b × ṗ_b − ω_a × ṗ_a))."""
-        axis, V_a, V_b = self.axes[i], absolute[self.edges[i].a], absolute[self.edges[i].b]
-        d, p_b = axis.z, axis.p
-        v_a, v_b = at(V_a, p_b - d), at(V_b, p_b)
-        added = plus((v_b - v_a).dot(v_b - v_a), d.dot(V_b.angular.cross(v_b) - V_a.angular.cross(v_a)))
-        return Motion(ZERO.angular, d.scaled(negated(over(added, d.dot(d)))))
+
+def _spinning(columns: Sequence[Motion], v: Scalars, one: Vector3, other: Vector3) -> Scalar:
+    """The turning of a ball along its rod."""
+    return span(columns, v).angular.dot(_direction(other - one))
+
+
+def _direction(d: Vector3) -> Vector3:
+    return d.scaled(over(1.0, sqrt(d.dot(d))))
+
+
+def _driven(ratio: Scalar, source: Scalar, entry: Scalar) -> Scalar:
+    return times(times(ratio, source), entry)
+
+
+def _driving(ratio: Scalar, source: Scalar, entry: Scalar) -> Scalar:
+    return times(times(over(1.0, ratio), source), entry)
+
+
+def _joined(column: Motion, speed: Scalar, more: Motion) -> Motion:
+    return column.scaled(speed) + more
+
+
+@cache
+def _turned(kind: str) -> Callable[..., Motion]:
+    """An edge's numbers and axis, its speeds and coordinates, V_b → what its turning adds."""
+
+    def turned(numbers: EdgeNumbers, axis: Axis, v: Scalars, q: Scalars, V_b: Motion) -> Motion:
+        values = [times(numbers.ratio, speed) for speed in v]
+        turning = V_b.cross(span(axis.columns, values))
+        if kind != OWN:
+            return turning
+        return turning + axis.pose.motion(numbers.law.bias(coordinates_at(numbers.edge(kind), q), values))
+
+    return turned
+
+
+@cache
+def _answering(family: str, kinds: str, flags: tuple[bool, ...], ball: int, spin: int) -> Callable[..., Any]:
+    """Axes of a chain and known motions around it → for each of these (entries, motion across) of every joint; grade
+    and gain. A spin is the motion that is known of a rod's `ball`."""
+
+    def answering(axes: Sequence[Axis], known: Sequence[Motion | None]) -> tuple[Any, Scalar, Scalar]:
+        solver = Solver(Form(family, ()), kinds, list(axes))
+        moved: Scalar = 0.0
+        moving: Scalar = 0.0
+        values: list[list[Any]] = []
+        for each in known:
+            if each is None:
+                values.append([None] * len(kinds))
+                continue
+            solution, out, into = solver.solve(each)
+            values.append(solution)
+            moved, moving = plus(moved, out), plus(moving, into)
+        if spin >= 0:  # the rod turns about itself: both balls turn, in opposite senses along the chain
+            along = _direction(solver.d)
+            first = along if flags[ball] == (ball == 1) else -along
+            values[spin] = [0.0, first, -first]
+        found = tuple(
+            tuple(_own(kinds[k], axes[k], _met(row[k], flags[k]), ZERO) for k in range(len(kinds))) for row in values
+        )
+        return found, solver.grade, over(moved, plus(moving, LEAST_DIVISOR))
+
+    return answering
+
+
+@cache
+def _accelerating(family: str, kinds: str, flags: tuple[bool, ...]) -> Callable[..., Any]:
+    """Axes of a chain, motions of the sides of its joints, known accelerations around it → (entries, acceleration
+    across) of every joint."""
+
+    def accelerating(axes: Sequence[Axis], sides: Sequence[tuple[Motion, Motion]], known: Motion) -> Any:
+        extra = []
+        for axis, kind, forward, (V_a, V_b) in zip(axes, kinds, flags, sides, strict=True):
+            # V_b × (V_b − V_a), which is V_b × S v also where the joint is cut
+            each = _swinging(axis, V_a, V_b) if kind == LINK else V_b.cross(V_b - V_a)
+            extra.append(each)
+            known = known + (each if forward else -each)
+        solution, _, _ = Solver(Form(family, ()), kinds, list(axes)).solve(known)
+        return tuple(_own(kinds[k], axes[k], _met(solution[k], flags[k]), extra[k]) for k in range(len(kinds)))
+
+    return accelerating
+
+
+def _own(kind: str, axis: Axis, value: Any, more: Motion) -> tuple[Any, Motion]:
+    """(entries of a joint, motion across it) for a speed of its own."""
+    if value is None:
+        return None, more
+    if kind == "S":
+        return axis.pose.rotation.act_back(value), Motion(value, axis.p.cross(value)) + more
+    return (value,), axis.columns[0].scaled(value) + more
+
+
+def _swinging(axis: Axis, V_a: Motion, V_b: Motion) -> Motion:
+    """A motion along a rod that makes up for what its turning adds: with d from end to end, differentiating
+    d · ḋ = 0 leaves d · (A_b − A_a) = −(ḋ · ḋ + d · (ω_b × ṗ_b − ω_a × ṗ_a))."""
+    d, p_b = axis.z, axis.p
+    v_a, v_b = at(V_a, p_b - d), at(V_b, p_b)
+    added = plus((v_b - v_a).dot(v_b - v_a), d.dot(V_b.angular.cross(v_b) - V_a.angular.cross(v_a)))
+    return Motion(ZERO.angular, d.scaled(negated(over(added, d.dot(d)))))
 
 
 def _still(motion: Motion) -> bool:
@@ -274,43 +362,67 @@ def reduced(
     q: Scalars,
     forces: Callable[[list[Scalar]], list[Scalar]],
     masses: Sequence[AddedInertia] = (),
+    run: Runner = inline,
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
     """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
     inertia beside the links."""
-    M = _mass(tree, q, found.columns)
+    M = _mass(tree, q, found.columns, run)
     add_reduced(M, masses, KinematicState(tree, q), found.columns)
     h = forces(found.bias)
-    return M, [total(times(c, f) for c, f in zip(column, h, strict=True)) for column in found.columns]
+    loads = []
+    for column in found.columns:
+        load: Scalar = 0.0
+        for first in range(0, len(h), TOGETHER):
+            load = run(_dot, load, tuple(column[first : first + TOGETHER]), tuple(h[first : first + TOGETHER]))
+        loads.append(load)
+    return M, loads
 
 
-def _mass(tree: Tree, q: Scalars, columns: list[list[Scalar]]) -> list[list[Scalar]]:
+def _dot(before: Scalar, a: Scalars, b: Scalars) -> Scalar:
+    return plus(before, total(times(x, y) for x, y in zip(a, b, strict=True)))
+
+
+def _mass(tree: Tree, q: Scalars, columns: list[list[Scalar]], run: Runner) -> list[list[Scalar]]:
     """Σ_l V_i · I V_j over the links, and the armatures."""
-    own = coordinates(tree, q)
-    joints = [joint_motion(link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
+    own = coordinates(tree, q, run)
     count = len(columns)
-    M: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
-    rates = [speeds(tree, column) for column in columns]
-    twists: list[list[Motion]] = [[] for _ in columns]
+    M: list[Scalar] = [0.0] * (count * (count + 1) // 2)
+    rates = [speeds(tree, column, run) for column in columns]
+    twists: list[tuple[Motion, ...]] = []
     for l, link in enumerate(tree.links):
-        X, S = joints[l]
-        for i in range(count):
-            parent = ZERO if link.parent < 0 else twists[i][link.parent]
-            twists[i].append((ZERO if parent is ZERO else X.motion_back(parent)) + span(S, rates[i][l]))
-        for i in range(count):
-            momentum = link.inertia.act(twists[i][l])
-            for j in range(i, count):
-                entry = plus(twists[j][l].dot(momentum), _armature(link.armature, rates[i][l], rates[j][l]))
-                M[i][j] = plus(M[i][j], entry)
-    return [[M[min(i, j)][max(i, j)] for j in range(count)] for i in range(count)]
+        parents = (ZERO,) * count if link.parent < 0 else twists[link.parent]
+        moving = tuple(rate[l] for rate in rates)
+        body = link.law, link.placement, link.inertia, link.armature
+        twist, M = run(_carrying, *body, own[l], parents, moving, tuple(M))
+        twists.append(twist)
+    place = {pair: k for k, pair in enumerate((i, j) for i in range(count) for j in range(i, count))}
+    return [[M[place[min(i, j), max(i, j)]] for j in range(count)] for i in range(count)]
+
+
+def _carrying(
+    law: Any,
+    placement: Pose,
+    inertia: Inertia,
+    armature: Scalar,
+    q: Scalars,
+    parents: Sequence[Motion],
+    rates: Sequence[Scalars],
+    M: Scalars,
+) -> tuple[tuple[Motion, ...], tuple[Scalar, ...]]:
+    """(motions of a link in the columns of Φ, upper triangle of M with the link's part)."""
+    X, S = joint_motion(law, placement, q)
+    twists = tuple(
+        (ZERO if _still(parent) else X.motion_back(parent)) + span(S, rate)
+        for parent, rate in zip(parents, rates, strict=True)
+    )
+    result, entries = [], iter(M)
+    for i, twist in enumerate(twists):
+        momentum = inertia.act(twist)
+        for j in range(i, len(twists)):
+            entry = plus(twists[j].dot(momentum), _armature(armature, rates[i], rates[j]))
+            result.append(plus(next(entries), entry))
+    return twists, tuple(result)
 
 
 def _armature(armature: Scalar, a: Scalars, b: Scalars) -> Scalar:
     return times(armature, total(times(x, y) for x, y in zip(a, b, strict=True)))
-
-
-def least(values: Sequence[Scalar]) -> Scalar:
-    """The smallest; 1 of none."""
-    result: Scalar = 1.0
-    for value in values:
-        result = apply("fmin", result, value)
-    return result

@@ -72,7 +72,8 @@ class Sample:
         cuts = {i: list(map(float, rng.uniform(0.4, 1.6, most))) for i, edge in enumerate(edges) if edge.cut}
         own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
         self.values = [known(own[i], cuts.get(i, q)) for i in range(len(edges))]
-        self.edges = [edge._replace(A=_matrix(edge.A), B=_matrix(edge.B)) for edge in edges]
+        own_poses: list[dict[str, Any]] = [{"A": _matrix(edge.A), "B": _matrix(edge.B)} for edge in edges]
+        self.edges = [edge._replace(**poses) for edge, poses in zip(edges, own_poses, strict=True)]
         self.clusters = Clusters(edges, same=PoseMatrix(np.eye(4)))
         self._motions: dict[int, tuple[PoseMatrix, PoseMatrix]] = {}
 
@@ -93,13 +94,14 @@ class Sample:
     def join(self, i: int) -> None:
         """Make two clusters one by the value of an edge between them."""
         edge: Any = self.edges[i]
+        E: Any = self._motion(i)[0]
         if not self.clusters.together(edge.a, edge.b):
-            self.clusters.join(edge, across(edge.A, self._motion(i)[0], edge.B))
+            self.clusters.join(edge, across(edge.A, E, edge.B))
 
     def around(self, chain: Chain) -> tuple[list[PoseMatrix], list[PoseMatrix]]:
         """Poses between the unknown joints, and random motions of these."""
-        motions = [self._motion(i)[0 if forward else 1] for i, forward in chain]
-        return between(chain, self.edges, self.clusters), motions
+        poses: list[Any] = list(between(chain, self.edges, self.clusters))
+        return poses, [self._motion(i)[0 if forward else 1] for i, forward in chain]
 
 
 def samples_of(topology: Topology) -> list[Sample]:

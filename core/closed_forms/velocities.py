@@ -12,16 +12,20 @@ perpendicular, 0 where branches meet).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, Form
 from core.closed_forms.graph import GEAR, LINK, OWN, Clusters, Edge, ends
 from core.closed_forms.graph import known as coordinates_at
+from core.closed_forms.positions import EdgeNumbers, coordinates_of, numbers_of
+from core.mechanics.runner import Runner, inline
+from core.model import WORLD
 from core.spatial.motion import ZERO, Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total, vanish
 from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
@@ -47,7 +51,7 @@ class Axis(NamedTuple):
     @property
     def z(self) -> Vector3:
         """Direction of its axis."""
-        return self.columns[0].linear if self.columns[0].angular is ZERO3 else self.columns[0].angular
+        return self.columns[0].linear if vanish(self.columns[0].angular) else self.columns[0].angular
 
     @property
     def p(self) -> Vector3:
@@ -55,33 +59,41 @@ class Axis(NamedTuple):
         return self.pose.position
 
 
-def axis_of(edge: Edge, clusters: Clusters, q: Sequence[Scalar]) -> Axis:
+_COLUMNS: dict[str, tuple[Motion, ...]] = {
+    "R": (Motion(Z, ZERO3),),
+    "P": (Motion(ZERO3, Z),),
+    "S": tuple(Motion(e, ZERO3) for e in (X, Y, Z)),
+    "F": (*(Motion(e, ZERO3) for e in (X, Y, Z)), *(Motion(ZERO3, e) for e in (X, Y, Z))),
+    "W": (),
+    GEAR: (),
+}
+
+
+@cache
+def _axis(kind: str, cut: bool) -> Callable[..., Axis]:
+    """(numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
+
+    def axis(numbers: EdgeNumbers, q: Sequence[Scalar], X_Wa: Pose, X_Wb: Pose) -> Axis:
+        X_WB = X_Wb @ numbers.B
+        if kind == LINK:
+            return Axis(X_WB, (Motion(ZERO3, X_WB.position - (X_Wa @ numbers.A).position),))
+        if kind == OWN:
+            own = () if cut else numbers.law.subspace(coordinates_at(numbers.edge(kind), q))
+            return Axis(X_WB, tuple(map(X_WB.motion, own)))
+        columns = []
+        for column in (Motion(Z, Vector3(0.0, 0.0, numbers.advance)),) if kind == "H" else _COLUMNS[kind]:
+            moved = X_WB.motion(column)
+            columns.append(Motion(ZERO3, moved.linear) if kind == "P" else moved)
+        return Axis(X_WB, tuple(columns))
+
+    return axis
+
+
+def axis_of(edge: Edge, clusters: Clusters, q: Sequence[Scalar], run: Runner = inline) -> Axis:
     """At a position q, in a machine whose nodes are all in the world's cluster."""
-    X_WB = clusters.pose[edge.b] @ edge.B
-    if edge.kind == LINK:
-        return Axis(X_WB, (Motion(ZERO3, along(edge, clusters)),))
-    if edge.kind == OWN:
-        own = () if edge.cut else edge.law.subspace(coordinates_at(edge, q))
-        return Axis(X_WB, tuple(map(X_WB.motion, own)))
-    locals_: dict[str, tuple[Motion, ...]] = {
-        "R": (Motion(Z, ZERO3),),
-        "P": (Motion(ZERO3, Z),),
-        "H": (Motion(Z, Vector3(0.0, 0.0, edge.advance)),),
-        "S": tuple(Motion(e, ZERO3) for e in (X, Y, Z)),
-        "F": (*(Motion(e, ZERO3) for e in (X, Y, Z)), *(Motion(ZERO3, e) for e in (X, Y, Z))),
-        "W": (),
-        GEAR: (),
-    }
-    columns = []
-    for column in locals_[edge.kind]:
-        moved = X_WB.motion(column)
-        columns.append(Motion(ZERO3, moved.linear) if edge.kind == "P" else moved)
-    return Axis(X_WB, tuple(columns))
-
-
-def along(edge: Edge, clusters: Clusters) -> Vector3:
-    """From one end of a rod to the other, m."""
-    return (clusters.pose[edge.b] @ edge.B).position - (clusters.pose[edge.a] @ edge.A).position
+    own = () if edge.cut else coordinates_of(edge, q)
+    poses = clusters.pose[edge.a], clusters.pose[edge.b]
+    return run(_axis(edge.kind, edge.cut), numbers_of(edge), own, *poses)
 
 
 def at(motion: Motion, p: Vector3) -> Vector3:
@@ -236,11 +248,34 @@ def _crossing(a: Axis, b: Axis) -> Vector3:
     return a.p + a.z.scaled(s)
 
 
+def _stepping(a: Motion, across: Motion, b: Motion) -> Motion:
+    return a + across - b
+
+
+def _stepping_back(a: Motion, across: Motion, b: Motion) -> Motion:
+    return -(a + across - b)
+
+
+def _stepped(a: Motion, across: Motion, b: Motion, c: Motion) -> Motion:
+    return a + across - b + c
+
+
+def _stepped_back(a: Motion, across: Motion, b: Motion, c: Motion) -> Motion:
+    return -(a + across - b) + c
+
+
+def _summed(*pairs: tuple[Motion, Motion]) -> Motion:
+    result = ZERO
+    for into, out in pairs:
+        result = result + into - out
+    return result
+
+
 class Flow:
     """Motions of the nodes against the first node of their cluster, several at once, while clusters grow."""
 
-    def __init__(self, nodes: Sequence[str], count: int) -> None:
-        self.count = count
+    def __init__(self, nodes: Sequence[str], count: int, run: Runner) -> None:
+        self.count, self.run = count, run
         self.root = {node: node for node in nodes}
         self.members: dict[str, list[str]] = {node: [node] for node in nodes}
         self.motion: dict[str, list[Motion]] = {node: [ZERO] * count for node in nodes}
@@ -250,25 +285,33 @@ class Flow:
         first, second = self.root[edge.a], self.root[edge.b]
         if first == second:
             return
-        a, b = self.motion[edge.a], self.motion[edge.b]
-        step = [a[i] + across[i] - b[i] for i in range(self.count)]
-        if second == "world":
-            first, second, step = second, first, [-each for each in step]
-        for node in self.members.pop(second):
+        steps = list(zip(self.motion[edge.a], across, self.motion[edge.b], strict=True))
+        turned = second == WORLD
+        if turned:
+            first, second = second, first
+        own = self.members.pop(second)
+        if len(own) == 1:
+            step = _stepped_back if turned else _stepped
+            before = self.motion[own[0]]
+            self.motion[own[0]] = [self.run(step, *each, old) for each, old in zip(steps, before, strict=True)]
+        else:
+            moved = [self.run(_stepping_back if turned else _stepping, *each) for each in steps]
+            for node in own:
+                before = self.motion[node]
+                self.motion[node] = [self.run(Motion.__add__, m, old) for m, old in zip(moved, before, strict=True)]
+        for node in own:
             self.root[node] = first
-            self.motion[node] = [step[i] + self.motion[node][i] for i in range(self.count)]
             self.members[first].append(node)
 
     def around(self, form: Form, edges: list[Edge]) -> list[Motion]:
         """Sum of the known motions around the chain."""
-        sums = [ZERO] * self.count
+        met = []
         chain = form.chain
         for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
             leave, enter = ends(edges[i], forward)[2], ends(edges[k], onward)[0]
             if leave != enter:
-                out, into = self.motion[leave], self.motion[enter]
-                sums = [s + m - n for s, m, n in zip(sums, into, out, strict=True)]
-        return sums
+                met.append((self.motion[enter], self.motion[leave]))
+        return [self.run(_summed, *((into[k], out[k]) for into, out in met)) for k in range(self.count)]
 
 
 def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
@@ -279,12 +322,29 @@ def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
     return result
 
 
-def quality(grades: Sequence[Scalar], gains: Sequence[Scalar]) -> list[Scalar]:
+def quality(grades: Sequence[Scalar], gains: Sequence[Scalar], run: Runner) -> list[Scalar]:
     """(least sine, largest gain of speeds) of all forms."""
-    least: Scalar = 1.0
     most: Scalar = 0.0
-    for grade in grades:
-        least = apply("fmin", least, grade)
     for gain in gains:
-        most = apply("fmax", most, gain)
-    return [sqrt(apply("fmax", least, 0.0)), sqrt(most)]
+        most = run(_greater, most, gain)
+    return [run(_sine, least(grades, run)), run(sqrt, most)]
+
+
+def least(values: Sequence[Scalar], run: Runner) -> Scalar:
+    """The smallest; 1 of none."""
+    result: Scalar = 1.0
+    for value in values:
+        result = run(_lesser, result, value)
+    return result
+
+
+def _lesser(a: Scalar, b: Scalar) -> Scalar:
+    return apply("fmin", a, b)
+
+
+def _greater(a: Scalar, b: Scalar) -> Scalar:
+    return apply("fmax", a, b)
+
+
+def _sine(square: Scalar) -> Scalar:
+    return sqrt(apply("fmax", square, 0.0))

@@ -95,6 +95,7 @@ class BlockCode:
         self.table = table
         self.words = table.words()
         self.places = np.array(table.outputs, dtype=np.int32)
+        self.sizes, self.size = table.inputs, len(table.outputs)
         self.library = Library(block_llvm_ir.module(table.blocks, table.inputs, checked=checked))
         self.operations = table.operations()
         self.batch_address = self.library.address("block_batch")

@@ -86,10 +86,14 @@ _LEAF = object()
 
 def flatten(x: Any, leaves: list[Scalar]) -> Any:
     """Append the scalars inside nested tuples and dataclasses; returns the structure without them."""
+    kind = type(x)
+    if kind is Slot or kind is float:
+        leaves.append(x)
+        return _LEAF
     if isinstance(x, tuple):
-        return (type(x), *(flatten(item, leaves) for item in x))
-    if hasattr(type(x), "__dataclass_fields__"):
-        return (type(x), *(flatten(getattr(x, each.name), leaves) for each in fields(x)))
+        return (kind, *[flatten(item, leaves) for item in x])
+    if hasattr(kind, "__dataclass_fields__"):
+        return (kind, *[flatten(getattr(x, each.name), leaves) for each in fields(x)])
     if x is None:
         return None
     leaves.append(x)

@@ -19,7 +19,7 @@ from core.constraints.named_values import motion_by_name
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
-from core.numerics.rank import inverse
+from core.numerics.rank import inverse, saying
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -114,14 +114,17 @@ def independent_speeds(
     """
     joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
     alone = [joint[0] for joint in joints if len(joint) == 1]
-    order = [*alone, *(k for k in range(compiled.nv) if k not in set(alone))]
+    single = set(alone)
+    order = [*alone, *(k for k in range(compiled.nv) if k not in single)]
     rows = motions.copy()
     chosen: list[int] = []
     largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
     for share, among in ((BARELY, first), *((share, order) for share in shares)):
         for k in among:
             row = rows[k]
-            if len(chosen) < rows.shape[1] and k not in chosen and np.linalg.norm(row) > share * largest > 0.0:
+            if len(chosen) == rows.shape[1]:
+                break
+            if k not in chosen and np.linalg.norm(row) > share * largest > 0.0:
                 chosen.append(k)
                 rows = rows - np.outer(rows @ row, row) / float(row @ row)
     return sorted(chosen)
@@ -136,12 +139,9 @@ def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:
 
 def _null_space(G: Array) -> Array:
     """(nv, k) orthonormal columns N with G N = 0."""
-    _, sigma, right = np.linalg.svd(G)
-    return np.asarray(right[_rank(sigma) :].T)
-
-
-def _rank(sigma: Array) -> int:
-    return int(np.count_nonzero(sigma > VANISHES_TOLERANCE * max(float(np.max(sigma, initial=0.0)), 1e-12)))
+    _, sigma, right = np.linalg.svd(G[saying(G)])
+    vanishing = VANISHES_TOLERANCE * max(float(np.max(sigma, initial=0.0)), 1e-12)
+    return np.asarray(right[int(np.count_nonzero(sigma > vanishing)) :].T)
 
 
 def _completed(
@@ -161,7 +161,8 @@ def _completed(
         return x
     units = speed_units(compiled, p)
     G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[rows] * units
-    x = np.linalg.pinv(G, rcond=VANISHES_TOLERANCE) @ demanded[rows]
+    if (demanded[rows] != 0.0).any():
+        x = np.linalg.pinv(G, rcond=VANISHES_TOLERANCE) @ demanded[rows]
     N = _null_space(G)
     for k, value in kept.items():
         x, N, missed = _taken(x, N, k, value / units[k])

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from core.numerics.rank import saying
 from core.numerics.tolerances import RANK_TOLERANCE
 
 Array = NDArray[np.float64]
@@ -21,26 +22,31 @@ NOTHING = 1e-14
 
 
 def self_stresses(G: Array) -> Array:
-    """(n, rows, k) orthonormal, of the most that any of n states has, G (n, rows, nv); zero where one has fewer."""
-    u, sigma, _ = np.linalg.svd(G)
-    rows = G.shape[-2]
+    """(n, rows, k) orthonormal, of the most that any of n states has, G (n, rows, nv); zero where one has fewer. A row
+    without entries is one by itself."""
+    among = saying(G)
+    u, sigma, _ = np.linalg.svd(G[:, among])
+    rows = u.shape[-1]
     padded = np.zeros((len(G), rows))
     padded[:, : sigma.shape[-1]] = sigma
     dependent = padded <= RANK_TOLERANCE * np.maximum(padded[:, :1], 1e-300)
     k = int(np.max(np.sum(dependent, axis=1), initial=0))
-    return np.asarray((u * dependent[:, None, :])[:, :, rows - k :])
+    result = np.zeros((len(G), len(among), k + np.count_nonzero(~among)))
+    result[:, among, :k] = (u * dependent[:, None, :])[:, :, rows - k :]
+    result[:, np.flatnonzero(~among), np.arange(k, result.shape[-1])] = 1.0
+    return result
 
 
 def minimum_norm(G: Array, multipliers: Array, given: Array, felt: Callable[[Array], Array]) -> Array:
     """(n, rows) the multipliers with the least of what is felt, among those of the same motion.
 
     G : (n, rows, nv); multipliers : (n, rows), any of them; given : (n, m) what is felt with these; felt : multipliers
-    → (n, m) what is felt of them alone, in comparable units
+    (k, n, rows) → (k, n, m) what is felt of them alone, in comparable units
     """
     S = self_stresses(G)
     if not S.shape[-1]:
         return multipliers
-    B = np.stack([felt(S[..., i]) for i in range(S.shape[-1])], axis=-1)
+    B = np.moveaxis(felt(np.moveaxis(S, -1, 0)), 0, -1)
     normal = np.swapaxes(B, -1, -2) @ B
     size_of_all = np.trace(normal, axis1=-2, axis2=-1)[:, None, None] + 1e-300
     normal = normal + NOTHING * size_of_all * np.eye(normal.shape[-1])  # states with fewer self-stresses have zeros

@@ -23,7 +23,7 @@ from core.constraints.consistent_motion import BARELY, independent_speeds
 from core.constraints.states import per_state
 from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
-from core.numerics.rank import inverse, null_space
+from core.numerics.rank import inverse, null_space, saying
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 from core.traces.not_finite import singular
@@ -43,11 +43,14 @@ def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, 
 
 def _definite_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
     """The same where M is positive definite."""
-    GT = np.swapaxes(G, -1, -2)
-    solved = np.linalg.solve(M, np.concatenate([rhs[..., None], GT], axis=-1))
+    rows = saying(G)
+    G = G[..., rows, :]
+    solved = np.linalg.solve(M, np.concatenate([rhs[..., None], np.swapaxes(G, -1, -2)], axis=-1))
     free, M_GT = solved[..., :1], solved[..., 1:]
-    multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True) @ (-G_bias[..., None] - G @ free)
-    return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
+    inverse_ = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True)
+    multipliers = np.zeros(G_bias.shape)
+    multipliers[..., rows] = (inverse_ @ (-G_bias[..., rows, None] - G @ free))[..., 0]
+    return (free + M_GT @ multipliers[..., rows, None])[..., 0], multipliers
 
 
 def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:

@@ -77,11 +77,18 @@ def dimension(compiled: Compiled, which: Which, name: str) -> str:
     if name in own.followers:
         info = own.followers[name].info
         return (info.coordinate_dimensions if which == "q" else info.speed_dimensions)[0]
-    at = (compiled.q_names if which == "q" else compiled.v_names).index(name)
-    part = own.slice_q if which == "q" else own.slice_v
-    joint = next(each for each in own.joints if part(each).start <= at < part(each).stop)
-    info, place = own.joints[joint].info, at - part(joint).start
-    return (info.coordinate_dimensions if which == "q" else info.speed_dimensions)[place]
+    return _dimensions(compiled)[which][name]
+
+
+@once
+def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
+    """What each coordinate and speed measures."""
+    joints = compiled.coordinates.joints.values()
+    positions = (each for joint in joints for each in joint.info.coordinate_dimensions)
+    return {
+        "q": dict(zip(compiled.q_names, positions, strict=True)),
+        "v": dict(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True)),
+    }
 
 
 def by_name(
@@ -123,7 +130,8 @@ def motion_by_name(
     """
     found: dict[int, float] = {}
     for name, value in by_name(compiled, which, given, p, label).items():
-        ratio, at = 1.0, compiled.v_names.index(name) if name in compiled.v_names else compiled.joint_v(name).start
+        ratio, places = 1.0, compiled.coordinates.place_of_speed
+        at = places[name] if name in places else compiled.joint_v(name).start
         if name in compiled.coordinates.followers:
             ratio = float(compiled.following(name, p)[0][0])
         wanted = value / ratio if ratio else 0.0

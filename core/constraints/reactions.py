@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,22 +61,39 @@ def reactions(
     redundant = _redundant(compiled, q, p)
     if redundant:
         multipliers = _least(compiled, q, multipliers, own, p)
-    result = Reactions(transmitted(compiled, q, multipliers, own, p))
+    result = Reactions(transmitted(compiled, sides_at(compiled, q, p), multipliers, own))
     result.note = NOT_UNIQUE if redundant else ""
     return result
 
 
-def transmitted(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array], p: Values) -> dict[str, Array]:
+class Sides(NamedTuple):
+    """Where what holds acts at some states: everything that is evaluated for its wrenches."""
+
+    motions: Array
+    """(…, side rows, 6) a row each for what a multiplier exerts."""
+    points: Array
+    """(…, sides, 3) the points that these are about, m."""
+    origins: dict[str, Array]
+    """joint → (…, 3) origin of its b, m."""
+
+
+def sides_at(compiled: Compiled, q: Any, p: Values) -> Sides:
+    """Of all that holds at states q."""
+    origins = {name: sides[1][..., :3, 3] for name, sides in compiled.joint_poses(q, p).items()}
+    R, points = compiled.call("constraint_motion", q, p=p), compiled.call("constraint_origins", q, p=p)
+    return Sides(R, points, origins)
+
+
+def transmitted(compiled: Compiled, sides: Sides, multipliers: Array, own: dict[str, Array]) -> dict[str, Array]:
     """joint → (…, 6) wrench with what holds, from those without (`own`)."""
     topology, result = compiled.topology, dict(own)
-    origins = {name: sides[1][..., :3, 3] for name, sides in compiled.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    for cut, names, F, point in constraint_wrenches(compiled, q, multipliers, p):
+    for cut, names, F, point in constraint_wrenches(compiled, sides, multipliers):
         if cut:
             result[cut] = result[cut] + F
         for carrier_of, sign in ((names[1], -1.0), (names[0], 1.0)):
             for carrier in topology.path(carrier_of):
-                share = _moved(F, point - origins[carrier])
+                share = _moved(F, point - sides.origins[carrier])
                 result[carrier] = result[carrier] + (-sign if turned[carrier] else sign) * share
     return result
 
@@ -101,7 +118,7 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array]
     for first in range(0, len(states), CHUNK):
         part = slice(first, first + CHUNK)
         at, row = states[part], values[0] if alone else values[part]
-        felt = partial(_felt, compiled, at, row, size_of(compiled, row))
+        felt = partial(_felt, compiled, sides_at(compiled, at, row), size_of(compiled, row))
         nothing = {name: np.zeros((len(at), 6)) for name in own}
         given = felt({name: F[part] for name, F in through.items()}, flat[part])
         G = compiled.call("constraint_jacobian", at, p=row)
@@ -109,12 +126,14 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: dict[str, Array]
     return result.reshape(multipliers.shape)
 
 
-def _felt(compiled: Compiled, q: Array, p: Values, size: float, own: dict[str, Array], multipliers: Array) -> Array:
-    """(n, m) wrenches in all joints, of cut ones and of trees, and forces of all other elements."""
+def _felt(compiled: Compiled, sides: Sides, size: float, own: dict[str, Array], multipliers: Array) -> Array:
+    """(…, m) wrenches in all joints, of cut ones and of trees, and forces of all other elements, of multipliers
+    (…, rows)."""
     unit = np.array([1.0 / size] * 3 + [1.0] * 3)
     others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
-    wrenches = transmitted(compiled, q, multipliers, own, p)
-    return np.concatenate([*(F * unit for F in wrenches.values()), multipliers[:, others]], axis=-1)
+    wrenches = transmitted(compiled, sides, multipliers, own).values()
+    felt = [np.broadcast_to(F * unit, (*multipliers.shape[:-1], 6)) for F in wrenches]
+    return np.concatenate([*felt, multipliers[..., others]], axis=-1)
 
 
 def _through(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:
@@ -124,10 +143,10 @@ def _through(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: A
 
 
 def constraint_wrenches(
-    compiled: Compiled, q: Any, multipliers: Array, p: Values
+    compiled: Compiled, sides: Sides, multipliers: Array
 ) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
     """(cut joint through which it goes or "", names of a and b, wrench on b, the point it is about) of every side."""
-    R, points = compiled.call("constraint_motion", q, p=p), compiled.call("constraint_origins", q, p=p)
+    R, points = sides.motions, sides.points
     start = 0
     for k, (_, side, rows) in enumerate(compiled.constraints.sides()):
         part = slice(start, start + rows.stop - rows.start)

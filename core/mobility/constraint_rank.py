@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from core.constraints.machine_size import size_of, speed_units
 from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.numerics.rank import saying
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 
@@ -90,6 +91,15 @@ def _towards(G: Array, r: Array, least: float) -> Array:
     return np.asarray(-np.linalg.lstsq(G, r, rcond=least)[0], dtype=np.float64)
 
 
+class _Decomposed(NamedTuple):
+    """G by singular values: which rows have entries at all, and of these the rank and singular vectors."""
+
+    among: NDArray[np.bool_]
+    rank: int
+    left: Array
+    right: Array
+
+
 class PositionConstraints:
     """The constraints of a machine at fixed parameters and time, in units of its own size and without limits.
 
@@ -102,6 +112,7 @@ class PositionConstraints:
         self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
         """Indices of the rows that count."""
         self.names = tuple(names[k] for k in self.kept)
+        self._last: tuple[Array, _Decomposed] | None = None
         self._positions = np.array([row.level == 0 for row in self.names], dtype=bool)
 
     @property
@@ -178,19 +189,32 @@ class PositionConstraints:
 
     def rank(self, q: Array) -> int:
         """Rank of the constraints at a closed pose."""
-        return rank_of(np.linalg.svd(self.scaled(q), compute_uv=False)) if self.rows else 0
+        return self._decomposed(q).rank if self.rows else 0
 
     def motions(self, q: Array) -> Array:
         """(nv, k) speeds that keep the machine closed: G N = 0, orthonormal in units of the machine's size."""
         if not self.rows:
             return np.diag(self.units)
-        _, sigma, vt = np.linalg.svd(self.scaled(q))
-        return np.asarray(self.units[:, None] * vt[rank_of(sigma) :].T)
+        found = self._decomposed(q)
+        return np.asarray(self.units[:, None] * found.right[found.rank :].T)
 
     def stresses(self, q: Array) -> Array:
         """(rows, k) multipliers of constraints that balance each other: Gᵀ λ = 0."""
-        u, sigma, _ = np.linalg.svd(self.scaled(q))
-        return np.asarray(u[:, rank_of(sigma) :] / self.row_units[:, None])
+        found = self._decomposed(q)
+        silent, own = np.flatnonzero(~found.among), found.left[:, found.rank :]
+        result = np.zeros((self.rows, own.shape[1] + len(silent)))
+        result[found.among, : own.shape[1]] = own
+        result[silent, np.arange(own.shape[1], result.shape[1])] = 1.0
+        return np.asarray(result / self.row_units[:, None])
+
+    def _decomposed(self, q: Array) -> _Decomposed:
+        """The constraints at a pose, of which several things are asked one after another."""
+        if self._last is None or not np.array_equal(self._last[0], q):
+            G = self.scaled(q)
+            among = saying(G)
+            u, sigma, vt = np.linalg.svd(G[among])
+            self._last = q.copy(), _Decomposed(among, rank_of(sigma), u, vt)
+        return self._last[1]
 
     @cached_property
     def problem(self) -> position_solver.Problem:

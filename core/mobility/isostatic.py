@@ -70,9 +70,10 @@ def _loop_by_loop(
     for name, stress in circuits:
         groups[name].append(stress / np.linalg.norm(stress))
     changes: list[Release] = []
+    acting = {name: np.max(np.abs(own), axis=0) > REGULAR for name, own in groups.items()}
+    count = np.sum(list(acting.values()), axis=0) if acting else np.zeros(len(found.components), dtype=int)
     for name, own in groups.items():
-        others = [stress for other, many in groups.items() if other != name for stress in many]
-        shared = np.max(np.abs(others), axis=0) > REGULAR if others else np.zeros(len(found.components), dtype=bool)
+        shared = count > acting[name]
         block, _ = np.linalg.qr(np.column_stack(own))
         changes += _changes_of(block, found.components, kinds, [i for i in last if not shared[i]])
     return changes
@@ -94,7 +95,8 @@ def _blocks(found: Stresses) -> list[Array]:
 
 
 def _changes_of(entries: Array, components: tuple[Component, ...], kinds: Kinds, last: Sequence[int]) -> list[Release]:
-    active = [i for i in last if np.linalg.norm(entries[i]) > REGULAR]
+    strong = np.linalg.norm(entries, axis=1) > REGULAR
+    active = [i for i in last if strong[i]]
     options = _options(active, components, kinds)
     count = entries.shape[1]
     trials = 0

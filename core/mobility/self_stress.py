@@ -8,7 +8,7 @@ there form a regular matrix (the constraints and their dependencies are dual mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,17 +122,17 @@ class _Basis:
         return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(components,) of a wrench (6,) [torque; force] in world axes, torques per machine size (m)."""
+        """(…, components) of wrenches (…, 6) [torque; force] in world axes, torques per machine size (m)."""
         R_Wd = X_Wb[:3, :3] @ self.R_bd
         if self.of_two_axes:
             R_Wd = _normal_and_first(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
-        local = np.concatenate([R_Wd.T @ F[:3] / size, R_Wd.T @ F[3:]])
-        return np.asarray(local[self.kept])
+        local = np.concatenate([F[..., :3] @ R_Wd / size, F[..., 3:] @ R_Wd], axis=-1)
+        return np.asarray(local[..., self.kept])
 
-    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> float:
-        """Torque about, or force along, the joint's axis."""
+    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+        """(…,) torque about, or force along, the joint's axis."""
         axis = X_Wa[:3, :3] @ self.axis
-        return float(F[3:] @ axis if self.joint.info.is_slider() else F[:3] @ axis / size)
+        return np.asarray(F[..., 3:] @ axis if self.joint.info.is_slider() else F[..., :3] @ axis / size)
 
 
 class _Numbered:
@@ -151,22 +151,23 @@ class _Numbered:
         return [Component("joints", self.joint.name, note=f"constraint {k + 1}") for k in self.kept]
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(components,) of a wrench (6,) [torque; force] in world axes, torques per machine size (m)."""
+        """(…, components) of wrenches (…, 6) [torque; force] in world axes, torques per machine size (m)."""
         S, local = self._columns(F, X_Wa, X_Wb, size)
-        return np.asarray(np.linalg.svd(S)[2][len(S) :] @ local)
+        return np.asarray(local @ np.linalg.svd(S)[2][len(S) :].T)
 
-    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> float:
-        """What the wrench does along the joint's one coordinate."""
+    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+        """(…,) what the wrenches do along the joint's one coordinate."""
         S, local = self._columns(F, X_Wa, X_Wb, size)
-        return float(S[0] @ local)
+        return np.asarray(local @ S[0])
 
     def _columns(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> tuple[Array, Array]:
-        """(nv, 6) motions and (6,) the wrench in b's canonical axes, with lengths per machine size."""
+        """(nv, 6) motions and (…, 6) the wrenches in b's canonical axes, with lengths per machine size."""
         X_Wa, X_Wb = X_Wa @ self.canonical, X_Wb @ self.canonical
         q = [float(x) for x in self.law.measure(from_matrix(np.linalg.inv(X_Wa) @ X_Wb)).values]
         S = [[*(size * x for x in angular), *linear] for angular, linear in self.law.subspace(q)]
         turn = X_Wb[:3, :3]
-        return np.array(S, dtype=float).reshape(-1, 6), np.concatenate([turn.T @ F[:3] / size, turn.T @ F[3:]])
+        local = np.concatenate([F[..., :3] @ turn / size, F[..., 3:] @ turn], axis=-1)
+        return np.array(S, dtype=float).reshape(-1, 6), local
 
 
 def _unit(compiled: Compiled, joint: Joint, field: str) -> Array:
@@ -220,16 +221,15 @@ def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipl
     here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic, p)
     bases = {name: _basis(compiled, joint, *here[name]) for name, joint in joints.items()}
     k = multipliers.shape[1]
-    through = [transmitted(constraints, generic, multipliers[:, i]) for i in range(k)]
+    through = transmitted(constraints, generic, multipliers.T)
     components: list[Component] = []
     rows: list[Array] = []
     for name, basis in bases.items():
         components += basis.components()
-        blocks = [basis.read(F[name], *there[name], constraints.size) for F in through]
-        rows.append(np.array(blocks).T.reshape(len(basis.kept), k))
+        rows.append(basis.read(through[name], *there[name], constraints.size).T.reshape(len(basis.kept), k))
         if (mimic := basis.joint.mimic) is not None:
             components.append(Component("joints", name, note=f"the coupling to {mimic.leader}"))
-            rows.append(np.array([[basis.along(F[name], *there[name], constraints.size) for F in through]]))
+            rows.append(basis.along(through[name], *there[name], constraints.size)[None])
     for i, row in enumerate(constraints.names):
         if row.collection != "joints":
             components.append(Component(row.collection, row.element, note=_row_note(row)))
@@ -244,18 +244,50 @@ def _row_note(row: Row) -> str:
 
 
 def transmitted(constraints: PositionConstraints, q: Array, multipliers: Array) -> dict[str, Array]:
-    """joint → (6,) wrench [torque; force] that multipliers (rows,) send through it: parent side on child side, at b's
-    origin, world axes (see `core.constraints.reactions`)."""
-    compiled = constraints.compiled
-    everything = np.zeros(len(compiled.rows))
-    everything[constraints.kept] = multipliers
-    nothing = {name: np.zeros(6) for name in compiled.joint_names}
-    return reactions.transmitted(compiled, q, everything, nothing, constraints.p)
+    """joint → (…, 6) wrench [torque; force] that multipliers (…, rows) send through it: parent side on child side, at
+    b's origin, world axes (see `core.constraints.reactions`)."""
+    compiled, leading = constraints.compiled, multipliers.shape[:-1]
+    everything = np.zeros((*leading, len(compiled.rows)))
+    everything[..., constraints.kept] = multipliers
+    nothing = {name: np.zeros((*leading, 6)) for name in compiled.joint_names}
+    return reactions.transmitted(compiled, reactions.sides_at(compiled, q, constraints.p), everything, nothing)
 
 
 def _orthonormal(entries: Array) -> Array:
-    u, sigma, _ = np.linalg.svd(entries, full_matrices=False)
-    return np.asarray(u[:, sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-300)]) if len(sigma) else entries
+    """(components, rank) a basis of the columns; those that share no component are not mixed."""
+    parts = []
+    for rows, columns in _apart(entries):
+        u, sigma, _ = np.linalg.svd(entries[np.ix_(rows, columns)], full_matrices=False)
+        parts.append((rows, u, sigma))
+    largest = max((float(sigma[0]) for _, _, sigma in parts), default=0.0)
+    blocks = [np.zeros((len(entries), 0))]
+    for rows, u, sigma in parts:
+        kept = sigma > RANK_TOLERANCE * max(largest, 1e-300)
+        block = np.zeros((len(entries), np.count_nonzero(kept)))
+        block[rows] = u[:, kept]
+        blocks.append(block)
+    return np.concatenate(blocks, axis=1)
+
+
+def _apart(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
+    """(rows, columns) of blocks outside which there is nothing."""
+    waiting = dict.fromkeys(range(entries.shape[1]))
+    while waiting:
+        columns, reached = [], [next(iter(waiting))]
+        rows: dict[int, None] = {}
+        del waiting[reached[0]]
+        while reached:
+            columns.append(reached.pop())
+            for i in np.flatnonzero(entries[:, columns[-1]]).tolist():
+                if i in rows:
+                    continue
+                rows[i] = None
+                more = [k for k in np.flatnonzero(entries[i]).tolist() if k in waiting]
+                reached += more
+                for k in more:
+                    del waiting[k]
+        if rows:
+            yield sorted(rows), sorted(columns)
 
 
 @dataclass(frozen=True)
@@ -276,14 +308,17 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
     """
     space = found.entries.copy()
     chosen: list[int] = []
+    largest = np.max(np.abs(space), axis=0, initial=0.0)
     for index in reversed(order):
         if len(chosen) == found.count:
             break
-        row = space[index]
-        largest = float(np.max(np.abs(space), initial=0.0))
-        if np.linalg.norm(row) > PIVOT * max(largest, 1e-300):
+        row = space[index].copy()
+        if np.linalg.norm(row) > PIVOT * max(float(np.max(largest)), 1e-300):
             chosen.append(index)
-            space = space - np.outer(space @ row, row) / float(row @ row)
+            columns = np.flatnonzero(row)
+            part, own = space[:, columns], row[columns]
+            space[:, columns] = part - np.outer(part @ own, own) / float(own @ own)
+            largest[columns] = np.max(np.abs(space[:, columns]), axis=0)
     # stress with entry 1 in one chosen component and 0 in the others
     circuits = found.entries @ np.linalg.pinv(found.of(chosen)) if chosen else np.zeros((len(order), 0))
     result = []

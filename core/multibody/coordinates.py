@@ -45,6 +45,8 @@ class Coordinates:
         self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
         self.table = tuple(c for joint in self.joints.values() for c in self._coordinates(joint))
         self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
+        self.place_of_speed = {name: k for k, name in enumerate(self.v_names)}
+        """Name of a speed → its place in v."""
         self.speed_dimensions = tuple(d for j in self.joints.values() for d in j.info.speed_dimensions)
         """Of each speed: "angular_velocity" or "velocity"."""
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.numerics.rank import saying
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 
 Array = NDArray[np.float64]
@@ -183,6 +184,10 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
     if not C.shape[1]:
         return np.zeros(0)
+    rows = saying(C)
+    C, target = C[rows], target[rows]
+    if not len(C):
+        return np.zeros(C.shape[1])
     square = C @ C.T
     if not np.isfinite(square).all():  # sizes whose squares are no numbers
         return np.zeros(C.shape[1])

@@ -12,14 +12,20 @@ from core.numerics.tolerances import RANK_TOLERANCE
 Array = NDArray[np.float64]
 
 
+def saying(A: Array) -> NDArray[np.bool_]:
+    """(r,) which rows of matrices (…, r, c) have an entry anywhere: of a loop in a plane most have none, and what costs
+    the cube of the rows need not be paid for them."""
+    return np.asarray((A != 0.0).any(axis=(*range(A.ndim - 2), -1)))
+
+
 def rank(A: Array) -> int:
     """How many rows (or columns) of a matrix (r, c) are independent."""
-    return _count(np.linalg.svd(A, compute_uv=False))
+    return _count(np.linalg.svd(A[saying(A)], compute_uv=False))
 
 
 def null_space(A: Array, tolerance: float = RANK_TOLERANCE) -> Array:
     """(c, c − rank) orthonormal columns N with A N = 0, of a matrix (r, c)."""
-    _, sigma, right = np.linalg.svd(A)
+    _, sigma, right = np.linalg.svd(A[saying(A)])
     return np.asarray(right[_count(sigma, tolerance) :].T)
 
 

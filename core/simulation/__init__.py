@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from core import later
 
 if TYPE_CHECKING:
-    from core.simulation.methods.method_table import METHODS, Method
+    from core.simulation.methods import METHODS
+    from core.simulation.methods.method import Method
     from core.simulation.run.run import Run, Statistics
     from core.simulation.setup import Settings
     from core.simulation.simulator import simulate
@@ -15,7 +16,8 @@ __all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate"]
 __getattr__ = later.names(
     __name__,
     {
-        "methods.method_table": ("METHODS", "Method"),
+        "methods": ("METHODS",),
+        "methods.method": ("Method",),
         "run.run": ("Run", "Statistics"),
         "setup": ("Settings",),
         "simulator": ("simulate",),

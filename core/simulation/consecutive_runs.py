@@ -17,7 +17,6 @@ from core.simulation.equations.joint_forces import Torque
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array
 from core.simulation.simulator import Job
-from core.simulation.stepping.step_state import ACCEPTED, CALLS, END, LIMIT, MOST, PART, REJECTED, SAMPLE
 
 
 class Slices:
@@ -60,12 +59,12 @@ class Slices:
         if kept is None:
             job.begin_anew(y, start)
             free = start + self._duration, self._chosen.step or self._duration
-            job.state.numbers[[END, LIMIT]] = free if u is None else (start + h, h)
+            job.state.end, job.state.limit = free if u is None else (start + h, h)
         if u is not None:
             job.equations.u[:] = u
         state, done = job.state, 0 if kept is None else 1
-        before = state.counts[[ACCEPTED, REJECTED, CALLS]]
-        state.counts[[SAMPLE, PART, MOST]] = done, 0, before[0] + before[1] + self._chosen.max_steps
+        before = state.accepted, state.rejected, state.calls
+        state.sample, state.part, state.most = done, 0, before[0] + before[1] + self._chosen.max_steps
         state.times[:] = start, start + h
         self._last = None
         pieces = [] if kept is None else [_tail(kept)]
@@ -80,7 +79,7 @@ class Slices:
                 raise error
             pieces.append(piece)
             done += len(piece.time)
-        steps, rejected, calls = map(int, job.state.counts[[ACCEPTED, REJECTED, CALLS]] - before)
+        steps, rejected, calls = state.accepted - before[0], state.rejected - before[1], state.calls - before[2]
         seconds = time.perf_counter() - began
         self._last = _joined(pieces, Statistics(steps, rejected, calls, seconds=seconds, notes=job.notes))
         return self._last
@@ -88,7 +87,7 @@ class Slices:
     def _goes_on(self, y: Array, start: float, h: float) -> bool:
         """Whether nobody interfered since the slice before, and the steps are still chosen for a run that lasts."""
         last = self._last
-        if last is None or last.time[-1] != start or start + h > self._job.state.numbers[END]:
+        if last is None or last.time[-1] != start or start + h > self._job.state.end:
             return False
         return np.array_equal(np.concatenate([last.q[-1], last.v[-1], last.x[-1]]), y)
 

@@ -27,7 +27,7 @@ from core.model.parameters import environment
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
-from core.simulation.methods.method_table import ATOL, AUTOMATIC, RTOL
+from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Values, plain_torque, start_state
 

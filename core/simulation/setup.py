@@ -16,7 +16,8 @@ from core.errors import ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
-from core.simulation.methods.method_table import METHODS, RECORDED, Method
+from core.simulation.methods import METHODS
+from core.simulation.methods.method import RECORDED, Method
 from core.simulation.run.growing_rows import BLOCK, gathered
 from core.simulation.start_speeds import start_speeds
 

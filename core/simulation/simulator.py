@@ -16,43 +16,23 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
+from core.simulation.begun_run import begun
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
-from core.simulation.methods.method_table import ATOL, AUTOMATIC, METHODS, RTOL
-from core.simulation.methods.method_table import STIFF as STIFF_METHOD
-from core.simulation.methods.registry import begun
+from core.simulation.machine_code.entry import place_of
+from core.simulation.methods import METHODS
+from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
+from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.run.growing_rows import blocks
 from core.simulation.run.growing_run import GrowingRun
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
+from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE, PAUSED, STEP_UNDERFLOW, STIFF
 from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
 from core.simulation.stepping.step_state import (
-    ACCEPTED,
-    BUDGET,
-    CALLS,
-    DRIFTED,
-    END,
-    FACTORISATIONS,
-    FINE,
-    JACOBIANS,
-    LIMIT,
-    LONGEST,
-    MOST,
-    NOT_FINITE,
-    PAUSED,
-    REJECTED,
-    SAMPLE,
-    SELF,
-    SHORTEST,
-    STABILITY,
-    STEP_UNDERFLOW,
-    STIFF,
     STIFF_EVIDENCE,
-    STIFF_STEPS,
-    TAKEN,
-    TIME,
     TOLD,
 )
 from core.simulation.toggle_positions import RACING_SPEED, TogglePosition, racing, toggle_position
@@ -156,8 +136,10 @@ def _never() -> bool:
     return False
 
 
-KEPT_NUMBERS = [TIME, END, LONGEST, SHORTEST, LIMIT]
-KEPT_COUNTS = [ACCEPTED, REJECTED, CALLS, SAMPLE, BUDGET, MOST]
+KEPT = (
+    *("time", "end", "longest", "shortest", "limit"),
+    *("accepted", "rejected", "calls", "sample", "budget", "most"),
+)
 """What a run keeps of its state when its method changes."""
 
 
@@ -188,12 +170,12 @@ class Job:
         )
         self.begun = begun(self.equations, chosen, y)
         self.state = self.begun.state
-        self._first = self.state.numbers.copy(), self.state.counts.copy()
+        self._first = self.state.words.copy()
 
     def begin_anew(self, y: Array, time: float) -> None:
         """From another state on, with the method that was found to suit the machine."""
-        self.state.numbers[:], self.state.counts[:] = self._first
-        self.state.numbers[TIME] = time
+        self.state.words[:] = self._first
+        self.state.time = time
         self.state.y[:] = self.state.new[:] = y
         self.state.events[:] = 0.0
         self.equations.release()
@@ -201,17 +183,17 @@ class Job:
     def _meet_stiffness(self) -> None:
         """The machine proved stiff: go on with the stiff method, if it may be chosen; note what was found."""
         before, forces = self.state, self.equations.u
-        since = f"The machine is stiff: from t = {before.numbers[TIME]:.6g} s on "
+        since = f"The machine is stiff: from t = {before.time:.6g} s on "
         if self.chosen.method != AUTOMATIC:
-            before.counts[STIFF_STEPS] = TOLD
-            shortest = f"steps of {before.numbers[TAKEN]:.2g} s are the longest that stay stable"
+            before.stiff_steps = TOLD
+            shortest = f"steps of {before.taken:.2g} s are the longest that stay stable"
             self.notes += (f"{since}{shortest}, whatever the tolerances. Use {STIFF_METHOD}.",)
             return
         # from the step under way on, at whose beginning the state stands
         self._begin(dataclasses.replace(self.chosen, method=STIFF_METHOD), before.y)
         self.equations.u[:] = forces
-        self.state.numbers[KEPT_NUMBERS] = before.numbers[KEPT_NUMBERS]
-        self.state.counts[KEPT_COUNTS] = before.counts[KEPT_COUNTS]
+        for name in KEPT:
+            setattr(self.state, name, getattr(before, name))
         self.state.slid[:] = before.slid
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
@@ -278,23 +260,23 @@ class Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        mech, state, place = self.mech, self.state, int(self.state.addresses[SELF])
+        mech, state = self.mech, self.state
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
-        state.counts[BUDGET] = min(self.budget, STEPS)
-        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(place, out.ctypes.data, count)
-        out = out[: int(state.counts[SAMPLE]) - first]
+        state.budget = min(self.budget, STEPS)
+        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(state.place, place_of(out), count)
+        out = out[: state.sample - first]
         times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         with self.equations.released():
             arrays = (times, out, a, self.equations.u, tau)
-            places = [array.ctypes.data for array in arrays]
+            places = [place_of(array) for array in arrays]
             bad = sampled_accelerations(self.equations.system.place, len(times), *places)
         slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
         if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
         if bad and happened in (FINE, PAUSED, STIFF):
-            state.numbers[TIME], happened = times[-1], NOT_FINITE
+            state.time, happened = times[-1], NOT_FINITE
         if happened == STIFF:
             self._meet_stiffness()
             happened = PAUSED
@@ -305,19 +287,19 @@ class Job:
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
-        counts, numbers = self.state.counts, self.state.numbers
-        steps = int(counts[ACCEPTED])
+        state = self.state
+        steps = state.accepted
         statistics = Statistics(
             steps,
-            int(counts[REJECTED]),
-            int(counts[CALLS]),
-            float(numbers[SHORTEST]) if steps else 0.0,
-            float(numbers[LONGEST]),
+            state.rejected,
+            state.calls,
+            state.shortest if steps else 0.0,
+            state.longest,
             self.seconds,
             self.prepared,
             ended,
-            int(counts[JACOBIANS]),
-            int(counts[FACTORISATIONS]),
+            state.jacobians,
+            state.factorisations,
             self.cpu,
             self.notes,
         )
@@ -326,7 +308,7 @@ class Job:
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
-        t = float(self.state.numbers[TIME])
+        t = self.state.time
         at = f"At t = {t:.6g} s "
         worst = self.component()
         unstable = self.unstable() if happened in (NOT_FINITE, DRIFTED) else None
@@ -367,7 +349,7 @@ class Job:
 
     def stiff_remedy(self) -> str:
         """What helps a run whose machine proved stiff for the method that was chosen."""
-        held = self.state.numbers[STABILITY] != 0.0 and self.state.counts[STIFF_STEPS] in (TOLD, STIFF_EVIDENCE)
+        held = self.state.stability != 0.0 and self.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
         return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
 
     def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
@@ -406,7 +388,7 @@ class Job:
             return ""
         q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
         p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
-        return undefined_formula(mech.compiled, q, v, p, float(self.state.numbers[TIME]), x)
+        return undefined_formula(mech.compiled, q, v, p, self.state.time, x)
 
     def unstable(self) -> SimulationError | None:
         """The message for fixed steps with which the numerical solution itself grows without bound."""

@@ -122,7 +122,7 @@ class Compiled:
 
     def known_joint(self, name: Any) -> str:
         """The name of a joint, or a ModelError."""
-        if name not in self.joint_names:
+        if name not in self.program.joint_index:
             raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(str(name), self.joint_names))
         return name
 

@@ -55,6 +55,7 @@ class Program:
         self.frame_names = tuple(self.tracer.frame_names)
         self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
         self.joint_names = tuple(self.tracer.joint_names)
+        self.joint_index = {name: i for i, name in enumerate(self.joint_names)}
 
     @cached_property
     def freedoms(self) -> Freedoms:

@@ -38,10 +38,10 @@ def copied(folder: Path) -> Path:
 
 
 def built(kind: str, source: Path, folder: Path) -> Path:
-    """The "wheel" or "sdist" of a source folder."""
+    """The "wheel", "sdist" or "editable" wheel of a source folder."""
     code = f"from setuptools import build_meta; build_meta.build_{kind}({str(folder)!r})"
     _run(sys.executable, "-c", code, cwd=source)
-    (made,) = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    (made,) = folder.glob("*.tar.gz" if kind == "sdist" else "*.whl")
     return made
 
 

@@ -64,7 +64,6 @@ ONE_MEANING = {
     "process": "work in a process of its own",
     "quantity": "numbers with units",
     "reader": "a format is read",
-    "registry": "the table of what there is of a kind",
     "response": "a robot under torques given as formulas",
     "rod": "a massless rod",
     "run": "a simulation",

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import kinetostat as ks
+from kinetostat.core.simulation.machine_code.intermediate import entries, unfit
 from kinetostat.resources import EXAMPLES
 from kinetostat.viz.film.process import film
 from kinetostat.viz.film.run_footage import footage
@@ -40,6 +41,7 @@ def main():
         "frames": film(footage(run, fps=10), "film.mp4", fps=10, size=(160, 120)),
         "bodies": [body.name for body in ks.load("part.xacro" if xacro else "part.urdf").bodies],
     }
+    facts["unfit"] = unfit(entries())
     modules = [each.name for each in pkgutil.walk_packages(ks.__path__, "kinetostat.")]
     for name in modules:
         importlib.import_module(name)
@@ -77,6 +79,15 @@ def test_a_wheel_holds_one_package_with_all_that_belongs_to_it(source, wheel):
     assert package == {*files, "__init__.py", "py.typed"}
 
 
+def test_an_editable_installation_makes_the_integrators_code_that_is_missing(source, tmp_path):
+    path = source / "core/simulation/machine_code/intermediate_code/methods.semi_implicit_euler.impulse_step.bc"
+    before = path.read_bytes()
+    path.unlink()
+    built("editable", source, tmp_path)
+    assert path.is_file()
+    path.write_bytes(before)
+
+
 def test_an_sdist_makes_the_same_wheel(source, wheel, tmp_path):
     again = unpacked(built("sdist", source, tmp_path), tmp_path / "again")
     assert contents(built("wheel", again, tmp_path)) == contents(wheel)
@@ -105,6 +116,7 @@ def test_the_installed_program_works_beside_files_that_bear_our_names(wheel, tmp
     assert facts["bodies"] == ["a2"]
     assert facts["modules"] > 500
     assert facts["taken"] == []
+    assert facts["unfit"] == {}
     for command in ("kinetostat",), ("python", "-m", "kinetostat.app"):
         assert said(*command, "--version").split()[-1] == kinetostat.__version__
     assert json.loads(said("kinetostat", "info", "part.urdf", "--json"))["name"] == "r"

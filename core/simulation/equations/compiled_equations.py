@@ -15,7 +15,7 @@ from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
 from core.traces.compiled import Compiled
-from core.traces.native_entry import ABSENT, Entry, absent, single
+from core.traces.native_entry import ABSENT, Entry, absent, entry_of
 
 if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination
@@ -70,9 +70,7 @@ def _reduced(compiled: Compiled, p: Array, y: Array | None) -> tuple[Entry, int,
     forms = None if y is None else closed_forms_of(compiled.program)
     if forms is None or y is None or not forms.fit(y[: compiled.nq], p):
         return absent(), 0, []
-    code = forms.reduction
-    entered = single(code.single_address, code.sizes, code.size, p, code)
-    return entered, len(forms.independent), forms.kept_rows
+    return entry_of("the reduced equations", forms.reduction, p, ""), len(forms.independent), forms.kept_rows
 
 
 def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
@@ -194,6 +192,11 @@ class CompiledEquations:
         at = begins[0] + int(chosen[0].record[-1])
         self.u = memory[at : at + compiled.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there are traced derivatives."""
+        return bool(self.entries["slopes"].record[0] != ABSENT)
 
     def release(self) -> None:
         """Mode variables free from now on."""

@@ -34,15 +34,12 @@ from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, hol
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
-    DRIFTED,
-    FINE,
     FIRST,
     GAP,
     JACOBIAN,
     KIND,
     MASS,
     MOVING,
-    NOT_FINITE,
     SECOND,
     SETTLE,
     THIRD,
@@ -56,6 +53,7 @@ from core.simulation.equations.system import (
     tick,
 )
 from core.simulation.machine_code.language import address_of, inserted, native, scratch, view
+from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4

@@ -10,10 +10,11 @@ from core.simulation.equations.constrained import CROSSING, project, project_fre
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.reduced import derivative as by_closed_forms
 from core.simulation.equations.reduced import project as project_by_closed_forms
-from core.simulation.equations.system import FINE, NOT_FINITE, UNSUITABLE, load_system, rates
+from core.simulation.equations.system import load_system, rates
 from core.simulation.equations.unconstrained import by_mass_matrix, by_recursion
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch, view, view_rows
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 
 @merged

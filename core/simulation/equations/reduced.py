@@ -22,14 +22,11 @@ from core.simulation.equations.small_factor import back_substitute, cholesky, fo
 from core.simulation.equations.system import (
     BASE,
     DRIFT,
-    FINE,
     FIRST,
     JACOBIAN,
-    NOT_FINITE,
     OF_X,
     REDUCED,
     RESULT,
-    UNSUITABLE,
     evaluate,
     load_system,
     normalise,
@@ -40,6 +37,7 @@ from core.simulation.equations.system import (
 )
 from core.simulation.equations.unconstrained import begin, finish, joint_forces
 from core.simulation.machine_code.language import native, scratch
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
 """Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above SINGULAR_SINE while the

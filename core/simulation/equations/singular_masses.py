@@ -17,7 +17,7 @@ from core.traces.trace_context import TraceContext
 
 FEW = 200
 """Speeds up to which room for what bodies without mass need costs little."""
-SURE = 1e-10
+CERTAIN_PART = 1e-10
 """Part of an entry on the diagonal of M that surely is no rounding."""
 
 _traced: WeakKeyDictionary[TraceContext, ca.Function] = WeakKeyDictionary()
@@ -39,7 +39,7 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
         nv = link.law.nv
         block = own[at : at + nv * nv].reshape(nv, nv)
         at += nv * nv
-        if nv and not np.linalg.eigvalsh(block)[0] > SURE * np.max(diagonal[link.v]):
+        if nv and not np.linalg.eigvalsh(block)[0] > CERTAIN_PART * np.max(diagonal[link.v]):
             break
     else:
         return False
@@ -48,7 +48,7 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     M = np.zeros((compiled.nv, compiled.nv))
     M[rows, columns] = M[columns, rows] = entries
     scale = np.sqrt(diagonal)
-    return not (np.all(diagonal > 0.0) and np.linalg.eigvalsh(M / np.outer(scale, scale))[0] > SURE)
+    return not (np.all(diagonal > 0.0) and np.linalg.eigvalsh(M / np.outer(scale, scale))[0] > CERTAIN_PART)
 
 
 def _own(context: TraceContext) -> ca.Function:

@@ -18,11 +18,6 @@ from core.simulation.machine_code.language import (
 )
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, IntRows, Ints, Record
 
-FINE, NOT_FINITE, DRIFTED, UNSUITABLE = 0, 2, 4, -1
-"""What a call says: all is well; a result is not a finite number; loops have drifted open; the equations do not apply
-here."""
-
-
 _numbers: Any = np.arange(16)
 (
     TORQUE,

@@ -9,9 +9,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.codegen.object_code import Library
+from core.simulation.machine_code.records import Array
+
+if TYPE_CHECKING:
+    from core.codegen.object_code import Library
 
 NUMBERS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
 """What arguments may be: whole numbers, addresses, and numbers."""
@@ -49,6 +52,11 @@ class Entry:
     def __call__(self, *arguments: float) -> int:
         """Call it; the interpreter's lock is released meanwhile."""
         return int(self._call(*arguments))
+
+
+def place_of(array: Array) -> int:
+    """Address of a contiguous array, for the time of a call; faster than NumPy tells it."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.size else 0
 
 
 def entry(function: Callable[..., int]) -> Entry:

@@ -53,6 +53,8 @@ class Field(NamedTuple):
     """True: read once; of an array address and shape."""
     offset: int
     """In words of eight bytes: of a number, or of an address, which the shape follows."""
+    default: Any
+    """The value of who says nothing; None: it must be given."""
 
 
 def array_at(address: int, shape: tuple[int, ...], number: type[Any]) -> NDArray[Any]:
@@ -63,17 +65,18 @@ def array_at(address: int, shape: tuple[int, ...], number: type[Any]) -> NDArray
 
 def _declared(kind: type[Any]) -> tuple[Field, ...]:
     made: list[Field] = []
-    offset = 0
+    offset, before = 0, {field.name: field.default for field in getattr(kind, "fields", ())}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         declared, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if get_origin(declared) is ClassVar:
             continue
+        default = before[name] if name in before else vars(kind).get(name)
         if declared in _NUMBERS:
-            made.append(Field(name, _NUMBERS[declared], 0, more == ["fixed"], offset))
+            made.append(Field(name, _NUMBERS[declared], 0, more == ["fixed"], offset, default))
             offset += 1
         else:
             number = get_args(get_args(declared)[1])[0]
-            made.append(Field(name, number, more[0], True, offset))
+            made.append(Field(name, number, more[0], True, offset, default))
             offset += 1 + more[0]
     return tuple(made)
 
@@ -92,11 +95,13 @@ def _property(field: Field) -> property:
 
 @dataclass_transform(kw_only_default=True)
 class Record:
-    """Words of memory with names. Give a value to every name when one is made; arrays are kept alive by it."""
+    """Words of memory with names. What is declared without a value is given one when a record is made; arrays are kept
+    alive by it."""
 
     fields: ClassVar[tuple[Field, ...]]
 
     def __init__(self, **values: Any) -> None:
+        values = {field.name: field.default for field in self.fields if field.default is not None} | values
         if unknown := values.keys() ^ {field.name for field in self.fields}:
             raise TypeError(f"{type(self).__name__} declares otherwise: {', '.join(sorted(unknown))}.")
         self._bind(np.zeros(self._size(), dtype=np.int64))

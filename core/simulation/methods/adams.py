@@ -19,39 +19,21 @@ integrals of Newton's products, are taken by Gauss quadrature, which is exact fo
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import native, scratch, view
+from core.simulation.machine_code.language import loader, native, scratch, view
+from core.simulation.machine_code.records import Floats
+from core.simulation.methods.method import Method
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.stepping.step_state import (
-    ACCEPTED,
-    DELAY,
-    END,
-    FINE,
-    LIMIT,
-    MOST,
-    NOT_FINITE,
-    NOTHING,
-    ORDER,
-    RAISED,
-    REJECTED,
-    STAGES,
-    STEP,
-    STEP_OF,
-    STEP_UNDERFLOW,
-    SWITCHED,
-    TAKEN,
-    TIME,
-    TOO_MANY,
-    USED,
-    WITHIN_OF,
+    StepState,
     copy,
     derivative,
     first_step,
-    load_state,
-    method_parts,
     note_failure,
     project,
     refused,
@@ -59,14 +41,37 @@ from core.simulation.stepping.step_state import (
     too_small,
 )
 
+if TYPE_CHECKING:
+    from core.simulation.equations.compiled_equations import CompiledEquations
+
+
 MOST_ORDER = 12
 DIFFERENCES = MOST_ORDER + 2
 """Φ_0 … Φ_13."""
-HIGHEST = 19
-"""Place in `StepState.counts`: order at most."""
 NEXT, WRONG, ROOM, REACHED = DIFFERENCES, *range(2 * DIFFERENCES, 2 * DIFFERENCES + 3)
 ROWS = 2 * DIFFERENCES + 3
 """Rows of `StepState.k`: Φ(n); Φ(n + 1); error; room; the end of the step that was taken, wherever it is cut."""
+
+
+class AdamsState(StepState):
+    """What is known of the past."""
+
+    order: int = 0
+    """Of the next step; 0: nothing is known."""
+    used: int = 0
+    """Order of the step that samples are taken from; NOTHING: there is none to go on from."""
+    highest: int
+    """Order at most."""
+    raised: int = 0
+    """1 while the order is being raised, as at the beginning."""
+    delay: int = 0
+    """Steps since the order changed."""
+    past: Floats
+    """Times of the steps before, newest first, s."""
+
+
+NOTHING = -2
+load_adams = loader(AdamsState)
 
 
 def coefficients() -> tuple[Any, Any, Any]:
@@ -82,7 +87,7 @@ def coefficients() -> tuple[Any, Any, Any]:
 @native
 def products(state: int, h: float, count: int, out: Any) -> None:
     """∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h, of j = 0 … count − 1: h g_j."""
-    w = load_state(state)
+    w = load_adams(state)
     for j in range(count):
         out[j] = 0.0
     for m in range(w.A.shape[1]):
@@ -96,7 +101,7 @@ def products(state: int, h: float, count: int, out: Any) -> None:
 @native
 def predict(state: int, h: float, order: int, g: Any) -> None:
     """y_{n+1} from `order` differences into w.new; Φ*_j(n) = β_j Φ_j(n) into the rows of the next differences."""
-    w = load_state(state)
+    w = load_adams(state)
     n = len(w.y)
     copy(w.y, w.new)
     beta = 1.0
@@ -115,7 +120,7 @@ def predict(state: int, h: float, order: int, g: Any) -> None:
 @native
 def differences(state: int, f: Any, order: int, out: Any) -> Any:
     """Φ_order(n + 1) into out, with f in place of f_{n+1}: f − Σ_{j<order} Φ*_j(n)."""
-    w = load_state(state)
+    w = load_adams(state)
     for i in range(len(f)):
         x = f[i]
         for j in range(order):
@@ -126,7 +131,7 @@ def differences(state: int, f: Any, order: int, out: Any) -> Any:
 @native
 def error_with(state: int, f: Any, order: int, weight: float) -> Any:
     """Size of weight · Φ_order(n + 1)."""
-    w = load_state(state)
+    w = load_adams(state)
     differences(state, f, order, w.k[ROOM])
     return abs(weight) * scaled_norm(state, w.k[ROOM], w.y, w.new)
 
@@ -146,7 +151,7 @@ def chosen_order(state: int, f: Any, order: int, g: Any, error: float) -> Any:
 @native
 def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     """Predict, evaluate, correct, project: (what happened, size of the error). f: the evaluation at the prediction."""
-    w = load_state(state)
+    w = load_adams(state)
     products(state, h, order + 2, g)
     predict(state, h, order, g)
     if not derivative(state, t + h, w.new, f):
@@ -166,7 +171,7 @@ def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
 @native
 def shift(state: int, t: float, f: Any, order: int) -> None:
     """Φ(n + 1) from Φ*(n) and f_{n+1}; the times move on."""
-    w = load_state(state)
+    w = load_adams(state)
     n = len(f)
     # Φ_0 = f, Φ_{j+1}(n+1) = Φ_j(n+1) − Φ*_j(n)
     for i in range(n):
@@ -183,62 +188,62 @@ def shift(state: int, t: float, f: Any, order: int) -> None:
 @native
 def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
     """Order and length of the next step (Shampine and Gordon, chapter 7)."""
-    w = load_state(state)
+    w = load_adams(state)
     raised = 0  # 1: as at the beginning; 2: because the next order promises less error
     n = len(w.y)
     upper = 0.0
-    if w.counts[RAISED] == 1 and order < w.counts[HIGHEST] and down == 0:
+    if w.raised == 1 and order < w.highest and down == 0:
         raised = 1
-    elif down == 0 and order < w.counts[HIGHEST] and w.counts[DELAY] > order:
+    elif down == 0 and order < w.highest and w.delay > order:
         for i in range(n):
             w.k[ROOM, i] = w.k[NEXT + order + 1, i]
         upper = abs(h * w.rows[0, order + 1]) * scaled_norm(state, w.k[ROOM], w.y, w.new)
         if (order == 1 and upper < 0.5 * error) or (order > 1 and upper < error):
             raised = 2
     if raised == 1:
-        w.counts[ORDER] = order + 1
-        w.numbers[STEP] = 2.0 * h
+        w.order = order + 1
+        w.step = 2.0 * h
         return
-    w.counts[RAISED] = 0
+    w.raised = 0
     used = error
     if raised == 2:
-        w.counts[ORDER], used = order + 1, upper
+        w.order, used = order + 1, upper
     elif down != 0:
-        w.counts[ORDER] = order - 1
+        w.order = order - 1
     # doubling, or nothing, or a little less: steps of equal length make good differences
-    power = 1.0 / (w.counts[ORDER] + 1)
+    power = 1.0 / (w.order + 1)
     factor = (0.5 / max(used, 1e-12)) ** power
     if factor >= 2.0:
-        w.numbers[STEP] = 2.0 * h
+        w.step = 2.0 * h
     elif factor >= 1.0:
-        w.numbers[STEP] = h
+        w.step = h
     else:
-        w.numbers[STEP] = h * max(0.5, min(0.9, factor))
+        w.step = h * max(0.5, min(0.9, factor))
 
 
 @native
 def start(state: int, t: float) -> Any:
     """Order one, the first difference."""
-    w = load_state(state)
+    w = load_adams(state)
     if not derivative(state, t, w.y, w.k[0]):
         copy(w.k[0], w.failed)
         return NOT_FINITE
     for j in range(len(w.past)):
         w.past[j] = t
-    w.counts[ORDER], w.counts[RAISED], w.counts[DELAY] = 1, 1, 0
-    if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(state, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
+    w.order, w.raised, w.delay = 1, 1, 0
+    if w.step <= 0.0:
+        w.step = first_step(state, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
     return FINE
 
 
 @native
 def multistep(state: int, g: Any, f: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
-    w = load_state(state)
-    t, end = w.numbers[TIME], w.numbers[END]
+    w = load_adams(state)
+    t, end = w.time, w.end
     failures, happened = 0, FINE
     while True:
-        h, order = min(w.numbers[STEP], w.numbers[LIMIT]), w.counts[ORDER]
+        h, order = min(w.step, w.limit), w.order
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
@@ -248,26 +253,26 @@ def multistep(state: int, g: Any, f: Any) -> Any:
         if error <= 1.0:
             break
         failures += 1
-        w.counts[REJECTED] += 1
-        if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
+        w.rejected += 1
+        if w.rejected + w.accepted >= w.most:
             return TOO_MANY
         if refused(state, t, h, happened):
-            w.numbers[STEP], w.counts[USED] = h, NOTHING
+            w.step, w.used = h, NOTHING
             return SWITCHED
-        w.counts[RAISED] = 0
-        w.counts[ORDER] = 1 if failures >= 3 else order + down
-        w.counts[DELAY] = 0
-        w.numbers[STEP] = h * (0.5 if happened == FINE else 0.1)
+        w.raised = 0
+        w.order = 1 if failures >= 3 else order + down
+        w.delay = 0
+        w.step = h * (0.5 if happened == FINE else 0.1)
     # accepted: the second evaluation, of which the differences are made
     if not derivative(state, t + h, w.new, f):
         copy(f, w.failed)
         return NOT_FINITE
     shift(state, t + h, f, order)
     copy(w.new, w.k[REACHED])
-    w.numbers[TAKEN] = h
-    w.counts[ACCEPTED] += 1
-    w.counts[DELAY] += 1
-    w.counts[USED] = order
+    w.taken = h
+    w.accepted += 1
+    w.delay += 1
+    w.used = order
     renew(state, h, order, g, error, down)
     return FINE
 
@@ -275,14 +280,14 @@ def multistep(state: int, g: Any, f: Any) -> Any:
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_state(state)
+    w = load_adams(state)
     g, f = scratch(DIFFERENCES + 1), scratch(len(w.y))
     g[:] = 0.0
     happened: int = FINE
-    if w.counts[ORDER] == 0:
+    if w.order == 0:
         happened = start(state, t)
     else:
-        for j in range(w.counts[USED] + 2):
+        for j in range(w.used + 2):
             copy(w.k[NEXT + j], w.k[j])
     if happened == FINE:
         happened = multistep(state, g, f)
@@ -292,8 +297,8 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
-    w = load_state(state)
-    point, h, count = view(out, len(w.y)), w.numbers[TAKEN], w.counts[USED] + 1
+    w = load_adams(state)
+    point, h, count = view(out, len(w.y)), w.taken, w.used + 1
     g = scratch(DIFFERENCES + 1)
     g[:] = 0.0
     span = (theta - 1.0) * h
@@ -307,12 +312,58 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
     for j in range(count):
         for i in range(len(point)):
             point[i] += g[j] * w.k[NEXT + j, i]
-    result: int = project(state, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    result: int = project(state, w.time + theta * h, point, w.failed[:0])
     return result
 
 
-def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
-    addresses[STEP_OF], addresses[WITHIN_OF] = step_entry.address, within_entry.address
-    counts[[STAGES, HIGHEST]] = 1, MOST_ORDER
-    return method_parts(n, ROWS, coefficients())
+@entry
+def take_back(state: int, t: float, first: int, second: int) -> int:
+    """The step taken has not been: order and times are those before it."""
+    w = load_adams(state)
+    if w.order > 0:
+        for j in range(len(w.past) - 1):
+            w.past[j] = w.past[j + 1]
+        w.order, w.used, w.raised = w.used, NOTHING, 0
+        w.delay = max(w.delay - 1, 0)
+    return FINE
+
+
+@entry
+def forget(state: int, t: float, first: int, second: int) -> int:
+    """Begin anew, with order one."""
+    w = load_adams(state)
+    if w.order > 0:
+        w.order, w.step = 0, 0.0
+    return FINE
+
+
+def begin(method: str, n: int, equations: CompiledEquations) -> partial[AdamsState]:
+    """What a run of n numbers begins with."""
+    A, rows, P = coefficients()
+    return partial(
+        AdamsState,
+        step_of=step_entry.address,
+        within_of=within_entry.address,
+        taken_back=take_back.address,
+        forget=forget.address,
+        stages=1,
+        k=np.zeros((ROWS, n)),
+        A=A,
+        rows=rows,
+        P=P,
+        highest=MOST_ORDER,
+        past=np.zeros(16),
+    )
+
+
+METHODS = (
+    Method(
+        id="adams",
+        title="Adams, order 1 to 12",
+        place=6,
+        order=12,
+        adaptive=True,
+        help="Few evaluations in smooth motion, for costly machines.",
+        begin=begin,
+    ),
+)

@@ -21,49 +21,22 @@ The s stages Z_i = y(t + c_i h) − y solve Z = h A F(Z), F_i = f(t + c_i h, y +
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, view
 from core.simulation.methods import radau_tables
+from core.simulation.methods.method import STIFF, Method
 from core.simulation.methods.radau_tables import BLOCK, MOST_STAGES
-from core.simulation.methods.stage_systems import HALVED, factorise, solve
+from core.simulation.methods.stage_systems import RadauState, factorise, load_radau, solve
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.stepping.step_state import (
-    ACCEPTED,
-    ATOL,
-    CALLS,
-    END,
-    FINE,
-    FRESH,
-    JACOBIAN,
-    JACOBIANS,
-    LAST_ERROR,
-    LAST_STEP,
-    LIMIT,
-    MOST,
-    NOT_FINITE,
-    REJECTED,
-    RENEWED,
-    ROUNDS,
-    RTOL,
-    SLIDING,
-    STAGES,
-    STEP,
-    STEP_OF,
-    STEP_UNDERFLOW,
-    SWITCHED,
-    SYSTEM,
-    TAKEN,
-    TIME,
-    TOO_MANY,
-    WITHIN_OF,
     copy,
     derivative,
     first_step,
-    load_state,
-    method_parts,
     note_failure,
     project,
     refused,
@@ -71,17 +44,16 @@ from core.simulation.stepping.step_state import (
     too_small,
 )
 
+if TYPE_CHECKING:
+    from core.simulation.equations.compiled_equations import CompiledEquations
+
+
 _places: Any = 1 + MOST_STAGES * np.arange(6)
 Z, W, F, DW, Q, RIGHT = _places
 SECOND, WRONG, ROOM, CHANGE, SCALE, ROWS = _places[-1] + np.arange(1, 7)
 """Rows of `StepState.k`: f (0), stages Z, W, F (derivatives of the stages, then ΔZ), ΔW, polynomial, right-hand side,
 its second part, error, room, a derivative, reciprocals of what the tolerances allow.
 NumPy integers, as in `core.simulation.equations.system`."""
-PRESENT, COST, STAGE, DEGREE, HIGHEST, LOWEST, SAME = 19, 20, 22, 23, 24, 25, 26
-"""Places in `StepState.counts`: 1 if the Jacobian was made for the present step; evaluations that a Jacobian takes;
-stages; degree of the polynomial; most and fewest stages; steps taken with these stages."""
-FACTORED = 13
-"""Place in `StepState.numbers`: the step that the factors are for; 0: none."""
 DIVERGED = -1
 
 INCREMENT_FRACTION = 1e-8
@@ -111,8 +83,8 @@ def block(s: int) -> Any:
 @native
 def mix(state: int, M: Any, source: int, target: int) -> None:
     """Rows of k times a matrix, into others."""
-    w = load_state(state)
-    s = w.counts[STAGE]
+    w = load_radau(state)
+    s = w.stage
     first, n = block(s), len(w.y)
     for i in range(s):
         out = w.k[target + i]
@@ -127,11 +99,11 @@ def mix(state: int, M: Any, source: int, target: int) -> None:
 @native
 def ahead(state: int, theta: float, out: Any) -> None:
     """The polynomial of the step before, less the state at its end, at θ of its length after that end."""
-    w = load_state(state)
+    w = load_radau(state)
     power, beyond = 1.0, 1.0 + theta
     for j in range(len(out)):
         out[j] = 0.0
-    for m in range(w.counts[DEGREE]):
+    for m in range(w.degree):
         power *= beyond
         for j in range(len(out)):
             out[j] += w.k[Q + m, j] * (power - 1.0)
@@ -140,7 +112,7 @@ def ahead(state: int, theta: float, out: Any) -> None:
 @native
 def differences(state: int, t: float, point: Any) -> Any:
     """∂f/∂y by differences, on switching surfaces."""
-    w = load_state(state)
+    w = load_radau(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]
     if not derivative(state, t, point, f):
@@ -161,20 +133,20 @@ def differences(state: int, t: float, point: Any) -> Any:
 @native
 def jacobian(state: int, t: float, point: Any) -> Any:
     """∂f/∂y at a point into its place."""
-    w = load_state(state)
-    w.counts[JACOBIANS] += 1
-    if w.counts[SLIDING] > 0:
+    w = load_radau(state)
+    w.jacobians += 1
+    if w.sliding > 0:
         return differences(state, t, point)
-    w.counts[CALLS] += w.counts[COST]
-    return call_entry(w.addresses[JACOBIAN], w.addresses[SYSTEM], t, address_of(point), address_of(w.square)) == FINE
+    w.calls += w.cost
+    return call_entry(w.jacobian, w.system, t, address_of(point), address_of(w.square)) == FINE
 
 
 @native
 def renew(state: int, t: float, h: float) -> Any:
     """The Jacobian in the middle of the step, where that can be foreseen: stiff directions that turn are then nowhere
     far from it, and Newton's method converges several times faster."""
-    w = load_state(state)
-    before, middle = w.numbers[LAST_STEP], w.k[ROOM]
+    w = load_radau(state)
+    before, middle = w.last_step, w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
         ahead(state, 0.5 * h / before, middle)
         for j in range(len(w.y)):
@@ -187,14 +159,14 @@ def renew(state: int, t: float, h: float) -> Any:
 @native
 def prepare(state: int, t: float, h: float) -> Any:
     """Jacobian and factors, where the old ones do not fit any more."""
-    w = load_state(state)
-    if w.counts[RENEWED] == 0:
+    w = load_radau(state)
+    if w.renewed == 0:
         if not renew(state, t, h):
             return NOT_FINITE
-        w.counts[RENEWED], w.counts[PRESENT], w.numbers[FACTORED] = 1, 1, 0.0
-    if w.numbers[FACTORED] != h:
-        s = w.counts[STAGE]
-        w.numbers[FACTORED] = h
+        w.renewed, w.present, w.factored = 1, 1, 0.0
+    if w.factored != h:
+        s = w.stage
+        w.factored = h
         if not factorise(state, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
             return DIVERGED
     return FINE
@@ -203,8 +175,8 @@ def prepare(state: int, t: float, h: float) -> Any:
 @native
 def guess(state: int, h: float) -> None:
     """Z from the polynomial of the step before, W = T⁻¹ Z."""
-    w = load_state(state)
-    before, s = w.numbers[LAST_STEP], w.counts[STAGE]
+    w = load_radau(state)
+    before, s = w.last_step, w.stage
     for i in range(s):
         if before > 0.0:
             ahead(state, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
@@ -217,9 +189,9 @@ def guess(state: int, h: float) -> None:
 @native
 def newton_change(state: int, h: float) -> None:
     """ΔW: right-hand sides T⁻¹ F − Λ W / h, then the systems are solved."""
-    w = load_state(state)
-    n, k, s = len(w.y), w.k, w.counts[STAGE]
-    c, first = w.counts[HALVED], block(s)
+    w = load_radau(state)
+    n, k, s = len(w.y), w.k, w.stage
+    c, first = w.halved, block(s)
     spectrum = w.rows[first + MOST_STAGES]
     J = w.square[:n]
     right, found = w.complexes[MOST_STAGES // 2 * n], w.complexes[MOST_STAGES // 2 * n + 1]
@@ -250,7 +222,7 @@ def newton_change(state: int, h: float) -> None:
 @native
 def scaled(state: int, x: Any) -> Any:
     """Sum of squares of x in units of what the tolerances allow at the beginning of the step."""
-    w = load_state(state)
+    w = load_radau(state)
     scale, total = w.k[SCALE], 0.0
     for j in range(len(scale)):
         e = x[j] * scale[j]
@@ -261,8 +233,8 @@ def scaled(state: int, x: Any) -> Any:
 @native
 def evaluate_stages(state: int, t: float, h: float) -> Any:
     """Derivatives at the stages; false if they are not finite."""
-    w = load_state(state)
-    k, s = w.k, w.counts[STAGE]
+    w = load_radau(state)
+    k, s = w.k, w.stage
     nodes = w.A[block(s) + MOST_STAGES]
     for i in range(s):
         for j in range(len(w.y)):
@@ -281,11 +253,11 @@ def most_rounds(s: int) -> Any:
 @native
 def newton(state: int, t: float, h: float, tolerance: float) -> Any:
     """The stages Z; (what happened, rate of convergence)."""
-    w = load_state(state)
-    k, n, s = w.k, len(w.y), w.counts[STAGE]
+    w = load_radau(state)
+    k, n, s = w.k, len(w.y), w.stage
     most, before, rate = most_rounds(s), 0.0, 0.0
     for turn in range(most):
-        w.counts[ROUNDS] = turn + 1
+        w.rounds = turn + 1
         if not evaluate_stages(state, t, h):
             return DIVERGED, rate
         newton_change(state, h)
@@ -313,8 +285,8 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
 @native
 def estimate(state: int, h: float) -> None:
     """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
-    w = load_state(state)
-    k, s = w.k, w.counts[STAGE]
+    w = load_radau(state)
+    k, s = w.k, w.stage
     first = block(s)
     for j in range(len(w.y)):
         x = 0.0
@@ -327,18 +299,18 @@ def estimate(state: int, h: float) -> None:
 @native
 def filtered(state: int, h: float, f: Any) -> None:
     """(μ/h − J)⁻¹ (f + second part) into the row of the error."""
-    w = load_state(state)
+    w = load_radau(state)
     k, n = w.k, len(w.y)
     for j in range(n):
         k[RIGHT, j] = f[j] + k[SECOND, j]
-    real = w.rows[block(w.counts[STAGE]) + MOST_STAGES, 0] / h
-    solve(w.square[:n], w.counts[HALVED], real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
+    real = w.rows[block(w.stage) + MOST_STAGES, 0] / h
+    solve(w.square[:n], w.halved, real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
 
 
 @native
 def damp(state: int, t: float, h: float) -> None:
     """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
-    w = load_state(state)
+    w = load_radau(state)
     k = w.k
     for j in range(len(w.y)):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
@@ -349,7 +321,7 @@ def damp(state: int, t: float, h: float) -> None:
 @native
 def error_of(state: int, t: float, h: float, tried: bool) -> Any:
     """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
-    w = load_state(state)
+    w = load_radau(state)
     k = w.k
     last_stage(state)
     estimate(state, h)
@@ -363,32 +335,32 @@ def error_of(state: int, t: float, h: float, tried: bool) -> Any:
 @native
 def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
     """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
-    w = load_state(state)
-    s = w.counts[STAGE]
-    most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.counts[PRESENT] == 1
+    w = load_radau(state)
+    s = w.stage
+    most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.present == 1
     error = max(error, 1e-10)
     allowed = error**power
     converging = np.cbrt(GOAL_RATE / rate) if rate > 0.0 else LARGEST
-    factor = SAFETY * (2.0 * most + 1.0) / (2.0 * most + w.counts[ROUNDS]) * allowed
-    if w.numbers[LAST_ERROR] > 0.0:  # errors that grow from step to step go on growing
-        factor *= min(1.0, h / w.numbers[LAST_STEP] * (w.numbers[LAST_ERROR] / error) ** -power)
+    factor = SAFETY * (2.0 * most + 1.0) / (2.0 * most + w.rounds) * allowed
+    if w.last_error > 0.0:  # errors that grow from step to step go on growing
+        factor *= min(1.0, h / w.last_step * (w.last_error / error) ** -power)
     factor = min(LARGEST, max(SMALLEST, factor))
     if rejected:
         factor = min(1.0, factor)
     if present:
         factor = min(factor, max(SHORTER, converging))
     # the Jacobian is renewed where convergence has become slow; steps of equal length share their factors
-    worn = w.counts[ROUNDS] > 2 and rate > SLOW_RATE
+    worn = w.rounds > 2 and rate > SLOW_RATE
     if not worn and 1.0 <= factor < KEPT:
         factor = 1.0
-    w.counts[RENEWED], w.counts[PRESENT] = 0 if worn else 1, 0
-    w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = h, error
-    w.numbers[STEP], w.numbers[TAKEN] = h * factor, h
-    w.counts[ACCEPTED] += 1
-    w.counts[DEGREE] = s
+    w.renewed, w.present = 0 if worn else 1, 0
+    w.last_step, w.last_error = h, error
+    w.step, w.taken = h * factor, h
+    w.accepted += 1
+    w.degree = s
     mix(state, w.P, Z, Q)
-    w.counts[SAME] += 1
-    if not rejected and w.counts[SAME] > STEADY:
+    w.same += 1
+    if not rejected and w.same > STEADY:
         choose_order(state, allowed, converging, present)
 
 
@@ -396,56 +368,56 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
 def choose_order(state: int, allowed: float, converging: float, present: bool) -> None:
     """More stages where the error alone shortens steps, fewer where convergence does. Arguments: by how much the error
     and the convergence of Newton's method would let the step grow; whether with a Jacobian made for the step."""
-    w = load_state(state)
-    s = w.counts[STAGE]
+    w = load_radau(state)
+    s = w.stage
     change = 0
-    if converging > UP * allowed and s < w.counts[HIGHEST]:
+    if converging > UP * allowed and s < w.highest:
         change = 2
-    elif present and allowed > DOWN * converging and s > w.counts[LOWEST]:
+    elif present and allowed > DOWN * converging and s > w.lowest:
         change = -2
-        w.numbers[STEP] = min(w.numbers[STEP], w.numbers[TAKEN])
+        w.step = min(w.step, w.taken)
     if change != 0:
-        w.counts[STAGE], w.counts[SAME] = s + change, 0
-        w.numbers[LAST_ERROR] = w.numbers[FACTORED] = 0.0
+        w.stage, w.same = s + change, 0
+        w.last_error = w.factored = 0.0
 
 
 @native
 def shrink(state: int, h: float, factor: float) -> Any:
     """A step was refused; false if there may be no more."""
-    w = load_state(state)
-    w.counts[REJECTED] += 1
-    w.numbers[STEP] = h * factor
-    return w.counts[REJECTED] + w.counts[ACCEPTED] < w.counts[MOST]
+    w = load_radau(state)
+    w.rejected += 1
+    w.step = h * factor
+    return w.rejected + w.accepted < w.most
 
 
 @native
 def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
     """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
     are of no use."""
-    w = load_state(state)
+    w = load_radau(state)
     factor = 0.5 if happened != FINE else SMALLEST
     if happened == FINE and error < np.inf:
-        factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.counts[STAGE] + 1.0)))
+        factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.stage + 1.0)))
     if refusals > 1:
-        w.counts[STAGE], w.counts[SAME], w.numbers[FACTORED] = w.counts[LOWEST], 0, 0.0
+        w.stage, w.same, w.factored = w.lowest, 0, 0.0
     return factor
 
 
 @native
 def last_stage(state: int) -> None:
     """Where the last stage stands, into w.new."""
-    w = load_state(state)
+    w = load_radau(state)
     for j in range(len(w.y)):
-        w.new[j] = w.y[j] + w.k[Z + w.counts[STAGE] - 1, j]
+        w.new[j] = w.y[j] + w.k[Z + w.stage - 1, j]
 
 
 @native
 def with_new_jacobian(state: int, rate: float) -> float:
     """By what the step is multiplied where Newton's iteration failed. The Jacobian is made anew: an old one may be to
     blame; if it was new, the step is too long."""
-    w = load_state(state)
-    w.counts[RENEWED] = 0
-    if w.counts[PRESENT] == 0:
+    w = load_radau(state)
+    w.renewed = 0
+    if w.present == 0:
         return 1.0
     return min(0.5, max(0.3, np.cbrt(GOAL_RATE / rate))) if rate > 0.0 else 0.5
 
@@ -453,13 +425,13 @@ def with_new_jacobian(state: int, rate: float) -> float:
 @native
 def implicit_step(state: int, tolerance: float) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
-    w = load_state(state)
-    t, end = w.numbers[TIME], w.numbers[END]
-    rejected, refusals, happened = w.counts[ACCEPTED] == 0, 0, FINE
+    w = load_radau(state)
+    t, end = w.time, w.end
+    rejected, refusals, happened = w.accepted == 0, 0, FINE
     for j in range(len(w.y)):
-        w.k[SCALE, j] = 1.0 / (w.numbers[ATOL] + w.numbers[RTOL] * abs(w.y[j]))
+        w.k[SCALE, j] = 1.0 / (w.atol + w.rtol * abs(w.y[j]))
     while True:
-        h = min(w.numbers[STEP], w.numbers[LIMIT])
+        h = min(w.step, w.limit)
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
@@ -484,22 +456,22 @@ def implicit_step(state: int, tolerance: float) -> Any:
         if happened != FINE:
             last_stage(state)
         if refused(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
-            w.numbers[STEP], w.counts[RENEWED], w.numbers[LAST_STEP] = h, 0, 0.0
+            w.step, w.renewed, w.last_step = h, 0, 0.0
             return SWITCHED
 
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_state(state)
-    if w.counts[FRESH] == 0:
+    w = load_radau(state)
+    if w.fresh == 0:
         if not derivative(state, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
-        w.counts[FRESH] = 1
-    if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(state, t, w.k[0], w.counts[STAGE] + 1.0, w.k[ROOM], w.k[WRONG])
-    tolerance = max(1e-15 / w.numbers[RTOL], min(0.03, np.sqrt(w.numbers[RTOL])))
+        w.fresh = 1
+    if w.step <= 0.0:
+        w.step = first_step(state, t, w.k[0], w.stage + 1.0, w.k[ROOM], w.k[WRONG])
+    tolerance = max(1e-15 / w.rtol, min(0.03, np.sqrt(w.rtol)))
     result: int = implicit_step(state, tolerance)
     return result
 
@@ -507,27 +479,64 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
-    w = load_state(state)
+    w = load_radau(state)
     point = view(out, len(w.y))
     for j in range(len(w.y)):
         x = 0.0
-        for m in range(w.counts[DEGREE] - 1, -1, -1):
+        for m in range(w.degree - 1, -1, -1):
             x = (x + w.k[Q + m, j]) * theta
         point[j] = w.y[j] + x
-    result: int = project(state, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
+    result: int = project(state, w.time + theta * w.taken, point, w.failed[:0])
     return result
 
 
-def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
-    addresses[STEP_OF], addresses[WITHIN_OF] = step_entry.address, within_entry.address
-    counts[STAGES] = 1
-    counts[[STAGE, LOWEST]] = radau_tables.STAGES[0]
-    counts[HIGHEST] = radau_tables.STAGES[0] if method == "radau5" else MOST_STAGES
-    shapes, pairs = method_parts(n, ROWS, radau_tables.tables()), MOST_STAGES // 2
-    shapes[5:] = [
-        np.zeros((2 * n, n)),
-        np.zeros((pairs * n + 2, n), dtype=complex),
-        np.zeros((1 + pairs, n), dtype=np.int64),
-    ]
-    return shapes
+def begin(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
+    """What a run of n numbers begins with. The Jacobian is exact where the machine's traces can be differentiated,
+    otherwise by differences."""
+    from core.simulation.equations import entry_points
+
+    exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_tables.STAGES[0]
+    A, rows, P = radau_tables.tables()
+    return partial(
+        RadauState,
+        step_of=step_entry.address,
+        within_of=within_entry.address,
+        jacobian=(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian).address,
+        stages=1,
+        k=np.zeros((ROWS, n)),
+        A=A,
+        rows=rows,
+        P=P,
+        stage=fewest,
+        lowest=fewest,
+        highest=fewest if method == "radau5" else MOST_STAGES,
+        cost=1 if exact else n + 1,
+        halved=0 if len(equations.system.quaternions) else equations.system.nq,
+        square=np.zeros((2 * n, n)),
+        complexes=np.zeros((pairs * n + 2, n), dtype=complex),
+        pivots=np.zeros((1 + pairs, n), dtype=np.int64),
+    )
+
+
+METHODS = (
+    Method(
+        id=STIFF,
+        title="Radau IIA 5, 9, 13, implicit",
+        place=4,
+        order=13,
+        adaptive=True,
+        help="For stiff machines: hard springs, strong dampers. The order follows the motion.",
+        begin=begin,
+        implicit=True,
+    ),
+    Method(
+        id="radau5",
+        title="Radau IIA 5, implicit",
+        place=5,
+        order=5,
+        adaptive=True,
+        help="For stiff machines whose forces are rough.",
+        begin=begin,
+        implicit=True,
+    ),
+)

@@ -16,53 +16,35 @@ ODE I, II.4–II.6).
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import merged, native, scratch, view
+from core.simulation.methods.method import AUTOMATIC, Method
 from core.simulation.methods.tableaux import tableau
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, STEP_UNDERFLOW, SWITCHED, TOO_MANY
 from core.simulation.stepping.step_state import (
-    ACCEPTED,
-    END,
-    ERROR,
-    FINE,
-    FRESH,
-    LIMIT,
-    MODES_FIXED,
-    MOST,
-    NOT_FINITE,
     OTHER_EVIDENCE,
-    OTHER_STEPS,
-    REJECTED,
-    SAMPLE,
-    SPEEDS,
-    STABILITY,
-    STAGES,
-    STEP,
-    STEP_OF,
-    STEP_UNDERFLOW,
-    STEPS,
     STIFF_EVIDENCE,
-    STIFF_STEPS,
-    SWITCHED,
-    TAKEN,
-    TIME,
     TOLD,
-    TOO_MANY,
-    WITHIN_OF,
+    StepState,
     copy,
     derivative,
     first_step,
     load_state,
-    method_parts,
     note_failure,
     project,
     refused,
     scaled_norm,
     too_small,
 )
+
+if TYPE_CHECKING:
+    from core.simulation.equations.compiled_equations import CompiledEquations
+
 
 SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
 WATCHED_STEP = 32
@@ -113,8 +95,8 @@ def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
     w = load_state(state)
     e[:] = 0.0
     e_low[:] = 0.0
-    add_rows(w.k, w.rows[2], w.counts[STAGES], h, e, e)
-    add_rows(w.k, w.rows[3], w.counts[STAGES], h, e_low, e_low)
+    add_rows(w.k, w.rows[2], w.stages, h, e, e)
+    add_rows(w.k, w.rows[3], w.stages, h, e_low, e_low)
 
 
 @native
@@ -132,53 +114,53 @@ def weighed(state: int, e: Any, e_low: Any) -> Any:
 def accept(state: int, h: float, error: float, rejected: int) -> None:
     """Note an accepted step and choose the next."""
     w = load_state(state)
-    power = 1.0 / w.counts[STEPS]
-    factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.numbers[ERROR], 1e-4) ** BETA
-    w.numbers[STEP] = h * min(max(factor, SMALLEST_FACTOR), 1.0 if rejected else LARGEST_FACTOR)
-    w.numbers[ERROR] = error
-    w.numbers[TAKEN] = h
-    w.counts[ACCEPTED] += 1
+    power = 1.0 / w.error_power
+    factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.error, 1e-4) ** BETA
+    w.step = h * min(max(factor, SMALLEST_FACTOR), 1.0 if rejected else LARGEST_FACTOR)
+    w.error = error
+    w.taken = h
+    w.accepted += 1
 
 
 @native
 def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
     """Count accepted steps that stability held short; point, other : (n,) room."""
     w = load_state(state)
-    counts, last = w.counts, w.counts[STAGES] - 1
-    suspected = counts[STIFF_STEPS] > 0 and counts[STIFF_STEPS] < STIFF_EVIDENCE
-    if w.numbers[STABILITY] == 0.0 or counts[STIFF_STEPS] == TOLD:
+    last = w.stages - 1
+    suspected = w.stiff_steps > 0 and w.stiff_steps < STIFF_EVIDENCE
+    if w.stability == 0.0 or w.stiff_steps == TOLD:
         return
-    if not (suspected or counts[ACCEPTED] % WATCHED_STEP == 0):
+    if not (suspected or w.accepted % WATCHED_STEP == 0):
         return
     add_rows(w.k, w.A[last - 1], last - 1, h, w.y, point)
     add_rows(w.k, w.A[last], last, h, w.y, other)
     distance, change = 0.0, 0.0
     for j in range(len(w.y)):
-        weight = 1.0 if j < counts[SPEEDS] else h * h
+        weight = 1.0 if j < w.speeds else h * h
         distance += weight * (other[j] - point[j]) ** 2
         change += weight * (h * (w.k[last, j] - w.k[last - 1, j])) ** 2
-    if change > w.numbers[STABILITY] ** 2 * distance:
-        counts[STIFF_STEPS] = min(counts[STIFF_STEPS] + 1, STIFF_EVIDENCE)
-        counts[OTHER_STEPS] = 0
-    elif counts[STIFF_STEPS] > 0:
-        counts[OTHER_STEPS] += 1
-        if counts[OTHER_STEPS] >= OTHER_EVIDENCE:
-            counts[STIFF_STEPS] = 0
+    if change > w.stability**2 * distance:
+        w.stiff_steps = min(w.stiff_steps + 1, STIFF_EVIDENCE)
+        w.other_steps = 0
+    elif w.stiff_steps > 0:
+        w.other_steps += 1
+        if w.other_steps >= OTHER_EVIDENCE:
+            w.stiff_steps = 0
 
 
 @native
 def embedded_step(state: int, e: Any, e_low: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
     w = load_state(state)
-    t, end = w.numbers[TIME], w.numbers[END]
+    t, end = w.time, w.end
     rejected, happened = 0, FINE
     while True:
-        h = min(w.numbers[STEP], w.numbers[LIMIT])
+        h = min(w.step, w.limit)
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):  # whatever refused the longer ones is the reason
             return STEP_UNDERFLOW if happened == FINE else happened
-        happened = FINE if stages(state, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
+        happened = FINE if stages(state, 1, w.stages, t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:
             error_of(state, h, e, e_low)
@@ -190,15 +172,15 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
             watch_stiffness(state, h, e, e_low)
             return FINE
         rejected = 1
-        w.counts[REJECTED] += 1
-        if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
+        w.rejected += 1
+        if w.rejected + w.accepted >= w.most:
             return TOO_MANY
         if refused(state, t, h, happened):
             return SWITCHED
         shrink = SMALLEST_FACTOR
         if error < np.inf:
-            shrink = max(shrink, SAFETY * error ** (-1.0 / w.counts[STEPS]))
-        w.numbers[STEP] = h * shrink
+            shrink = max(shrink, SAFETY * error ** (-1.0 / w.error_power))
+        w.step = h * shrink
 
 
 @entry
@@ -207,20 +189,20 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     w = load_state(state)
     n = len(w.y)
     e, e_low = scratch(n), scratch(n)
-    if w.counts[FRESH] == 0:
+    if w.fresh == 0:
         if not derivative(state, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
-        w.counts[FRESH] = 1
-    if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(state, t, w.k[0], float(w.counts[STEPS]), e, e_low)
+        w.fresh = 1
+    if w.step <= 0.0:
+        w.step = first_step(state, t, w.k[0], float(w.error_power), e, e_low)
     happened: int = embedded_step(state, e, e_low)
     if happened != FINE:
         return happened
-    h, extra = w.numbers[TAKEN], len(w.A)
+    h, extra = w.taken, len(w.A)
     # the stages of the continuous extension, where a sample or the search for events needs it
-    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[MODES_FIXED] == 1):
-        happened = FINE if stages(state, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
+    if extra > w.stages and (w.times[w.sample] < t + h or w.modes_fixed == 1):
+        happened = FINE if stages(state, w.stages, extra, t, h, e) else NOT_FINITE
     return happened
 
 
@@ -228,7 +210,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h from the continuous extension, on the manifold."""
     w = load_state(state)
-    n, h = len(w.y), w.numbers[TAKEN]
+    n, h = len(w.y), w.taken
     point = view(out, n)
     S, m = w.P.shape
     copy(w.y, point)
@@ -238,16 +220,84 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
             weight = (weight + w.P[i, j]) * theta
         for j in range(n):
             point[j] += h * weight * w.k[i, j]
-    result: int = project(state, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    result: int = project(state, w.time + theta * h, point, w.failed[:0])
     return result
 
 
-def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
+def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
+    """What a run of n numbers begins with."""
     table = tableau(method)
-    counts[[STAGES, STEPS]] = table.steps, table.error_order + 1
-    if table.e.any():
-        addresses[STEP_OF] = step_entry.address
-        addresses[WITHIN_OF] = within_entry.address
-    rows = np.stack([table.b, table.c, table.e, table.e_low])
-    return method_parts(n, len(table.A), (table.A, rows, table.P))
+    adaptive = table.e.any()
+    return partial(
+        StepState,
+        step_of=step_entry.address if adaptive else 0,
+        within_of=within_entry.address if adaptive else 0,
+        stages=table.steps,
+        error_power=table.error_order + 1,
+        k=np.zeros((len(table.A), n)),
+        A=table.A,
+        rows=np.stack([table.b, table.c, table.e, table.e_low]),
+        P=table.P,
+    )
+
+
+METHODS = (
+    Method(
+        id=AUTOMATIC,
+        title="Automatic",
+        place=0,
+        order=5,
+        adaptive=True,
+        help="Runge–Kutta 5(4), and Radau from the moment on at which a machine proves stiff; the run says when.",
+        begin=begin,
+        stability=3.25,
+        begins_with="rk54",
+    ),
+    Method(
+        id="rk54",
+        title="Runge–Kutta 5(4), Dormand–Prince",
+        place=1,
+        order=5,
+        adaptive=True,
+        help="For machines that are not stiff.",
+        begin=begin,
+        stability=3.25,
+    ),
+    Method(
+        id="rk853",
+        title="Runge–Kutta 8(5,3), Dormand–Prince",
+        place=2,
+        order=8,
+        adaptive=True,
+        help="For tight tolerances and long runs.",
+        begin=begin,
+        stability=6.1,
+    ),
+    Method(
+        id="rk32",
+        title="Runge–Kutta 3(2), Bogacki–Shampine",
+        place=3,
+        order=3,
+        adaptive=True,
+        help="For loose tolerances and rough forces.",
+        begin=begin,
+    ),
+    Method(
+        id="rk4",
+        title="Runge–Kutta 4, fixed step",
+        place=7,
+        order=4,
+        adaptive=False,
+        help="Fixed cost per step, over jumps of forces, too.",
+        begin=begin,
+    ),
+    Method(
+        id="euler",
+        title="Explicit Euler, fixed step",
+        place=9,
+        order=1,
+        adaptive=False,
+        help="For comparison.",
+        begin=begin,
+    ),
+)

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from core.simulation.equations import entry_points
+import numpy as np
+
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, scratch
-from core.simulation.stepping.step_state import (
-    CALLS,
-    IMPULSE,
-    STAGES,
-    STEP_OF,
-    SYSTEM,
-    TAKEN,
-    copy,
-    load_state,
-    method_parts,
-)
+from core.simulation.methods.method import Method
+from core.simulation.stepping.step_state import StepState, copy, load_state
+
+if TYPE_CHECKING:
+    from core.simulation.equations.compiled_equations import CompiledEquations
 
 
 @entry
 def impulse_step(state: int, t: float, first: int, second: int) -> int:
-    """One step of the length w.numbers[TAKEN], in place."""
+    """One step of the length w.taken, in place."""
     w = load_state(state)
     room = scratch(len(w.y) + 1)
-    room[0] = w.numbers[TAKEN]
-    w.counts[CALLS] += 1
-    happened: int = call_entry(w.addresses[IMPULSE], w.addresses[SYSTEM], t, address_of(w.y), address_of(room))
+    room[0] = w.taken
+    w.calls += 1
+    happened: int = call_entry(w.impulse, w.system, t, address_of(w.y), address_of(room))
     copy(room[1:], w.k[0])
     return happened
 
 
-def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
-    addresses[IMPULSE] = entry_points.impulse_entry.address
-    addresses[STEP_OF] = impulse_step.address
-    counts[STAGES] = 1
-    return method_parts(n, 2)
+def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
+    """What a run of n numbers begins with."""
+    from core.simulation.equations.entry_points import impulse_entry
+
+    return partial(StepState, impulse=impulse_entry.address, step_of=impulse_step.address, stages=1, k=np.zeros((2, n)))
+
+
+METHODS = (
+    Method(
+        id="semi_implicit_euler",
+        title="Semi-implicit Euler, fixed step",
+        place=8,
+        order=1,
+        adaptive=False,
+        help="Keeps energy bounded.",
+        begin=begin,
+    ),
+)

@@ -13,11 +13,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.machine_code.language import native
-from core.simulation.stepping.step_state import FACTORISATIONS, load_state
+from core.simulation.machine_code.language import loader, native
+from core.simulation.machine_code.records import ComplexRows, Fixed, FloatRows, IntRows
+from core.simulation.stepping.step_state import StepState
 
-HALVED = 21
-"""Place in `StepState.counts`: number of coordinates that are eliminated; 0: none."""
+
+class RadauState(StepState):
+    """What an implicit method keeps from step to step, and room for its systems."""
+
+    stage: int
+    """Stages of the next step."""
+    lowest: int
+    highest: int
+    """Fewest and most stages."""
+    degree: int = 0
+    """Of the polynomial of the last step."""
+    same: int = 0
+    """Steps taken with these stages."""
+    rounds: int = 0
+    """Of the last iteration."""
+    present: int = 0
+    """1 if the Jacobian was made for the present step."""
+    cost: Fixed
+    """Evaluations that a Jacobian takes."""
+    factored: float = 0.0
+    """The step that the factors are for, s; 0: none."""
+    halved: Fixed
+    """Number of coordinates that are eliminated; 0: none."""
+    square: FloatRows
+    """(2 n, n) Jacobian, and factors of the real system."""
+    complexes: ComplexRows
+    """(pairs n + 2, n) factors of the complex systems, one below the other; a right-hand side and its solution."""
+    pivots: IntRows
+    """(1 + pairs, n)"""
+
+
+load_radau = loader(RadauState)
 
 
 @native
@@ -117,10 +148,10 @@ def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> No
 @native
 def factorise(state: int, h: float, spectrum: Any, pairs: int) -> Any:
     """Factors of μ/h − J and of (α − iβ)/h − J for each pair; false if one is singular. spectrum: μ, α₁, β₁, …"""
-    w = load_state(state)
-    n, c = len(w.y), w.counts[HALVED]
+    w = load_radau(state)
+    n, c = len(w.y), w.halved
     J, A = w.square[:n], w.square[n:]
-    w.counts[FACTORISATIONS] += 1
+    w.factorisations += 1
     fill(J, c, spectrum[0] / h, A)
     well = lu(A, w.pivots[0], n - c)
     for k in range(pairs):

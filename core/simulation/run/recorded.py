@@ -9,7 +9,7 @@ import numpy as np
 
 from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
 from core.errors import AssemblyError, FileError, near_misses
-from core.simulation.methods.method_table import RECORDED
+from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Array, Settings
 

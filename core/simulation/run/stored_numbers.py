@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.regular_file import MODEL
-from core.simulation.methods.method_table import METHODS, RECORDED
+from core.simulation.methods import METHODS
+from core.simulation.methods.method import RECORDED
 from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, gathered, mapped_from
 
 if TYPE_CHECKING:

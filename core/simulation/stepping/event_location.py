@@ -24,6 +24,7 @@ from typing import Any
 
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, SWITCHED
 from core.simulation.stepping.sliding_modes import (
     HIGH,
     LOW,
@@ -36,41 +37,7 @@ from core.simulation.stepping.sliding_modes import (
     looked,
     set_modes,
 )
-from core.simulation.stepping.step_state import (
-    ACCEPTED,
-    END,
-    ERROR,
-    FINE,
-    FRESH,
-    JACOBIAN,
-    JUMPED,
-    LAST_ERROR,
-    LAST_STEP,
-    MODES_FIXED,
-    NOT_FINITE,
-    PLAIN,
-    PROJECTED,
-    REACH,
-    REJECTED,
-    RENEWED,
-    RTOL,
-    SELF,
-    SLIDING,
-    STAGES,
-    STEP,
-    STEP_OF,
-    SWITCHED,
-    SYSTEM,
-    TAKEN,
-    TIME,
-    TURNED,
-    WITHIN_OF,
-    begin_anew,
-    copy,
-    derivative,
-    load_state,
-    take_back,
-)
+from core.simulation.stepping.step_state import begin_anew, copy, derivative, load_state, take_back
 
 PLAIN_STEPS = 100
 """Steps with free modes after events that found no end."""
@@ -95,17 +62,17 @@ def release(state: int, steps: int) -> None:
     """Free modes, for some steps at least."""
     w = load_state(state)
     w.events[MODE, :] = 0.0
-    set_modes(w.addresses[SYSTEM], w.events[MODE])
-    w.counts[MODES_FIXED], w.counts[SLIDING], w.counts[PLAIN], w.counts[FRESH] = 0, 0, steps, 0
+    set_modes(w.system, w.events[MODE])
+    w.modes_fixed, w.sliding, w.plain_steps, w.fresh = 0, 0, steps, 0
 
 
 @native
 def fix_modes(state: int, t: float) -> None:
     """Fix mode variables at the signs of their indicators at the beginning of the step, or just behind it."""
     w = load_state(state)
-    place, mode, g, later = w.addresses[SYSTEM], w.events[MODE], w.events[LOW], w.events[HIGH]
+    place, mode, g, later = w.system, w.events[MODE], w.events[LOW], w.events[HIGH]
     indicators(place, t, w.y, g)
-    h = LOOK_AHEAD_FRACTION * w.numbers[STEP]
+    h = LOOK_AHEAD_FRACTION * w.step
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + h * w.k[0, j]
     if derivative(state, t + h, w.new, w.failed):  # what only begins to move shows in the second order
@@ -118,16 +85,16 @@ def fix_modes(state: int, t: float) -> None:
         if g[k] == 0.0:
             begin_anew(state)
     set_modes(place, mode)
-    w.counts[MODES_FIXED], w.counts[TURNED], w.counts[FRESH] = 1, 0, 0
+    w.modes_fixed, w.turned, w.fresh = 1, 0, 0
 
 
 @native
 def passed(state: int, t: float) -> Any:
     """Whether indicators differ in sign between the ends of the step taken."""
     w = load_state(state)
-    place, before, after = w.addresses[SYSTEM], w.events[LOW], w.events[HIGH]
+    place, before, after = w.system, w.events[LOW], w.events[HIGH]
     indicators(place, t, w.y, before)
-    indicators(place, t + w.numbers[TAKEN], w.new, after)
+    indicators(place, t + w.taken, w.new, after)
     for k in range(len(before)):
         if not before[k] * after[k] > 0.0 and not (before[k] == 0.0 and after[k] == 0.0):
             return True
@@ -140,7 +107,7 @@ def foreseen(state: int, t: float) -> Any:
     back to a surface g = 0 hide it at the end."""
     w = load_state(state)
     for j in range(len(w.y)):
-        w.new[j] = w.y[j] + w.numbers[TAKEN] * w.k[0, j]
+        w.new[j] = w.y[j] + w.taken * w.k[0, j]
     return passed(state, t)
 
 
@@ -148,7 +115,7 @@ def foreseen(state: int, t: float) -> Any:
 def overlooked(state: int, t: float) -> Any:
     """Whether the step taken, that was accepted, should have ended at an event."""
     w = load_state(state)
-    return w.numbers[RTOL] <= SHARP_TOLERANCE and w.counts[PLAIN] == 0 and passed(state, t)
+    return w.rtol <= SHARP_TOLERANCE and w.plain_steps == 0 and passed(state, t)
 
 
 @entry
@@ -156,9 +123,9 @@ def refused_entry(state: int, t: float, happened: int, second: int) -> int:
     """1 if a refused step from w.y to w.new may have been refused because of an event; with fixed modes, because there
     formulas have no value on the side that is fixed."""
     w = load_state(state)
-    if w.counts[PLAIN] > 0:
+    if w.plain_steps > 0:
         return 0
-    if w.counts[MODES_FIXED] == 1:
+    if w.modes_fixed == 1:
         return 1 if happened == NOT_FINITE else 0
     return 1 if passed(state, t) or foreseen(state, t) else 0
 
@@ -167,11 +134,11 @@ def refused_entry(state: int, t: float, happened: int, second: int) -> int:
 def indicators_within(state: int, theta: float, out: Any) -> None:
     """All indicators at t + θ h of the step taken, without projection."""
     w = load_state(state)
-    projected = w.counts[PROJECTED]
-    w.counts[PROJECTED] = 0
-    call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0)
-    w.counts[PROJECTED] = projected
-    looked(state, w.numbers[TIME] + theta * w.numbers[TAKEN], w.failed, out)
+    projected = w.projected
+    w.projected = 0
+    call_entry(w.within_of, state, theta, address_of(w.failed), 0)
+    w.projected = projected
+    looked(state, w.time + theta * w.taken, w.failed, out)
 
 
 @native
@@ -242,7 +209,7 @@ def first_event(state: int) -> Any:
 def implicit(state: int) -> Any:
     """Whether the method's continuous extension is less exact than the ends of its steps."""
     w = load_state(state)
-    return w.counts[STAGES] == 1 and w.addresses[JACOBIAN] != 0
+    return w.stages == 1 and w.jacobian != 0
 
 
 @native
@@ -250,13 +217,13 @@ def again(state: int, h: float) -> Any:
     """The step taken once more, with the length h: continuous extensions of implicit methods are less exact than the
     ends of their steps."""
     w = load_state(state)
-    end = w.numbers[END]
-    w.numbers[LAST_STEP] = w.numbers[LAST_ERROR] = 0.0
-    w.counts[RENEWED], w.numbers[STEP], w.numbers[END] = 0, h, w.numbers[TIME] + h
-    happened = call_entry(w.addresses[STEP_OF], w.addresses[SELF], w.numbers[TIME], 0, 0)
-    w.numbers[END] = end
-    w.counts[ACCEPTED] -= 1
-    w.counts[REJECTED] += 1
+    end = w.end
+    w.last_step = w.last_error = 0.0
+    w.renewed, w.step, w.end = 0, h, w.time + h
+    happened = call_entry(w.step_of, state, w.time, 0, 0)
+    w.end = end
+    w.accepted -= 1
+    w.rejected += 1
     return happened
 
 
@@ -267,15 +234,15 @@ def cut(state: int, theta: float, h: float) -> Any:
     if implicit(state):
         happened = again(state, theta * h)
         copy(w.new, w.failed)
-        return happened, w.numbers[TAKEN]
-    return call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0), theta * h
+        return happened, w.taken
+    return call_entry(w.within_of, state, theta, address_of(w.failed), 0), theta * h
 
 
 @native
 def stop(state: int, k: int, theta: float) -> Any:
     """End the step taken at θ or a trifle later, where indicator k has its new sign; (what happened, length)."""
     w = load_state(state)
-    h, t, g = w.numbers[TAKEN], w.numbers[TIME], w.events[VALUE]
+    h, t, g = w.taken, w.time, w.events[VALUE]
     slope = abs(w.events[HIGH, k] - w.events[LOW, k]) * PARTS
     happened, length, overshoot = FINE, 0.0, EVENT_OVERSHOOT
     for _ in range(TRIES):
@@ -290,10 +257,10 @@ def stop(state: int, k: int, theta: float) -> Any:
         theta = min(theta + overshoot, 1.0)
         overshoot *= 8.0
     copy(w.failed, w.new)
-    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR], w.numbers[ERROR] = h, 0.0, 0.0, 1e-4
-    w.counts[JUMPED] = 1
+    w.step, w.last_step, w.last_error, w.error = h, 0.0, 0.0, 1e-4
+    w.jumped = 1
     if implicit(state):
-        w.counts[RENEWED] = 0
+        w.renewed = 0
     begin_anew(state)
     return happened, length
 
@@ -306,12 +273,12 @@ def turn_over(state: int, k: int) -> None:
     count = w.events.shape[1]
     take_back(state)
     begin_anew(state)
-    w.counts[TURNED] += 1
-    if w.counts[TURNED] > 4 * count + 4:
+    w.turned += 1
+    if w.turned > 4 * count + 4:
         release(state, PLAIN_STEPS)
-    elif w.counts[TURNED] > count and w.events[MODE, k] != SLIDES:
+    elif w.turned > count and w.events[MODE, k] != SLIDES:
         w.events[MODE, k] = SLIDES
-        w.counts[SLIDING] += 1
+        w.sliding += 1
     else:
         leave(state, k)
 
@@ -321,11 +288,11 @@ def conclude(state: int, k: int) -> None:
     """After a step with fixed modes that ended at an event of indicator k (−1: none): mode k is fixed on its other side
     for the next step, which so finds out whether the motion is driven back."""
     w = load_state(state)
-    w.counts[TURNED] = 0
+    w.turned = 0
     if k >= 0:
         leave(state, k)
         begin_anew(state)
-    elif w.counts[SLIDING] == 0:
+    elif w.sliding == 0:
         release(state, 0)
     free_modes(state)
 
@@ -334,23 +301,23 @@ def conclude(state: int, k: int) -> None:
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step of the method, that ends at an event if it was refused because of one; REACH is its end."""
     w = load_state(state)
-    if w.counts[MODES_FIXED] == 1:
-        set_modes(w.addresses[SYSTEM], w.events[MODE])
+    if w.modes_fixed == 1:
+        set_modes(w.system, w.events[MODE])
     while True:
-        happened: int = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
-        if happened == SWITCHED and w.counts[MODES_FIXED] == 0:  # refused because of an event: with fixed modes
+        happened: int = call_entry(w.step_of, state, t, 0, 0)
+        if happened == SWITCHED and w.modes_fixed == 0:  # refused because of an event: with fixed modes
             fix_modes(state, t)
             continue
-        if happened != FINE and w.counts[MODES_FIXED] == 1:  # not even so: over it with free modes
+        if happened != FINE and w.modes_fixed == 1:  # not even so: over it with free modes
             begin_anew(state)
             release(state, PLAIN_STEPS)
             continue
-        if happened == FINE and w.counts[MODES_FIXED] == 0 and overlooked(state, t):
+        if happened == FINE and w.modes_fixed == 0 and overlooked(state, t):
             take_back(state)
             fix_modes(state, t)
             continue
-        length = w.numbers[TAKEN]
-        if happened == FINE and w.counts[MODES_FIXED] == 1:
+        length = w.taken
+        if happened == FINE and w.modes_fixed == 1:
             k, theta = first_event(state)
             if k >= 0 and theta * length <= CHATTER_STEP * max(abs(t), 1.0):
                 turn_over(state, k)
@@ -358,6 +325,6 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
             if k >= 0:
                 happened, length = stop(state, k, theta)
             conclude(state, k)
-        w.counts[PLAIN] = max(w.counts[PLAIN] - 1, 0)
-        w.numbers[REACH] = t + length
+        w.plain_steps = max(w.plain_steps - 1, 0)
+        w.reach = t + length
         return happened

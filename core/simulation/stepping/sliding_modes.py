@@ -22,7 +22,6 @@ from core.simulation.equations.system import (
     FIRST,
     INDICATORS,
     KIND,
-    NOT_FINITE,
     SECOND,
     TORQUE,
     TORQUE_INDICATORS,
@@ -37,7 +36,8 @@ from core.simulation.equations.system import (
 )
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
-from core.simulation.stepping.step_state import DERIVATIVE, SLIDING, STEP, SYSTEM, copy, load_state
+from core.simulation.stepping.outcome import NOT_FINITE
+from core.simulation.stepping.step_state import copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
 """Rows of `StepState.events`: mode variables, ±1 or SLIDES; indicators at the ends of a part of a step, and within
@@ -90,15 +90,15 @@ def free_modes(state: int) -> None:
     none = scratch(w.events.shape[1])
     for k in range(len(none)):
         none[k] = 0.0
-    set_modes(w.addresses[SYSTEM], none)
+    set_modes(w.system, none)
 
 
 @native
 def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
     """Rates of all indicators along f, by central differences."""
     w = load_state(state)
-    n, place = len(y), w.addresses[SYSTEM]
-    h = DIFFERENCE_FRACTION * w.numbers[STEP] if w.numbers[STEP] > 0.0 else DIFFERENCE_FRACTION * DIFFERENCE_FRACTION
+    n, place = len(y), w.system
+    h = DIFFERENCE_FRACTION * w.step if w.step > 0.0 else DIFFERENCE_FRACTION * DIFFERENCE_FRACTION
     point, before = scratch(n), scratch(len(out))
     for j in range(n):
         point[j] = y[j] - h * f[j]
@@ -140,8 +140,8 @@ def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
     for k in range(len(modes)):
         x = w.events[MODE, k]
         modes[k] = (1.0 if k == which else -1.0) if x == SLIDES else x
-    set_modes(w.addresses[SYSTEM], modes)
-    return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out))
+    set_modes(w.system, modes)
+    return call_entry(w.derivative, w.system, t, address_of(y), address_of(out))
 
 
 @native
@@ -201,8 +201,8 @@ def sliding_entry(state: int, t: float, first: int, second: int) -> int:
 def looked(state: int, t: float, y: Any, out: Any) -> None:
     """All indicators into out; of surfaces on which the machine slides how far α is from 0 and 1."""
     w = load_state(state)
-    indicators(w.addresses[SYSTEM], t, y, out)
-    if w.counts[SLIDING] > 0:
+    indicators(w.system, t, y, out)
+    if w.sliding > 0:
         slide(state, t, y, scratch(len(w.y)))
         for k in range(len(out)):
             if w.events[MODE, k] == SLIDES:
@@ -215,7 +215,7 @@ def leave(state: int, k: int) -> None:
     w = load_state(state)
     if w.events[MODE, k] == SLIDES:
         w.events[MODE, k] = 1.0 if w.events[SHARE, k] > 0.5 else -1.0
-        w.counts[SLIDING] -= 1
+        w.sliding -= 1
     else:
         w.events[MODE, k] *= -1.0
-    set_modes(w.addresses[SYSTEM], w.events[MODE])
+    set_modes(w.system, w.events[MODE])

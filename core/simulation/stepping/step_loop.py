@@ -16,50 +16,17 @@ import numpy as np
 
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import call_entry, native, view_rows
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
 from core.simulation.stepping.sliding_modes import free_modes
-from core.simulation.stepping.step_state import (
-    ACCEPTED,
-    BETWEEN,
-    BUDGET,
-    END,
-    FINE,
-    FRESH,
-    JUMPED,
-    LIMIT,
-    LONGEST,
-    MOST,
-    NOT_FINITE,
-    PART,
-    PAUSED,
-    PROJECTED,
-    REACH,
-    REJECTED,
-    SAMPLE,
-    SELF,
-    SHORTEST,
-    SLIDING,
-    STAGES,
-    STEP_OF,
-    STIFF,
-    SWITCH_STEP,
-    TAKEN,
-    TIME,
-    TOO_MANY,
-    WITHIN_OF,
-    copy,
-    derivative,
-    held_short,
-    load_state,
-    project,
-)
+from core.simulation.stepping.step_state import copy, derivative, held_short, load_state, project
 
 
 @native
 def note_step(state: int, h: float) -> None:
     """Keep the longest and the shortest step."""
     w = load_state(state)
-    w.numbers[LONGEST] = max(w.numbers[LONGEST], h)
-    w.numbers[SHORTEST] = min(w.numbers[SHORTEST], h)
+    w.longest = max(w.longest, h)
+    w.shortest = min(w.shortest, h)
 
 
 @native
@@ -67,7 +34,7 @@ def fixed_step(state: int, t: float, h: float) -> Any:
     """One step of a Runge–Kutta method without error estimate."""
     w = load_state(state)
     y, k = w.y, w.k
-    for i in range(w.counts[STAGES]):
+    for i in range(w.stages):
         for j in range(len(y)):
             x = 0.0
             for m in range(i):
@@ -77,7 +44,7 @@ def fixed_step(state: int, t: float, h: float) -> Any:
             return False
     for j in range(len(y)):
         x = 0.0
-        for i in range(w.counts[STAGES]):
+        for i in range(w.stages):
             x += w.rows[0, i] * k[i, j]
         y[j] += h * x
     return True
@@ -88,20 +55,20 @@ def reach_sample(state: int, sample: int) -> Any:
     """Equal steps from one sample to the next, none longer than the limit."""
     w = load_state(state)
     begin, end = w.times[sample - 1], w.times[sample]
-    parts = max(1, int(np.ceil((end - begin) / w.numbers[LIMIT] - 1e-9)))
+    parts = max(1, int(np.ceil((end - begin) / w.limit - 1e-9)))
     h = (end - begin) / parts
     nothing = w.failed[:0]
-    while w.counts[PART] < parts:
-        t = begin + w.counts[PART] * h
-        w.numbers[TIME] = t
-        if w.counts[ACCEPTED] >= w.counts[MOST]:
+    while w.part < parts:
+        t = begin + w.part * h
+        w.time = t
+        if w.accepted >= w.most:
             return TOO_MANY
-        if w.counts[BUDGET] <= 0:
+        if w.budget <= 0:
             return PAUSED
-        w.counts[BUDGET] -= 1
-        if w.addresses[STEP_OF] != 0:
-            w.numbers[TAKEN] = h
-            well = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0) == FINE
+        w.budget -= 1
+        if w.step_of != 0:
+            w.taken = h
+            well = call_entry(w.step_of, state, t, 0, 0) == FINE
         else:
             well = fixed_step(state, t, h)
         if not well:
@@ -110,11 +77,11 @@ def reach_sample(state: int, sample: int) -> Any:
         happened = project(state, t + h, w.y, nothing)
         if happened != FINE:
             return happened
-        w.counts[ACCEPTED] += 1
-        w.counts[PART] += 1
+        w.accepted += 1
+        w.part += 1
         note_step(state, h)
-    w.numbers[TIME] = end
-    w.counts[PART] = 0
+    w.time = end
+    w.part = 0
     return FINE
 
 
@@ -133,7 +100,7 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
     w = load_state(state)
     out = view_rows(place, rows, len(w.y))
     for row in range(rows):
-        sample = w.counts[SAMPLE]
+        sample = w.sample
         if sample > 0:
             happened = reach_sample(state, sample)
             if happened != FINE:
@@ -141,7 +108,7 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
         if not finite(w.y):
             return NOT_FINITE
         copy(w.y, out[row])
-        w.counts[SAMPLE] += 1
+        w.sample += 1
     return FINE
 
 
@@ -149,63 +116,63 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
 def take_step(state: int) -> Any:
     """One step of the method; its end is in w.new, samples may be taken from it."""
     w = load_state(state)
-    t = w.numbers[TIME]
-    if w.counts[ACCEPTED] + w.counts[REJECTED] >= w.counts[MOST]:
+    t = w.time
+    if w.accepted + w.rejected >= w.most:
         return TOO_MANY
-    if w.counts[BUDGET] <= 0:
+    if w.budget <= 0:
         return PAUSED
     if held_short(state):
         return STIFF
-    w.counts[BUDGET] -= 1
-    if w.addresses[SWITCH_STEP] != 0:
-        happened = call_entry(w.addresses[SWITCH_STEP], w.addresses[SELF], t, 0, 0)
+    w.budget -= 1
+    if w.switch_step != 0:
+        happened = call_entry(w.switch_step, state, t, 0, 0)
     else:
-        happened = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
-        w.numbers[REACH] = t + w.numbers[TAKEN]
+        happened = call_entry(w.step_of, state, t, 0, 0)
+        w.reach = t + w.taken
     if happened != FINE:
         return happened
-    reach, end = w.numbers[REACH], w.numbers[END]
+    reach, end = w.reach, w.end
     note_step(state, reach - t)
-    w.numbers[REACH] = end if reach >= end - 1e-14 * abs(end) else reach
-    w.counts[BETWEEN] = 1
+    w.reach = end if reach >= end - 1e-14 * abs(end) else reach
+    w.between = 1
     return FINE
 
 
 @entry
 def advance_adaptive(state: int, place: int, rows: int) -> int:
-    """Go on until the (rows, n) samples at an address are full. w.new and w.numbers[REACH] are the end of the step that
-    samples are taken from; none is there before the first step: w.counts[BETWEEN] is then 0."""
+    """Go on until the (rows, n) samples at an address are full. w.new and w.reach are the end of the step that
+    samples are taken from; none is there before the first step: w.between is then 0."""
     w = load_state(state)
     out, row = view_rows(place, rows, len(w.y)), 0
     # in turn: a sample, if one lies in the step there is; else the next step
     while row < rows:
-        sample = w.counts[SAMPLE]
-        t, reach, time = w.numbers[TIME], w.numbers[REACH], w.times[sample]
-        if sample == 0 or (w.counts[BETWEEN] == 1 and time <= reach):
+        sample = w.sample
+        t, reach, time = w.time, w.reach, w.times[sample]
+        if sample == 0 or (w.between == 1 and time <= reach):
             if sample == 0:
                 copy(w.y, out[row])
             elif time == reach:
                 copy(w.new, out[row])
             else:
-                theta, at = (time - t) / w.numbers[TAKEN], place + 8 * row * len(w.y)
-                happened = call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, at, 0)
+                theta, at = (time - t) / w.taken, place + 8 * row * len(w.y)
+                happened = call_entry(w.within_of, state, theta, at, 0)
                 if happened != FINE:
                     return happened
-            if w.counts[SLIDING] > 0 and sample < len(w.slid):
+            if w.sliding > 0 and sample < len(w.slid):
                 derivative(state, time, out[row], w.slid[sample])
                 free_modes(state)
             row += 1
-            w.counts[SAMPLE] += 1
+            w.sample += 1
             continue
-        if w.counts[BETWEEN] == 1:
+        if w.between == 1:
             # the step is used up: its end is the beginning of the next
-            w.numbers[TIME] = reach
+            w.time = reach
             copy(w.new, w.y)
-            w.counts[BETWEEN] = 0
-            known = w.counts[STAGES] > 1 and w.counts[PROJECTED] == 0 and w.counts[JUMPED] == 0
-            w.counts[FRESH], w.counts[JUMPED] = 1 if known else 0, 0
-            if w.counts[FRESH] == 1:  # the last stage is the first of the next step
-                copy(w.k[w.counts[STAGES] - 1], w.k[0])
+            w.between = 0
+            known = w.stages > 1 and w.projected == 0 and w.jumped == 0
+            w.fresh, w.jumped = 1 if known else 0, 0
+            if w.fresh == 1:  # the last stage is the first of the next step
+                copy(w.k[w.stages - 1], w.k[0])
         happened = take_step(state)
         if happened != FINE:
             return happened

@@ -8,55 +8,108 @@ from typing import Any
 import numpy as np
 
 from core.simulation.machine_code.language import address_of, call_entry, loader, merged, native
-from core.simulation.machine_code.records import ComplexRows, FloatRows, Floats, IntRows, Ints, Record
+from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
+from core.simulation.stepping.outcome import FINE
 
-FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF = 0, 2, 3, 4, 5, 6, 7, 8
-"""What a call says: all is well; a result is not a finite number; the step became too small; loops have drifted
-open; the limit of steps is reached; the steps of this piece are used up; a step was refused because of an event
-(`core.simulation.stepping.event_location`); the machine proved stiff for an explicit method, which could go on."""
-
-DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
-"""`StepState.addresses`: entries of `core.simulation.equations.entry_points` and of the method; where `System`
-and `StepState` are stored; entries of `core.simulation.stepping.event_location`, 0 where no indicators are."""
-
-TIME, STEP, ERROR, END, LONGEST, SHORTEST, REACH, TAKEN, RTOL, ATOL, LIMIT, LAST_STEP, LAST_ERROR = range(13)
-"""`StepState.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
-accepted step; end of the step samples are taken from; its length; tolerances; longest step allowed, s; length and
-error of the step before (of methods that look back)."""
-
-ACCEPTED, REJECTED, CALLS, FRESH, SAMPLE, BETWEEN, PART, BUDGET, MOST, STAGES, STEPS = range(11)
-"""`StepState.counts`: steps; evaluations; 1 if the first row of `k` holds f(t, y); samples written; 1 while samples are
-taken from a step; fixed steps done since the last sample; steps left in this piece; steps allowed; stages to step;
-power of the error estimate + 1."""
-JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
-"""More `StepState.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
-back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
-MODES_FIXED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
-"""Of events: 1 while mode variables are fixed; steps to be taken without; 1 if the last step ended at an event; events
-at the very beginning of this one; switching surfaces on which the machine slides."""
-USED, NOTHING = 18, -2
-"""Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
-RENEWED = 32
-"""Of implicit methods: 0 if the Jacobian must be taken anew."""
-STIFF_STEPS, OTHER_STEPS, SPEEDS = 33, 34, 35
-"""Of explicit methods: steps that stability held short, TOLD once that was said; others since; where the speeds begin
-in y."""
 TOLD = -1
-STABILITY = 14
-"""Place in `StepState.numbers`: h |λ| at which stability ends; 0: not looked at."""
-NUMBERS, COUNTS = 16, 36
+"""`StepState.stiff_steps` once it was said that the machine is stiff."""
 STIFF_EVIDENCE, OTHER_EVIDENCE = 15, 6
 """Steps held short by stability that prove a machine stiff; steps in a row that are not so, which refute it."""
 MANY_STEPS = 50_000
 """Steps still to go from which on stiffness matters: fewer take less time than it takes to do anything about it."""
 
 
-class StepState(Record):
-    """All that a run changes, and the coefficients of its method. n: length of y = (q, v)."""
+NOTHING = np.zeros((1, 1))
 
-    addresses: Ints
-    numbers: Floats
-    counts: Ints
+
+class StepState(Record):
+    """All that a run changes, and the coefficients of its method. A method that keeps more derives a class of its own.
+
+    n: length of y = (q, v, x). Entries are addresses, 0 where there is none.
+    """
+
+    system: Fixed
+    """Address of the `System`."""
+    derivative: Fixed
+    project: Fixed
+    jacobian: Fixed = 0
+    impulse: Fixed = 0
+    """Entries of `core.simulation.equations.entry_points`."""
+    step_of: Fixed = 0
+    within_of: Fixed = 0
+    taken_back: Fixed = 0
+    forget: Fixed = 0
+    """Entries of the method: one step; a value within it; what to do where a step has not been, and where nothing that
+    was known of the past holds any more."""
+    switch_step: Fixed = 0
+    refused: Fixed = 0
+    slide: Fixed = 0
+    """Entries of `core.simulation.stepping.event_location`, where there are indicators."""
+    stages: Fixed
+    """Of a step."""
+    error_power: Fixed = 0
+    """Power of the error estimate + 1."""
+    speeds: Fixed
+    """Where the speeds begin in y."""
+    most: int
+    """Steps allowed."""
+    end: float
+    """Of the run, s."""
+    limit: float
+    """Longest step allowed, s."""
+    rtol: float
+    atol: float
+    stability: float
+    """h |λ| at which stability ends; 0: not looked at."""
+    time: float
+    step: float = 0.0
+    """The step to try next, s."""
+    reach: float = 0.0
+    """End of the step that samples are taken from, s."""
+    taken: float = 0.0
+    """Its length, s."""
+    error: float = 1e-4
+    """Of the last accepted step."""
+    last_step: float = 0.0
+    last_error: float = 0.0
+    """Length and error of the step before, of methods that look back; 0: there is none."""
+    longest: float = 0.0
+    shortest: float = np.inf
+    """Accepted steps, s."""
+    accepted: int = 0
+    rejected: int = 0
+    """Steps."""
+    calls: int = 0
+    """Evaluations."""
+    jacobians: int = 0
+    factorisations: int = 0
+    sample: int = 0
+    """Samples written."""
+    between: int = 0
+    """1 while samples are taken from a step."""
+    part: int = 0
+    """Fixed steps done since the last sample."""
+    budget: int = 0
+    """Steps left in this piece."""
+    fresh: int = 0
+    """1 if the first row of `k` holds f(t, y)."""
+    renewed: int = 0
+    """Of implicit methods: 0 if the Jacobian must be taken anew."""
+    projected: int
+    """1 if projection may change the state."""
+    modes_fixed: int = 0
+    """1 while mode variables are fixed."""
+    plain_steps: int = 0
+    """Steps to be taken with free modes."""
+    jumped: int = 0
+    """1 if the last step ended at an event."""
+    turned: int = 0
+    """Events at the very beginning of this step."""
+    sliding: int = 0
+    """Switching surfaces on which the machine slides."""
+    stiff_steps: int = 0
+    other_steps: int = 0
+    """Of explicit methods: steps that stability held short (TOLD: it was said); others since."""
     y: Floats
     new: Floats
     """(n,) the end of the step samples are taken from."""
@@ -64,18 +117,10 @@ class StepState(Record):
     """(n,) scaled error, or derivative, of the step that failed."""
     k: FloatRows
     """(rows, n) stages, or whatever the method keeps for each entry of y."""
-    A: FloatRows
-    rows: FloatRows
-    P: FloatRows
+    A: FloatRows = NOTHING
+    rows: FloatRows = NOTHING
+    P: FloatRows = NOTHING
     """Coefficients, see `core.simulation.methods.tableaux`."""
-    past: Floats
-    """Times, newest first, of methods that look back."""
-    square: FloatRows
-    """(2 n, n) Jacobian, and its factors, of implicit methods; otherwise empty."""
-    complexes: ComplexRows
-    """(n + 1, n) factors and right-hand side, complex, of implicit methods; otherwise empty."""
-    pivots: IntRows
-    """(2, n) of implicit methods; otherwise empty."""
     times: Floats
     """(m,) times of the samples, s."""
     events: FloatRows
@@ -91,20 +136,20 @@ load_state = loader(StepState)
 def derivative(state: int, t: float, y: Any, out: Any) -> Any:
     """ẏ into out; false if it is not finite."""
     w = load_state(state)
-    w.counts[CALLS] += 1
-    if w.counts[SLIDING] > 0:
-        return call_entry(w.addresses[SLIDE], w.addresses[SELF], t, address_of(y), address_of(out)) == FINE
-    return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out)) == FINE
+    w.calls += 1
+    if w.sliding > 0:
+        return call_entry(w.slide, state, t, address_of(y), address_of(out)) == FINE
+    return call_entry(w.derivative, w.system, t, address_of(y), address_of(out)) == FINE
 
 
 @native
 def project(state: int, t: float, y: Any, error: Any) -> Any:
     """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or DRIFTED."""
     w = load_state(state)
-    if w.counts[PROJECTED] == 0:
+    if w.projected == 0:
         return FINE
     place = address_of(error) if len(error) > 0 else 0
-    return call_entry(w.addresses[PROJECT], w.addresses[SYSTEM], t, address_of(y), place)
+    return call_entry(w.project, w.system, t, address_of(y), place)
 
 
 @merged
@@ -118,40 +163,37 @@ def copy(source: Any, target: Any) -> None:
 def refused(state: int, t: float, h: float, happened: int) -> Any:
     """Whether a step from w.y to w.new was refused because of an event that can be located."""
     w = load_state(state)
-    if w.addresses[REFUSED] == 0:
+    if w.refused == 0:
         return False
-    w.numbers[TAKEN] = h
-    return call_entry(w.addresses[REFUSED], w.addresses[SELF], t, happened, 0) == 1
+    w.taken = h
+    return call_entry(w.refused, state, t, happened, 0) == 1
 
 
 @native
 def take_back(state: int) -> None:
     """The step taken has not been; it is tried again with its length."""
     w = load_state(state)
-    w.counts[ACCEPTED] -= 1
-    w.counts[REJECTED] += 1
-    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = w.numbers[TAKEN], 0.0, 0.0
-    if w.counts[ORDER] > 0:
-        for j in range(len(w.past) - 1):
-            w.past[j] = w.past[j + 1]
-        w.counts[ORDER], w.counts[USED], w.counts[RAISED] = w.counts[USED], NOTHING, 0
-        w.counts[DELAY] = max(w.counts[DELAY] - 1, 0)
+    w.accepted -= 1
+    w.rejected += 1
+    w.step, w.last_step, w.last_error = w.taken, 0.0, 0.0
+    if w.taken_back != 0:
+        call_entry(w.taken_back, state, w.time, 0, 0)
 
 
 @native
 def held_short(state: int) -> Any:
     """Whether stability holds the steps so short that very many are left to go."""
     w = load_state(state)
-    return w.counts[STIFF_STEPS] >= STIFF_EVIDENCE and w.numbers[END] - w.numbers[TIME] > MANY_STEPS * w.numbers[TAKEN]
+    return w.stiff_steps >= STIFF_EVIDENCE and w.end - w.time > MANY_STEPS * w.taken
 
 
 @native
 def begin_anew(state: int) -> None:
     """What was known of the past, and of f at the state, holds no more."""
     w = load_state(state)
-    w.counts[FRESH] = 0
-    if w.counts[ORDER] > 0:
-        w.counts[ORDER], w.numbers[STEP] = 0, 0.0
+    w.fresh = 0
+    if w.forget != 0:
+        call_entry(w.forget, state, w.time, 0, 0)
 
 
 @native
@@ -161,7 +203,7 @@ def scaled_norm(state: int, x: Any, y: Any, new: Any) -> Any:
     n = len(x)
     total = 0.0
     for j in range(n):
-        scale = w.numbers[ATOL] + w.numbers[RTOL] * max(abs(y[j]), abs(new[j]))
+        scale = w.atol + w.rtol * max(abs(y[j]), abs(new[j]))
         total += (x[j] / scale) ** 2
     return np.sqrt(total / max(n, 1))
 
@@ -171,7 +213,7 @@ def note_failure(state: int, x: Any, new: Any) -> None:
     """Keep the entries of an error for the message, in units of what is allowed."""
     w = load_state(state)
     for j in range(len(x)):
-        w.failed[j] = x[j] / (w.numbers[ATOL] + w.numbers[RTOL] * max(abs(w.y[j]), abs(new[j])))
+        w.failed[j] = x[j] / (w.atol + w.rtol * max(abs(w.y[j]), abs(new[j])))
 
 
 @native
@@ -182,7 +224,7 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
     """
     w = load_state(state)
     n = len(w.y)
-    longest = min(w.numbers[LIMIT], w.numbers[END] - t)
+    longest = min(w.limit, w.end - t)
     if n == 0:
         return longest
     d0, d1 = scaled_norm(state, w.y, w.y, w.y), scaled_norm(state, f, w.y, w.y)
@@ -203,22 +245,3 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
 def too_small(t: float, h: float) -> Any:
     """True if a step can hardly be told from the time it begins at."""
     return not h > 1e-14 * max(abs(t), 1e-3)
-
-
-def method_parts(n: int, rows: int, table: Any = None) -> list[Any]:
-    """k, A, rows, P, past, square, complexes, pivots of `StepState`, of a method that needs k only.
-
-    rows : of k; table : A, rows, P of a Runge–Kutta method
-    """
-    none = np.zeros((1, 1))
-    A, coefficients, P = (none, none, none) if table is None else table
-    return [
-        np.zeros((rows, n)),
-        A,
-        coefficients,
-        P,
-        np.zeros(16),
-        none,
-        np.zeros((1, 1), dtype=complex),
-        np.zeros((1, 1), dtype=np.int64),
-    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.constraints.multipliers import constrained_motion
-from core.constraints.reactions import constraint_wrenches
+from core.constraints.reactions import constraint_wrenches, sides_at
 from core.files.meshes.body_inertia import inertia_of
 from core.mechanism import Mechanism
 from core.model.formula.evaluation import Numbers
@@ -36,7 +36,8 @@ class Balance:
         self.parents = {frame.name: frame.parent for frame in self.model.frames}
         self._motion()
         self._joints(mech.reactions(q, v, tau, t=t, x=self.x))
-        for cut, names, F, point in constraint_wrenches(mech.compiled, q, self.multipliers, None):
+        sides = sides_at(mech.compiled, q, None)
+        for cut, names, F, point in constraint_wrenches(mech.compiled, sides, self.multipliers):
             if not cut:
                 self.between(*names, wrench(point, F[3:], F[:3]))
         self._elements()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.constraints.multipliers import constrained_motion
-from core.constraints.reactions import constraint_wrenches
+from core.constraints.reactions import constraint_wrenches, sides_at
 from core.elements.constraints import CONSTRAINTS
 from core.elements.constraints.constraint_kind import ConstraintElement
 from core.elements.drivers import DRIVERS
@@ -133,7 +133,11 @@ def test_what_it_exerts_has_the_power_of_its_multipliers(what: str, shape: str) 
     mech, q, v = at(what, shape, 3)
     rows = own_rows(mech)
     multipliers = np.where(rows, np.random.default_rng(4).normal(size=len(rows)), 0.0)
-    sides = [each for each in constraint_wrenches(mech.compiled, q, multipliers, None) if np.any(each[2])]
+    sides = [
+        each
+        for each in constraint_wrenches(mech.compiled, sides_at(mech.compiled, q, None), multipliers)
+        if np.any(each[2])
+    ]
     if not sides:  # a force on speeds of the tree alone
         assert what in ("gear", "coordinate", "rate", "second rate", "speed")
         return

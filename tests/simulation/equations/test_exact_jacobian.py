@@ -9,8 +9,8 @@ from benchmarks import problems
 from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Inertia, Joint, Model, Pose
 from core.simulation import setup, simulate, simulator
+from core.simulation.begun_run import begun
 from core.simulation.equations.compiled_equations import CompiledEquations
-from core.simulation.methods import registry
 from tests.simulation.methods.test_integrators import arm
 from tests.simulation.published import published_machines as machines
 
@@ -27,7 +27,7 @@ class Equations:
         self.y = setup.start_state(self.mech, q0, v0, p, t)
         self.equations = CompiledEquations(self.mech, torque, p, self.y, closed_forms, slopes=True)
         chosen = setup.settings(self.mech, 1.0, "radau5", None, 1e-7, 1e-9, None, t, None, torque, 1000)
-        self.begun = registry.begun(self.equations, chosen, self.y)
+        self.begun = begun(self.equations, chosen, self.y)
         self.system = self.equations.system
 
     def call(self, address, y, size=0):
@@ -46,7 +46,7 @@ class Equations:
 
     def jacobian(self):
         n = len(self.y)
-        J = self.call(self.begun.state.addresses[registry.JACOBIAN], self.y.copy(), n * n).reshape(n, n)
+        J = self.call(self.begun.state.jacobian, self.y.copy(), n * n).reshape(n, n)
         assert self.equations.entries["slopes"].record[0] != 0
         return J
 

@@ -5,8 +5,6 @@ import pytest
 
 from core.model import Body, Inertia, Joint, Model
 from core.simulation import simulate, simulator
-from core.simulation.methods import adams
-from core.simulation.stepping.step_state import STEP
 from tests.simulation.methods.test_integrators import START, G, slope, swing
 from tests.simulation.published import published_machines as machines
 
@@ -42,7 +40,7 @@ def fixed_order(monkeypatch):
     def choose(order):
         def limited(*arguments, **options):
             started = begun(*arguments, **options)
-            started.state.counts[adams.HIGHEST], started.state.numbers[STEP] = order, 1e-9
+            started.state.highest, started.state.step = order, 1e-9
             return started
 
         monkeypatch.setattr(simulator, "begun", limited)

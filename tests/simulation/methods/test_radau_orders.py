@@ -6,8 +6,7 @@ import pytest
 from benchmarks import problems
 from core.model import Body, Gravity, Inertia, Joint, Model, World
 from core.simulation import simulate, simulator
-from core.simulation.methods import radau, radau_tables, stage_systems
-from core.simulation.stepping.step_state import LIMIT, STEP
+from core.simulation.methods import radau_tables, stage_systems
 from tests.simulation.methods.test_integrators import START, G, slope, swing
 from tests.simulation.methods.test_order import stiff_wheel
 from tests.simulation.published import published_machines as machines
@@ -72,8 +71,8 @@ def fixed_stages(monkeypatch):
     def choose(s):
         def limited(*arguments, **options):
             started = begun(*arguments, **options)
-            started.state.counts[[radau.STAGE, radau.LOWEST, radau.HIGHEST]] = s
-            started.state.numbers[STEP] = started.state.numbers[LIMIT]
+            started.state.stage = started.state.lowest = started.state.highest = s
+            started.state.step = started.state.limit
             return started
 
         monkeypatch.setattr(simulator, "begun", limited)

@@ -1,0 +1,86 @@
+"""Closed forms of machines of many loops: what is done grows with the loops, and says the same as in one piece."""
+
+import numpy as np
+import pytest
+
+from benchmarks.loop_machines import crank_angle, falling, four_bars, stewart_chain
+from core.closed_forms import closed_forms as room
+from core.closed_forms import order
+from core.closed_forms.closed_forms import ClosedForms
+from core.closed_forms.order import solved
+from core.codegen.block_code import BlockCode
+from core.mechanism import Mechanism
+from core.multibody.topology import topology_of
+from core.simulation import simulate
+from tests.mechanism.closed_forms import random_loops as loops
+
+
+def in_both_ways(model, monkeypatch):
+    """The numbers of the reduced equations at a random state: traced in one piece, and as a table of blocks."""
+    mech, found = Mechanism(model), []
+    rng = np.random.default_rng(3)
+    q = mech.integrate(mech.rest(), rng.uniform(-0.05, 0.05, mech.nv))
+    v = rng.normal(size=mech.nv)
+    for long in (10**6, 0):
+        monkeypatch.setattr(room, "LONG", long)
+        forms = ClosedForms(mech.compiled.program.tracer)
+        out = np.empty((1, forms.layout.size))
+        given = [np.zeros((1, size)) for size in forms.reduction.sizes[:-1]]
+        given[0][0], given[1][0] = q, v
+        forms.reduction.batch(given, mech.parameter_values(), out)
+        assert isinstance(forms.reduction, BlockCode) == (not long)
+        found.append(out[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    "kinds", [("RRR", "PRR", "RRR", "RPP"), ("USR", "SSR"), ("RRR", "UPS"), ("DDD", "SSR"), ("SCR", "USR")]
+)
+def test_blocks_say_what_one_piece_says(kinds, monkeypatch):
+    whole, blocks = in_both_ways(loops.coupled(kinds, 1)[0], monkeypatch)
+    np.testing.assert_allclose(blocks, whole, rtol=1e-9, atol=1e-9 * np.max(np.abs(whole[np.isfinite(whole)])))
+
+
+def test_blocks_of_a_machine_with_springs_and_balls(monkeypatch):
+    whole, blocks = in_both_ways(stewart_chain(1), monkeypatch)
+    np.testing.assert_allclose(blocks, whole, rtol=1e-8, atol=1e-9 * np.max(np.abs(whole)))
+
+
+def test_loops_alike_share_their_code():
+    blocks, rows = [], []
+    for count in (60, 90):
+        forms = ClosedForms(Mechanism(four_bars(count)).compiled.program.tracer)
+        assert len(forms.forms) == count
+        assert len(forms.independent) == 1
+        blocks.append(len(forms.reduction.table.blocks))
+        rows.append(len(forms.reduction.table.rows) / count)
+    assert blocks[0] == blocks[1]
+    assert rows[0] == pytest.approx(rows[1], rel=0.02)
+
+
+def test_what_is_asked_of_chains_grows_with_the_loops(monkeypatch):
+    asked = []
+    form_of = order.form_of
+
+    def counted(*given):
+        asked[-1] += 1
+        return form_of(*given)
+
+    monkeypatch.setattr(order, "form_of", counted)
+    for count in (200, 400):
+        asked.append(0)
+        search = solved(topology_of(four_bars(count)))
+        assert not search.left
+    assert asked[1] < 2.2 * asked[0]
+
+
+def test_long_machines_of_many_independent_speeds_are_left_to_iteration():
+    forms = ClosedForms(Mechanism(stewart_chain(6)).compiled.program.tracer)
+    assert forms.long
+    assert not forms.found
+
+
+def test_forty_five_four_bars_fall_through_their_flat_pose():
+    run = simulate(four_bars(45), 1.0, method="rk853", rtol=1e-8, v0=falling(45), output=1.0)
+    for k in (0, 20, 45):
+        assert run[f"A{k}.q"][-1] == pytest.approx(crank_angle(45, 1.0), abs=1e-6)
