@@ -1,4 +1,4 @@
-"""Sections of docs/benchmarks.md: each command writes its own and leaves the others."""
+"""Sections of docs/benchmarks.md and other pages: each command writes its own and leaves the others."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def put(text: str, path: Path = DOCUMENT) -> None:
     path.write_text(merged(path.read_text(encoding="utf-8") if path.exists() else "", text), encoding="utf-8")
 
 
-def tell(title: str, command: str, lines: Sequence[str]) -> None:
+def tell(title: str, command: str, lines: Sequence[str], path: Path = DOCUMENT) -> None:
     """Print the lines of a section; with --write, put them into the document."""
     body = "\n".join(lines)
     print(body, flush=True)
     if "--write" in sys.argv:
-        put(f"## {title}\n\nMade by `python -m benchmarks.{command} --write`.\n\n{body}\n")
+        put(f"## {title}\n\nMade by `python -m benchmarks.{command} --write`.\n\n{body}\n", path)

@@ -40,7 +40,7 @@ def watched() -> None:
     def make(window: Window, *arguments: Any, **keywords: Any) -> None:
         made(window, *arguments, **keywords)
         tell("window")
-        window.viewport.frameSwapped.connect(lambda: look(window))
+        window.viewport.drawn.connect(lambda: look(window))
 
     Window.__init__ = make  # type: ignore[method-assign]
     start.start(sys.argv[2] if len(sys.argv) > 2 else "", ["kinetostat"])
