@@ -10,7 +10,7 @@ from functools import cache
 from typing import Protocol
 
 import numpy as np
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QPainter, QPaintEvent, QResizeEvent, QSurfaceFormat
 from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
@@ -84,9 +84,19 @@ class Surface(QWidget):
         super().resizeEvent(event)
         self.canvas.setGeometry(self.rect())
 
+    def event(self, event: QEvent) -> bool:
+        """Before it is deleted, what VTK holds is freed."""
+        if event.type() == QEvent.Type.DeferredDelete:
+            self.free()
+        return super().event(event)
+
     def make_current(self) -> None:
         """Let what follows concern the context of this surface."""
         self.canvas.make_current()
+
+    def done_current(self) -> None:
+        """Leave it again."""
+        self.canvas.done_current()
 
     @property
     def pixels(self) -> tuple[int, int]:
@@ -203,7 +213,7 @@ class _Painted(QWidget):
         self._surface = surface
         self._hidden = _Hidden(self)
         self._hidden.context.aboutToBeDestroyed.connect(surface.free)
-        self._stale = True
+        self._stale, self._drawing = True, False
         self._kept = QImage()
         surface.vtk.SetFrameBlitModeToNoBlit()
 
@@ -230,12 +240,17 @@ class _Painted(QWidget):
 
     def _draw(self) -> None:
         self.make_current()
-        if not self._surface.ready:
-            self._surface.begin()
-        self._stale = False
-        self._surface.draw()
-        if not self._surface.vtk.GetNeverRendered():
-            self._kept = as_image(pixels(self._surface.vtk))
+        self._drawing = True
+        try:
+            if not self._surface.ready:
+                self._surface.begin()
+            self._stale = False
+            self._surface.draw()
+            if not self._surface.vtk.GetNeverRendered():
+                self._kept = as_image(pixels(self._surface.vtk))
+        finally:
+            self._drawing = False
+            self.done_current()
 
     def grab_picture(self) -> QImage:
         """A new picture."""
@@ -251,8 +266,8 @@ class _Painted(QWidget):
         self._hidden.context.doneCurrent()
 
     def is_current(self) -> bool:
-        """Whether this context is taken."""
-        return QOpenGLContext.currentContext() is self._hidden.context
+        """Whether this context is taken, for sure: other windows of VTK take theirs without telling Qt."""
+        return self._drawing and QOpenGLContext.currentContext() is self._hidden.context
 
 
 def as_image(picture: np.ndarray) -> QImage:

@@ -153,6 +153,7 @@ class Viewport(Surface):
             scene.pixel_ratio = ratio
             scene.resize(*size)
             scene.show_handles(*shown)
+            self.done_current()
             self.update()
         height, width = taken.shape[:2]
         return QImage(taken.data, width, height, 4 * width, QImage.Format.Format_RGBA8888).copy()

@@ -24,7 +24,7 @@ def coil(form: g.Coil, sides: int) -> vtkPolyData:
     """The wire runs straight, winds, and runs straight again; made in true size, then shrunk to one unit in z."""
     low, high = (form.start - 0.5) * form.length, (form.end - 0.5) * form.length
     straight = form.ends * (high - low)
-    t = np.linspace(0.0, 1.0, max(32, round(form.turns * around(20, sides))) + 1)
+    t = np.linspace(0.0, 1.0, max(32, round(form.turns * max(10, around(20, sides)))) + 1)
     angle = 2.0 * pi * form.turns * t
     swell = np.minimum(1.0, np.minimum(t, 1.0 - t) * form.turns * 2.0)  # winds out from the middle within half a turn
     radius = form.radius * np.sin(swell * pi / 2.0)

@@ -1,8 +1,10 @@
 """The picture of a view: in its own context, drawn when asked for, the same however the window is put together."""
 
+import gc
 import sys
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QImage, QOpenGLContext
 
 from app.document.session import Session
@@ -14,6 +16,7 @@ from app.viewport.viewport import Viewport
 from core.files import load
 from core.model import Model
 from resources import EXAMPLES
+from viz.pictures.offscreen import offscreen
 
 
 @pytest.fixture
@@ -65,6 +68,33 @@ def viewport(folder):
     made.resize(300, 240)
     made.show()
     return made
+
+
+@pytest.mark.parametrize("name", ["stewart.kst", "engine_v6.kst", "forces.kst"])
+def test_a_view_that_goes_and_a_picture_of_vtks_own_take_nothing_along(view, qtbot, tmp_path, name):
+    """What they free while this view's context was taken last."""
+    model = view.session.model
+
+    def anew():
+        view.session.start(Model(name="untitled"))
+        view.session.start(model)
+        view.viewpoint.fit_at_once()
+        return view.grab_picture()
+
+    before = anew()
+    other = viewport(tmp_path)
+    other.session.start(load(EXAMPLES / name))
+    other.grab_picture()
+    with offscreen((300, 240)) as scene:
+        scene.show(load(EXAMPLES / name))
+        scene.render()
+        view.session.start(Model(name="untitled"))
+    other.close()
+    other.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    del other, scene
+    gc.collect()
+    assert anew() == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the tests' screen is drawn by the processor on Linux")
