@@ -9,8 +9,8 @@ from pathlib import Path
 
 GARBAGE = 100_000
 """New objects after which a command looks for garbage: of those that loading modules makes none is."""
-PATIENCE = 0.5
-"""Seconds after which a command compiles what it evaluates again and again: most have ended before."""
+SELDOM = ("check", "convert", "examples", "info", "render")
+"""Commands that evaluate nothing so often that it is worth compiling."""
 
 
 def main() -> int:
@@ -19,10 +19,12 @@ def main() -> int:
     if not given or is_file(given[0]):
         return window(given[0] if given else "")
     from app.cli.main import cli
-    from core.codegen import background
 
     gc.set_threshold(GARBAGE)
-    background.hold(PATIENCE)
+    if given[0] in SELDOM:
+        from core.codegen import background
+
+        background.hold()
     return cli(given)
 
 

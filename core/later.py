@@ -15,9 +15,15 @@ def function(package: str, place: str) -> Callable[..., Any]:
     """A function of a package, whose module is imported at the first call; place : "module.function"."""
     module, _, name = place.rpartition(".")
 
-    def call(*arguments: Any, **named: Any) -> Any:
-        return getattr(import_module(f"{package}.{module}"), name)(*arguments, **named)
+    def found() -> Callable[..., Any]:
+        """The function itself."""
+        named: Callable[..., Any] = getattr(import_module(f"{package}.{module}"), name)
+        return named
 
+    def call(*arguments: Any, **options: Any) -> Any:
+        return found()(*arguments, **options)
+
+    call.found = found  # type: ignore[attr-defined]
     return call
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 from psygnal import Signal
 from PySide6.QtCore import QByteArray, QSettings
 
-from app.preferences.display_units import in_preferred_angles
-from core.model.formula.numerals import readable
-from core.model.units.units import Display, display
+if TYPE_CHECKING:
+    from core.model.units.units import Display
 
 RECENT_LIMIT = 12
 
@@ -115,10 +114,14 @@ class Settings:
 
     def display(self, dimension: str) -> Display:
         """Symbol and factor in which a dimension is shown (shown = SI / factor)."""
+        from core.model.units.units import display
+
         return display(dimension, degrees=self.degrees, millimetres=self.millimetres)
 
     def shown(self, value: float, dimension: str) -> str:
         """A value in the preferred unit, e.g. "30.0°" or "0.500 m"."""
+        from core.model.formula.numerals import readable
+
         unit = self.display(dimension)
         digits = {"°": 1, "mm": 1, "rad": 4, "m": 4, "": 4}.get(unit.symbol)
         amount = value / unit.factor + 0.0
@@ -129,6 +132,8 @@ class Settings:
 
     def in_display_units(self, text: str) -> str:
         """What the kernel says, with its angles in the preferred unit."""
+        from app.preferences.display_units import in_preferred_angles
+
         return in_preferred_angles(text, self.degrees)
 
     # ----------------------------------------------------------------------------- look and view

@@ -152,8 +152,7 @@ class Theme:
 
     def refresh(self) -> None:
         """Take the look from the settings and the system."""
-        wanted = self._settings.look
-        name = system_look() if wanted == "system" else wanted
+        name = wanted_look(self._settings)
         if name == self.name:
             return
         self.name = name
@@ -209,6 +208,11 @@ def application() -> QApplication:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app
+
+
+def wanted_look(settings: Settings) -> str:
+    """The look that the person chose, or that of the system: "dark" or "light"."""
+    return system_look() if settings.look == "system" else settings.look
 
 
 def system_look() -> str:

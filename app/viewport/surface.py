@@ -7,21 +7,31 @@ would cost as much again as drawing: there the picture is fetched and painted as
 from __future__ import annotations
 
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
 from PySide6.QtCore import QEvent, QRect, Qt, Signal
-from PySide6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QPainter, QPaintEvent, QResizeEvent, QSurfaceFormat
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QOffscreenSurface,
+    QOpenGLContext,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QSurfaceFormat,
+)
 from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
-from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow
 
-from viz.pictures.pixels import pixels
-from viz.scene.quality import Quality, quality_for
+if TYPE_CHECKING:
+    from viz.pictures.pixels import Pixels
+    from viz.scene.quality import Quality
 
 MAKE_CURRENT = "WindowMakeCurrentEvent"
 RENDERER = 0x1F01
 """OpenGL's number of the question who draws (GL_RENDERER)."""
+COLOR_BUFFER = 0x4000
+"""OpenGL's bit for the colours of a picture."""
 
 
 def prepare_surface() -> None:
@@ -40,6 +50,8 @@ def prepare_surface() -> None:
 @cache
 def carried() -> Quality:
     """What OpenGL can carry here: asked once, in a context nobody sees."""
+    from viz.scene.quality import quality_for
+
     hidden = _Hidden()
     return quality_for(hidden.renderer) if hidden.make_current() else "fine"
 
@@ -52,6 +64,8 @@ class Surface(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow  # the frame before is seen without it
+
         self.vtk = vtkGenericOpenGLRenderWindow()
         self.ready = False
         self.canvas: _Canvas = _Painted(self) if carried() == "plain" else _Composed(self)
@@ -115,6 +129,10 @@ class Surface(QWidget):
         self.vtk.AddObserver(MAKE_CURRENT, self._make_current)
         self.ready = True
 
+    def clear(self, color: tuple[float, float, float]) -> None:
+        """Instead of drawing: nothing but a colour."""
+        self.canvas.clear(color)
+
     def _make_current(self, *_: object) -> None:
         """VTK draws or frees memory, at any moment: never in the context of another window, whose own it would take."""
         if not self.canvas.is_current():
@@ -136,6 +154,7 @@ class _Canvas(Protocol):
     def renew(self) -> None: ...
     def repaint(self) -> None: ...
     def grab_picture(self) -> QImage: ...
+    def clear(self, color: tuple[float, float, float]) -> None: ...
     def make_current(self) -> None: ...
     def done_current(self) -> None: ...
     def is_current(self) -> bool: ...
@@ -170,6 +189,12 @@ class _Composed(QOpenGLWidget):
     def grab_picture(self) -> QImage:
         """A new picture."""
         return self.grabFramebuffer()
+
+    def clear(self, color: tuple[float, float, float]) -> None:
+        """Nothing but a colour."""
+        functions = self.context().functions()
+        functions.glClearColor(*color, 1.0)
+        functions.glClear(COLOR_BUFFER)
 
     def make_current(self) -> None:
         """Take this context."""
@@ -239,6 +264,8 @@ class _Painted(QWidget):
             self._surface.drawn.emit()
 
     def _draw(self) -> None:
+        from viz.pictures.pixels import pixels
+
         self.make_current()
         self._drawing = True
         try:
@@ -257,6 +284,11 @@ class _Painted(QWidget):
         self._draw()
         return self._kept.copy()
 
+    def clear(self, color: tuple[float, float, float]) -> None:
+        """Nothing but a colour, until the first picture."""
+        self._kept = QImage(1, 1, QImage.Format.Format_RGB32)
+        self._kept.fill(QColor.fromRgbF(*color))
+
     def make_current(self) -> None:
         """Take this context."""
         self._hidden.make_current()
@@ -270,7 +302,7 @@ class _Painted(QWidget):
         return self._drawing and QOpenGLContext.currentContext() is self._hidden.context
 
 
-def as_image(picture: np.ndarray) -> QImage:
+def as_image(picture: Pixels) -> QImage:
     """A picture (height, width, 4) as an image of Qt's that needs no background."""
     height, width = picture.shape[:2]
     return QImage(picture.data, width, height, 4 * width, QImage.Format.Format_RGBX8888).copy()

@@ -59,6 +59,8 @@ class Viewport(Surface):
     place = Signal(object)
     scene: Scene
     viewpoint: Viewpoint
+    awaiting = False
+    """Whether the program starts and its first machine is about to come: a picture without it would be in vain."""
 
     def __init__(
         self,
@@ -110,6 +112,9 @@ class Viewport(Surface):
 
     def draw(self) -> None:
         """Draw the scene."""
+        if self.awaiting:
+            self.clear(self.scene.renderer.GetBackground())
+            return
         self.scene.pixel_ratio = self.devicePixelRatioF()
         self.scene.resize(*self.pixels)
         self.viewpoint.prepare()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,11 @@ from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.background.collector import Collector, keep_what_is_there
+from app.background.lifetime import Lifetime
+from app.preferences.settings import Settings
+from app.viewport.surface import prepare_surface
+from app.window.opening_frame import OpeningFrame
+from core.codegen import background
 from resources import examples
 
 if TYPE_CHECKING:
@@ -18,14 +24,14 @@ if TYPE_CHECKING:
 
 ENDED = 130
 """Exit code of a program that was told to end, as shells have it."""
-WARM_UP = 1500
-"""Milliseconds after the start at which the integrators are made ready, beside the window, and forms in it."""
+WARM_UP = 500
+"""Milliseconds after the first picture at which the integrators are made ready, beside the window, and forms in it."""
+LONGEST = 10_000
+"""Milliseconds after which a first picture is waited for no more."""
 
 
 def application(arguments: list[str]) -> QApplication:
     """The QApplication, with the surface VTK needs."""
-    from app.viewport.surface import prepare_surface
-
     running = QApplication.instance()
     if isinstance(running, QApplication):
         return running
@@ -67,33 +73,74 @@ class Ending(QObject):
         QCoreApplication.exit(ENDED)
 
 
+class FirstPicture(QObject):
+    """The opening frame stands, and nothing is drawn in vain, until the first machine is seen; then all else begins."""
+
+    def __init__(self, window: Window, frame: OpeningFrame, then: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._view, self._frame, self._then = window.viewport, frame, then
+        self._life = Lifetime()
+        self._life.listen(
+            (window.session.changed, lambda *_: self._draw()),
+            (window.files.awaited, lambda coming: None if coming else self._draw()),
+        )
+        self._view.awaiting = True
+        self._view.drawn.connect(self._drawn)
+        QTimer.singleShot(LONGEST, self, self._seen)
+
+    def _draw(self) -> None:
+        """The machine is there, or will not come."""
+        self._life.close()
+        self._view.awaiting = False
+        self._view.update()
+
+    def _drawn(self) -> None:
+        if not self._view.awaiting:
+            self._seen()
+
+    def _seen(self) -> None:
+        self._view.drawn.disconnect(self._drawn)
+        self._draw()
+        self._frame.close()
+        self._then()
+        self.deleteLater()
+
+
 def start(file: str, arguments: list[str]) -> int:
     """Open the window on a file (or the first example) and run until it is closed."""
     app = application(arguments)
-    from app.panels.properties.prebuilt_forms import prepare_forms
-    from app.preferences.folders import obstacle, places
-    from app.runs.integrator_code import integrators
+    path, settings = Path(file) if file else examples()[0].path, Settings()
+    frame = OpeningFrame(settings, f"Opening {path.name} …")
+    frame.appear()
+    background.hold(LONGEST / 1000.0)
     from app.window.window import Window
 
-    window = Window()
-    ending = Ending(window)
-    window.show()
     keep_what_is_there()
-    QTimer.singleShot(WARM_UP, integrators().begin)
-    QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
-    path = Path(file) if file else examples()[0].path
-
-    def begin() -> None:
-        if file:
-            window.files.open(path)
-        else:
-            window.files.start_example(path)
-        window.recovery.offer()
-        if lost := obstacle(places()):
-            window.session.message.emit("warning", lost)
-
-    QTimer.singleShot(0, begin)
+    window = Window(settings=settings)
+    ending = Ending(window)
+    keep_what_is_there()
+    FirstPicture(window, frame, lambda: begin_all(window))
+    if file:
+        window.files.open(path)
+    else:
+        window.files.start_example(path)
+    window.show()
     try:
         return app.exec()
     finally:
         ending.close()
+
+
+def begin_all(window: Window) -> None:
+    """What nobody waits for before the first machine is seen."""
+    from app.panels.properties.prebuilt_forms import prepare_forms
+    from app.preferences.folders import obstacle, places
+    from app.runs.integrator_code import integrators
+
+    keep_what_is_there()
+    background.resume()
+    QTimer.singleShot(WARM_UP, integrators().begin)
+    QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
+    window.recovery.offer()
+    if lost := obstacle(places()):
+        window.session.message.emit("warning", lost)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 Job = Callable[[], None]
 PAUSE = 0.03
 """Seconds before the first job: short scripts end without having compiled anything."""
+FOR_EVER = threading.TIMEOUT_MAX
 IDLE = 0.2
 """Seconds without work after which the thread ends."""
 
@@ -31,9 +32,9 @@ def submit(job: Job) -> None:
             _worker.start()
 
 
-def hold(seconds: float) -> None:
+def hold(seconds: float = FOR_EVER) -> None:
     """Begin to compile so long after something was first asked for, or when told to `resume`: something else is awaited
-    before, and the interpreter serves."""
+    before, or nothing is evaluated often, and the interpreter serves."""
     global _patience
     _patience = seconds
 

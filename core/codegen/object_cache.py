@@ -27,6 +27,10 @@ OBJECT = Kind("code", 200_000_000)
 _HASH = 32
 _LARGEST = 300_000_000
 """Bytes the folder may hold before the oldest files go."""
+_TOO_LARGE = _LARGEST // 20
+"""Bytes by which each process may go beyond that."""
+_unseen: dict[Path, int] = {}
+"""Bytes written into a folder since this process looked through it."""
 
 
 def folder() -> Path | None:
@@ -119,6 +123,15 @@ def store(name: str, body: bytes) -> None:
         except OSError:
             os.unlink(temporary)
             raise
+        _tidy(place, len(body))
+
+
+def _tidy(place: Path, written: int) -> None:
+    """Look through the folder, in which thousands of files may lie, after the first file of this process and whenever
+    as much has been written as it may be too large."""
+    _unseen[place] = _unseen.get(place, _TOO_LARGE) + written
+    if _unseen[place] >= _TOO_LARGE:
+        _unseen[place] = 0
         _prune(place)
 
 

@@ -130,8 +130,10 @@ class Program:
 
     def ready(self, names: Iterable[str] | None = None) -> bool:
         """True when these functions (default: all asked for so far) run as machine code."""
-        codes = [self._codes.get(name) for name in names or list(self._codes)]
-        return not any(code is None or code.interpreted for code in codes)
+        return all(map(self._is_compiled, names or list(self._codes)))
+
+    def _is_compiled(self, name: str) -> bool:
+        return name in self._waiting and self._waiting[name].is_set() and name not in self.failures
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
         """Compile these functions here and now, or wait for the thread that has them in hand."""

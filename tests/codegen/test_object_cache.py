@@ -95,3 +95,21 @@ def test_a_full_disk_is_no_failure(tmp_path, monkeypatch):
     object_cache.store("a", b"code")
     assert object_cache.load("a") is None
     assert not list((tmp_path / "code").iterdir())
+
+
+def test_the_folder_is_not_looked_through_for_every_file(tmp_path, monkeypatch):
+    """It may hold thousands: once at first, then when as much was written as it may be too large. The oldest go."""
+    monkeypatch.setenv("KINETOSTAT_CACHE", str(tmp_path))
+    monkeypatch.setattr(object_cache, "_LARGEST", 20_000)
+    monkeypatch.setattr(object_cache, "_TOO_LARGE", 1000)
+    looks, prune = [], object_cache._prune
+    monkeypatch.setattr(object_cache, "_prune", lambda place: looks.append(1) or prune(place))
+    (tmp_path / "loops-1").mkdir()
+    for k in range(100):
+        object_cache.store(f"{k:02}", b"x" * 400)
+        os.utime(tmp_path / f"{k:02}.o", (k, k))
+        assert sum(file.stat().st_size for file in tmp_path.glob("*.o")) < 20_000 + 1000 + 3 * 432
+    assert not (tmp_path / "loops-1").exists()
+    assert 30 <= len(looks) <= 36
+    assert object_cache.load("99")
+    assert object_cache.load("00") is None

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.closed_forms.closed_forms import closed_forms_of, explicitly_closed
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.numerics.tolerances import OPEN_GAP
@@ -69,6 +68,8 @@ def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float
     if _gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
     displacement = np.asarray(mech.difference(start, goal - whole))
+    from core.closed_forms.closed_forms import closed_forms_of
+
     forms = closed_forms_of(mech.compiled.program)
     if forms.found and not forms.kept_rows:
         displacement = np.where(forms.dependent_v, 0.0, displacement)
@@ -84,6 +85,8 @@ def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float
 
 def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
     """(nq,) the closed position nearest to q. Raises AssemblyError."""
+    from core.closed_forms.closed_forms import explicitly_closed
+
     explicit = explicitly_closed(mech.compiled, q, np.zeros(mech.nv, dtype=bool), p)
     return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))
 

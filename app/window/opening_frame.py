@@ -1,0 +1,50 @@
+"""What is seen while the program loads: its name, and the file that is coming. Loads nothing but Qt and the look."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QVBoxLayout
+
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.preferences.theme import PALETTES, palette, wanted_look
+
+SIZE = (420, 190)
+ICON = 56
+
+
+class OpeningFrame(QFrame):
+    """A frame in the middle of the screen until the window shows the machine."""
+
+    def __init__(self, settings: Settings, words: str) -> None:
+        super().__init__(None, Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
+        colors = PALETTES[wanted_look(settings)]
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setPalette(palette(colors))
+        self.setAutoFillBackground(True)
+        self.setObjectName("opening")
+        self.setStyleSheet(f"#opening {{ border: 1px solid {colors.line}; }}")
+        self.setWindowTitle("Kinetostat")
+        picture, name, self.words = QLabel(), QLabel("Kinetostat"), QLabel(words)
+        picture.setPixmap(icon("kinetostat").pixmap(ICON, ICON))
+        font = name.font()
+        font.setPointSizeF(1.7 * font.pointSizeF())
+        name.setFont(font)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setStyleSheet(f"color: {colors.muted};")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        for label in (picture, name, self.words):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            column.addWidget(label)
+        self.setFixedSize(*SIZE)
+        middle = self.screen().availableGeometry().center()
+        self.move(middle - self.rect().center())
+
+    def appear(self) -> None:
+        """Be on the screen before anything else is done."""
+        self.show()
+        QApplication.processEvents()
+        self.repaint()
+        QApplication.processEvents()

@@ -1,0 +1,135 @@
+"""What a command loads before it answers, and the window before its first picture: no more than they use."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.elements.constraints import CONSTRAINTS
+from core.elements.forces import FORCES
+from core.files import FORMATS
+from core.traces.registry import FUNCTIONS
+from resources import EXAMPLES
+
+LIBRARIES = {
+    "av",
+    "flint",
+    "h5py",
+    "llvmlite",
+    "lxml",
+    "matplotlib",
+    "multiprocessing.pool",
+    "numba",
+    "PIL",
+    "platformdirs",
+    "PySide6",
+    "pyqtgraph",
+    "scipy",
+    "sympy",
+    "tomllib",
+    "trimesh",
+    "vtkmodules",
+    "ziamath",
+}
+"""What takes long to load."""
+OTHERS = {"core.closed_forms", "core.robotica", "core.simulation", "core.symbolic", "viz", "app.panels", "app.window"}
+"""Rooms that answer other questions."""
+WATCHED = """
+import sys
+from app.__main__ import main
+sys.argv = ["kinetostat", *{arguments!r}]
+code = main()
+print("LOADED", *sys.modules)
+sys.exit(code)
+"""
+PICTURE = """
+import os, sys
+from app.window import start
+frame = start.OpeningFrame.appear
+start.OpeningFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
+start.begin_all = lambda window: (print("LOADED", *sys.modules), sys.stdout.flush(), os._exit(0))
+start.start({file!r}, ["kinetostat"])
+"""
+
+
+def answer(code):
+    """What a new process prints, line by line."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def loaded(lines, word="LOADED"):
+    """The modules that were there."""
+    return set(next(line for line in lines if line.startswith(word)).split()[1:])
+
+
+def among(modules, names):
+    """Which of these are loaded, or something in them."""
+    return {name for name in names if any(each == name or each.startswith(f"{name}.") for each in modules)}
+
+
+@pytest.mark.parametrize("command", ["info", "check"])
+def test_telling_of_an_arm_loads_no_library_but_of_numbers_graphs_and_text(command):
+    modules = loaded(answer(WATCHED.format(arguments=[command, str(EXAMPLES / "puma560.kst")])))
+    assert among(modules, LIBRARIES | OTHERS) == set()
+
+
+@pytest.mark.parametrize("name", ["four_bar", "stewart"])
+def test_checking_a_machine_with_loops_loads_no_scipy_and_compiles_nothing(name):
+    modules = loaded(answer(WATCHED.format(arguments=["check", str(EXAMPLES / f"{name}.kst")])))
+    assert among(modules, {"scipy", "llvmlite", "core.closed_forms", "core.simulation", "core.functions"}) == set()
+
+
+def test_a_native_file_is_read_without_readers_of_other_formats():
+    modules = loaded(answer(WATCHED.format(arguments=["info", str(EXAMPLES / "puma560.kst")])))
+    others = {"urdf", "xacro", "mjcf", "dh.csv_table", "dh.robotica_reader", "dh.toml_table", "meshes.meshes"}
+    assert among(modules, {f"core.files.{each}" for each in others}) == set()
+    kinds = {each.__module__ for each in (*FORCES.values(), *CONSTRAINTS.values())}
+    assert among(modules, kinds) <= {"core.elements.constraints.cut_joint"}
+
+
+def test_a_run_loads_neither_window_nor_symbols():
+    arguments = ["run", str(EXAMPLES / "pendulum.kst"), "--duration", "0.1"]
+    modules = loaded(answer(WATCHED.format(arguments=arguments)))
+    assert among(modules, {"PySide6", "vtkmodules", "sympy", "flint", "pyqtgraph", "h5py", "lxml", "trimesh"}) == set()
+    assert among(modules, {"core.symbolic", "core.robotica", "core.functions.catalogue", "viz"}) == set()
+
+
+def test_the_first_frame_says_what_is_coming_before_anything_else_is_loaded():
+    lines = answer(PICTURE.format(file=str(EXAMPLES / "four_bar.kst")))
+    assert "WORDS Opening four_bar.kst …" in lines
+    assert among(loaded(lines, "FRAME"), (LIBRARIES | {"numpy", "casadi"}) - {"PySide6", "platformdirs"}) == set()
+    assert among(loaded(lines, "FRAME"), {"core.model", "core.functions", "viz"}) == set()
+
+
+def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
+    lines = answer(PICTURE.format(file=str(EXAMPLES / "puma560.kst")))
+    later = LIBRARIES - {"PySide6", "platformdirs", "vtkmodules"}
+    assert among(loaded(lines), later) == set()
+    parts = {"core.symbolic", "core.closed_forms", "app.formulas", "app.plotting.chart", "app.panels.output.card"}
+    assert among(loaded(lines), parts) == set()
+
+
+def test_what_tables_name_is_there():
+    for each in (way for row in FORMATS.values() for way in (row.read, row.write) if way is not None):
+        assert callable(each.found())
+    for function in FUNCTIONS.values():
+        trace = getattr(function.trace, "func", function.trace)
+        assert callable(trace.found())
+
+
+def test_packages_that_look_when_asked_offer_what_they_say():
+    for package in ("core.files", "core.functions", "core.simulation"):
+        module = __import__(package, fromlist=["__all__"])
+        for name in module.__all__:
+            assert getattr(module, name) is not None
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            _ = module.nothing
+        tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+        types = next(each for each in tree.body if isinstance(each, ast.If))
+        shown = {alias.asname or alias.name for each in types.body for alias in each.names}  # for type checkers
+        assert shown <= set(module.__all__)
