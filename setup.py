@@ -7,14 +7,19 @@ are written anew as files are copied: `from core.files import load` becomes `fro
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
+ROOT = Path(__file__).parent
 HOME = "kinetostat"
 ROOMS = ("app", "core", "resources", "viz")
 _ROOM = f"(?:{'|'.join(ROOMS)})"
@@ -97,11 +102,19 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in ROOMS
 
 
+def make_code() -> None:
+    """Make the integrators' code in the checkout, where it is not up to date."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    command = (sys.executable, "-B", "-m", "core.simulation.machine_code.making")
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, check=True)
+
+
 class BuildOnePackage(build_py):
     """Copies modules and data into one package. An editable installation finds them in the checkout as they are."""
 
     def run(self) -> None:
         """Nothing of an earlier build gets in; type checkers are told that the package has annotations."""
+        make_code()
         if not self.editable_mode:
             shutil.rmtree(self.build_lib, ignore_errors=True)
             self.build_lib = str(Path(self.build_lib, HOME))
@@ -122,6 +135,15 @@ class BuildOnePackage(build_py):
         return super().get_module_outfile(build_dir, package, name)
 
 
+class SourcesWithCode(sdist):
+    """The integrators' code goes with the sources: who installs these needs no compiler for it."""
+
+    def run(self) -> None:
+        """Make it before files are counted."""
+        make_code()
+        super().run()
+
+
 class OnePackage(Distribution):
     """Tells its one name to whoever asks what a distribution installs."""
 
@@ -131,4 +153,4 @@ class OnePackage(Distribution):
 
 
 if __name__ == "__main__":
-    setup(distclass=OnePackage, cmdclass={"build_py": BuildOnePackage})
+    setup(distclass=OnePackage, cmdclass={"build_py": BuildOnePackage, "sdist": SourcesWithCode})

@@ -1,4 +1,4 @@
-"""Sections of docs/benchmarks.md and other pages: each command writes its own and leaves the others."""
+"""Sections of docs/benchmarks.md: each command writes its own and leaves the others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def put(text: str, path: Path = DOCUMENT) -> None:
 
 
 def tell(title: str, command: str, lines: Sequence[str], path: Path = DOCUMENT) -> None:
-    """Print the lines of a section; with --write, put them into the document."""
+    """Print the lines of a section; with --write, put them into a document."""
     body = "\n".join(lines)
     print(body, flush=True)
     if "--write" in sys.argv:

@@ -1,68 +1,147 @@
-"""From the command to the first picture with the machine.
+"""From the command to its answer, and to the first picture of the machine.
 
-    python -m benchmarks.startup [FILE]
+    python -m benchmarks.startup [--write] [FILE]
 
-Starts the program on a file (or the first example) and tells for each step the wall time since the command and the
-processor time of the program. First with what the disk's cache holds; an empty machine-code cache changes nothing
-until the first run.
+Processor time of all threads, resident memory and modules of new processes: sub-commands of the command line, and the
+window on a file (or the first example) at its first frame, its first picture with the machine, and when everything can
+be used. What was compiled before is there (bytecode, machine code), as at every start but the first; `--first`: nothing
+is. The commands take turns, the median is told.
+
+--write   put the table into docs/responsiveness.md
 """
 
 from __future__ import annotations
 
 import os
+import resource
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from app.window.window import Window
+from benchmarks.document import tell
+from resources import EXAMPLES, examples
 
-BEGAN = "KINETOSTAT_BEGAN"
-"""Where the program is told when the command was given, s."""
 TIMES = 3
+SETTLED = 4000
+"""Milliseconds after the first picture at which memory is read."""
+DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"
 
 
-def tell(words: str) -> None:
+class Sample(NamedTuple):
+    """What a process had used at a step: processor time (s), memory (MB) and modules (0: not told)."""
+
+    seconds: float
+    megabytes: float
+    modules: int = 0
+
+
+# ------------------------------------------------------------------------------- in the program
+
+
+def report(step: str) -> None:
     """A step is done."""
-    print(f"{time.time() - float(os.environ[BEGAN]):8.2f} {time.process_time():10.2f}  {words}", flush=True)
+    print(step, time.process_time(), resident(), len(sys.modules), sep="\t", flush=True)
 
 
-def watched() -> None:
-    """In the program: tell the steps, and end after the first picture of the machine."""
-    tell("Python")
+def resident() -> float:
+    """Memory of this process, MB; where the system does not tell, the most it ever had."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def watched(file: str) -> None:
+    """The window: tell the steps, and end."""
+    from PySide6.QtCore import QTimer
+
     from app.window import start
-    from app.window.window import Window
 
-    tell("modules")
-    made = Window.__init__
+    appear, begin = start.OpeningFrame.appear, start.begin_all
 
-    def make(window: Window, *arguments: Any, **keywords: Any) -> None:
-        made(window, *arguments, **keywords)
-        tell("window")
-        window.viewport.drawn.connect(lambda: look(window))
+    def seen(frame: start.OpeningFrame) -> None:
+        appear(frame)
+        report("window: a frame with the file's name")
 
-    Window.__init__ = make  # type: ignore[method-assign]
-    start.start(sys.argv[2] if len(sys.argv) > 2 else "", ["kinetostat"])
+    def begun(window: object) -> None:
+        report("window: first picture")
+        begin(window)  # type: ignore[arg-type]
+        QTimer.singleShot(0, lambda: report("window: everything usable"))
+        QTimer.singleShot(SETTLED, lambda: (report("window: four seconds later"), os._exit(0)))
+
+    start.OpeningFrame.appear, start.begin_all = seen, begun  # type: ignore[method-assign, assignment]
+    start.start(file, ["kinetostat"])
 
 
-def look(window: Window) -> None:
-    """Whether the picture shows the machine."""
-    model = window.session.model
-    if model.joints or model.chains or model.bodies:
-        tell("picture of the machine")
-        os._exit(0)
+# ------------------------------------------------------------------------------- around it
+
+
+def commands(file: str) -> dict[str, Sequence[str]]:
+    """What is measured."""
+    picture = str(Path(tempfile.gettempdir()) / "kinetostat-startup.png")
+    pendulum, machine = str(EXAMPLES / "pendulum.kst"), Path(file).stem
+    return {
+        "python": ["-c", "pass"],
+        "--help": ["-m", "app", "--help"],
+        f"info {machine}": ["-m", "app", "info", file],
+        f"check {machine}": ["-m", "app", "check", file],
+        "run pendulum": ["-m", "app", "run", pendulum],
+        f"render {machine}": ["-m", "app", "render", file, "-o", picture],
+    }
+
+
+def command_line(arguments: Sequence[str], environment: dict[str, str]) -> Sample:
+    """A command from its start to its end."""
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}.")
+    return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3)
+
+
+def window(file: str, environment: dict[str, str]) -> dict[str, Sample]:
+    """The window's steps."""
+    arguments = [sys.executable, "-m", "benchmarks.startup", "--watched", file]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
+    lines = (line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 3)
+    return {step: Sample(float(s), float(mb), int(count)) for step, s, mb, count in lines}
+
+
+def measured(file: str, first: bool) -> dict[str, list[Sample]]:
+    """Samples of all steps."""
+    found: dict[str, list[Sample]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(1 if first else TIMES + 1):
+            environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+            environment |= {"PYTHONPYCACHEPREFIX": f"{folder}/bytecode", "XDG_STATE_HOME": f"{folder}/state{turn}"}
+            if first:
+                environment |= {"KINETOSTAT_CACHE": f"{folder}/code", "NUMBA_CACHE_DIR": f"{folder}/code"}
+            now = {step: command_line(each, environment) for step, each in commands(file).items()}
+            now |= window(file, environment)
+            if turn or first:  # before, bytecode is made
+                for step, sample in now.items():
+                    found.setdefault(step, []).append(sample)
+    return found
 
 
 def main() -> None:
-    """Start the program a few times."""
-    if sys.argv[1:2] == ["--watched"]:
-        watched()
+    """Measure and print; write when asked."""
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    file = words[0] if words else str(examples()[0].path)
+    if "--watched" in sys.argv:
+        watched(file)
         return
-    print("    wall  processor  s after the command")
-    for _ in range(TIMES):
-        os.environ[BEGAN] = str(time.time())
-        subprocess.run([sys.executable, "-m", "benchmarks.startup", "--watched", *sys.argv[1:]], check=True)
+    lines = ["| step | processor, s | memory, MB | modules |", "| --- | ---: | ---: | ---: |"]
+    for step, samples in measured(file, "--first" in sys.argv).items():
+        seconds, megabytes = (statistics.median(each[k] for each in samples) for k in (0, 1))
+        lines.append(f"| {step} | {seconds:.2f} | {megabytes:.0f} | {samples[-1].modules or ''} |")
+    tell("Start", "startup", lines, DOCUMENT)
 
 
 if __name__ == "__main__":

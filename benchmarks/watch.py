@@ -25,7 +25,6 @@ def opened(name: str) -> Window:
     from app.document.session import Session
     from app.panels.properties.prebuilt_forms import prepare_forms
     from app.preferences.settings import Settings
-    from app.runs.integrator_code import integrators
     from app.window.start import application
     from app.window.window import Window
     from core.files import load
@@ -36,7 +35,6 @@ def opened(name: str) -> Window:
     window = Window(session, Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
     window.show()
     keep_what_is_there()
-    integrators().begin()
     prepare_forms(window.properties)
     return window
 

@@ -33,14 +33,9 @@ Rows = Iterator[tuple[str, Cost]]
 
 
 def ready(window: Window) -> Watch:
-    """The window at rest, with all machine code made."""
-    from app.runs.integrator_code import integrators
-
+    """The window at rest."""
     watch = Watch(window)
-    turn(1.0)
-    while integrators().busy():
-        turn(0.1)
-    turn(0.5)
+    turn(1.5)
     return watch
 
 

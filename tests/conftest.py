@@ -53,15 +53,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _make_integrators() -> None:
-    """Make the integrators' machine code once, before the processes begin that share it through the cache."""
-    from core.simulation import precompilation
+    """Make the integrators' code once where it is out of date, before the processes begin that need it."""
+    from core.simulation.machine_code import intermediate
 
-    made = precompilation.mark()
-    if made is not None and not made.exists():
-        for stage in precompilation.STAGES.values():
-            stage()
-        made.parent.mkdir(parents=True, exist_ok=True)
-        made.touch()
+    if intermediate.compiler_is_there() and intermediate.unfit(intermediate.entries()):
+        intermediate.make(())
 
 
 @pytest.hookimpl(trylast=True)

@@ -109,8 +109,8 @@ def command(
     did until then is written.
     """
     from core.errors import SimulationError
-    from core.simulation import simulate, warm_up
-    from core.simulation.stepping.loop_cache import telling
+    from core.simulation import simulate
+    from core.simulation.machine_code.intermediate import telling
 
     reading = {name: options.pop(name) for name in READING}
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
@@ -121,7 +121,6 @@ def command(
     progress = _Progress(sys.stderr.isatty(), interruption)
     try:
         with interruption, telling(waits):
-            warm_up((options["method"],))
             run = simulate(
                 machine.mech,
                 q0=machine.q,

@@ -12,7 +12,6 @@ from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.lifetime import Lifetime
-from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
 from app.runs.run_settings import arguments, start_of
 from app.viewport.annotations import line
@@ -114,12 +113,11 @@ class Interactive(QObject):
 
         def work(progress: Any, cancelled: Any) -> Live:
             from core.simulation.live import SLICE, Live
-            from core.simulation.stepping.loop_cache import telling
+            from core.simulation.machine_code.intermediate import telling
 
             def tell(words: str) -> None:
                 progress(0.0, words)
 
-            integrators().wait(cancelled, *stages_for(mech, run_settings.method), tell=tell)
             with telling(tell):
                 trial = Live(mech, **wanted)  # all machine code is made here
                 trial.advance(SLICE)

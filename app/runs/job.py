@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from psygnal import Signal
@@ -15,10 +14,8 @@ from app.background.jobs import Job, Jobs
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings
-from app.runs.integrator_code import integrators, stages_for
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
-from core.functions.context import Cancelled
 from core.simulation.methods.method_table import RECORDED
 from core.simulation.run.run import CANCELLED, Run
 
@@ -103,13 +100,11 @@ class Simulation(QObject):
         self._origin = ("", start.parent, session.runs.time if branch else None)
         self._grown, self._whole, self.record = [], [], None
         grown, whole, mech = self._grown, self._whole, session.mech
-        stages = stages_for(mech, self.run_settings.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
             from core.simulation import simulate
-            from core.simulation.stepping.loop_cache import telling
+            from core.simulation.machine_code.intermediate import telling
 
-            integrators().wait(cancelled, *stages, tell=lambda words: progress(0.0, words))
             progress(0.0, "Compiling the equations …")
             share = 0.0
 
@@ -120,8 +115,6 @@ class Simulation(QObject):
 
             def wait(words: str) -> None:
                 progress(share, words)
-                with suppress(Cancelled):
-                    integrators().wait(cancelled)
 
             def watch(run: Run) -> None:
                 grown[:] = [run]

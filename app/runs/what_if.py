@@ -19,7 +19,6 @@ from app.background.lifetime import Lifetime
 from app.document.run_pose import matched
 from app.document.run_tree import Record
 from app.runs.draft_run import Draft, Variant
-from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
@@ -117,7 +116,6 @@ class _Worker:
         from core.simulation import simulate
 
         try:
-            integrators().wait(lambda: self._over, *stages_for(wanted.mech, wanted.arguments["method"]))
             draft = self._draft_of(wanted)
             if wanted.draft and draft.best != draft.variants[0]:
                 run = self._timed(wanted, draft.best)
@@ -171,7 +169,6 @@ class _Worker:
             if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than
                 return
             try:
-                integrators().wait(lambda: self._stale)
                 self._timed(wanted, variant)
                 self._timed(wanted, variant)  # without the making of machine code
             except (KinetostatError, Cancelled):

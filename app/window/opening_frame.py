@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QVBoxLayout
 
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.preferences.theme import PALETTES, palette, wanted_look
+from app.preferences.theme import PALETTES, wanted_look
 
 SIZE = (420, 190)
 ICON = 56
@@ -21,10 +21,11 @@ class OpeningFrame(QFrame):
         colors = PALETTES[wanted_look(settings)]
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setPalette(palette(colors))
-        self.setAutoFillBackground(True)
         self.setObjectName("opening")
-        self.setStyleSheet(f"#opening {{ border: 1px solid {colors.line}; }}")
+        self.setStyleSheet(
+            f"#opening {{ background: {colors.window}; border: 1px solid {colors.line}; }}"
+            f"QLabel {{ color: {colors.text}; }} #muted {{ color: {colors.muted}; }}"
+        )
         self.setWindowTitle("Kinetostat")
         picture, name, self.words = QLabel(), QLabel("Kinetostat"), QLabel(words)
         picture.setPixmap(icon("kinetostat").pixmap(ICON, ICON))
@@ -32,7 +33,7 @@ class OpeningFrame(QFrame):
         font.setPointSizeF(1.7 * font.pointSizeF())
         name.setFont(font)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setStyleSheet(f"color: {colors.muted};")
+        self.words.setObjectName("muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 20)
         for label in (picture, name, self.words):

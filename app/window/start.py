@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import signal
 import socket
 from collections.abc import Callable
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 ENDED = 130
 """Exit code of a program that was told to end, as shells have it."""
 WARM_UP = 500
-"""Milliseconds after the first picture at which the integrators are made ready, beside the window, and forms in it."""
+"""Milliseconds after the first picture at which forms are prepared."""
 LONGEST = 10_000
 """Milliseconds after which a first picture is waited for no more."""
 
 
 def application(arguments: list[str]) -> QApplication:
     """The QApplication, with the surface VTK needs."""
+    plain_imports()
     running = QApplication.instance()
     if isinstance(running, QApplication):
         return running
@@ -42,6 +44,12 @@ def application(arguments: list[str]) -> QApplication:
     app.setDesktopFileName("kinetostat")
     Collector(app)
     return app
+
+
+def plain_imports() -> None:
+    """Import as Python does. PySide looks for switches of its own, which nobody here uses, in the source of every
+    module that is loaded after it: that takes a tenth of the start and keeps the text of all of them in memory."""
+    builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
 class Ending(QObject):
@@ -135,11 +143,9 @@ def begin_all(window: Window) -> None:
     """What nobody waits for before the first machine is seen."""
     from app.panels.properties.prebuilt_forms import prepare_forms
     from app.preferences.folders import obstacle, places
-    from app.runs.integrator_code import integrators
 
     keep_what_is_there()
     background.resume()
-    QTimer.singleShot(WARM_UP, integrators().begin)
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     window.recovery.offer()
     if lost := obstacle(places()):

@@ -63,10 +63,15 @@ class _Balance:
     def __init__(self, constraints: PositionConstraints, tau: Array) -> None:
         self.constraints, self.tau, self.limits = constraints, tau, ActiveLimits(constraints)
         self.near: Array | None = None
+        self._states: tuple[bytes | None, Array] = None, np.zeros(0)
+        self._load: tuple[bytes | None, Array] = None, np.zeros(0)
+        """Those of the pose asked for last, and the pose."""
 
     def states(self, q: Array) -> Array:
         """(nx,) states of force elements; angles count turns from where they were at the pose of before."""
-        return states_at_rest(self.constraints, q, self.near)
+        if self._states[0] != q.tobytes():
+            self._states = q.tobytes(), states_at_rest(self.constraints, q, self.near)
+        return self._states[1]
 
     def passed(self, q: Array) -> None:
         """The way goes on from this pose."""
@@ -75,10 +80,12 @@ class _Balance:
 
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
-        constraints = self.constraints
-        still = np.zeros(constraints.compiled.nv)
-        h = constraints.compiled.call("bias", q, still, p=constraints.p, t=constraints.t, x=self.states(q))
-        return np.asarray(h - self.tau)
+        if self._load[0] != q.tobytes():
+            constraints = self.constraints
+            still = np.zeros(constraints.compiled.nv)
+            h = constraints.compiled.call("bias", q, still, p=constraints.p, t=constraints.t, x=self.states(q))
+            self._load = q.tobytes(), np.asarray(h - self.tau)
+        return self._load[1]
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""

@@ -32,6 +32,11 @@ def submit(job: Job) -> None:
             _worker.start()
 
 
+def busy() -> bool:
+    """Whether something waits to be compiled, or is being compiled."""
+    return _worker is not None
+
+
 def hold(seconds: float = FOR_EVER) -> None:
     """Begin to compile so long after something was first asked for, or when told to `resume`: something else is awaited
     before, or nothing is evaluated often, and the interpreter serves."""

@@ -124,6 +124,8 @@ class Recorder:
         """Arguments of the function as slots, the parameters last."""
         self.p = list(p)
         self._derived: list[tuple[ca.SX, int]] = []
+        self._own = {x.element_hash(): slot.index for x, slot in zip(self.p, self.inputs[-1], strict=True)}
+        """Slots of parameters."""
         self._variants: dict[Any, _Variant] = {}
         self._counts: dict[Any, int] = {}
 
@@ -155,6 +157,8 @@ class Recorder:
         return result
 
     def _fresh(self, leaf: Scalar) -> int:
+        if isinstance(leaf, ca.SX) and (own := self._own.get(leaf.element_hash())) is not None:
+            return own
         slot = self.table.allocate(1)[0]
         if isinstance(leaf, float | int):
             self.table.constants[slot] = float(leaf)
@@ -185,8 +189,16 @@ class Recorder:
     def finish(self, result: Sequence[Scalar]) -> Table:
         """The table, its result given; expressions in parameters are computed first."""
         table = self.table
+        constants: dict[float, int] = {}
         for entry in result:
-            table.outputs.append(entry.index if isinstance(entry, Slot) else self._fresh(entry))
+            if isinstance(entry, Slot):
+                table.outputs.append(entry.index)
+            elif isinstance(entry, float):
+                if entry not in constants:
+                    constants[entry] = self._fresh(entry)
+                table.outputs.append(constants[entry])
+            else:
+                table.outputs.append(self._fresh(entry))
         if self._derived:
             # one block computes all expressions, gathered behind one another, and then each goes to its slot
             values = [value for value, _ in self._derived]

@@ -1,9 +1,9 @@
 """Object code on disk, so that a machine opened before runs at full speed at once.
 
-Files are named by the hash of everything the code depends on, begin with the hash of their content, and are written
-whole or not at all. Anything unreadable is ignored. What lies here is run: only a folder is used in which nobody else
-can write, else one among the temporary files, else none. `KINETOSTAT_CACHE` names another folder ("" switches the
-cache off).
+Files are named by the hash of everything the code depends on, begin with the hash of that name and their content, and
+are written whole or not at all. Anything unreadable is ignored. What lies here is run: only a folder is used in which
+nobody else can write, else one among the temporary files, else none. `KINETOSTAT_CACHE` names another folder (""
+switches the cache off).
 """
 
 from __future__ import annotations
@@ -81,9 +81,10 @@ def _open_to_others(status: os.stat_result) -> bool:
     return bool(status.st_mode & (stat.S_IWOTH if alone else stat.S_IWGRP | stat.S_IWOTH))
 
 
-def key(processor: str, ir: str) -> str:
-    """Name of the code of an IR text on a processor."""
-    return hashlib.sha256(f"{VERSION}\n{processor}\n{ir}".encode()).hexdigest()
+def key(processor: str, ir: str | bytes) -> str:
+    """Name of the code of IR, text or bitcode, on a processor."""
+    content = ir.encode() if isinstance(ir, str) else ir
+    return hashlib.sha256(f"{VERSION}\n{processor}\n".encode() + content).hexdigest()
 
 
 def load(name: str) -> bytes | None:
@@ -94,11 +95,16 @@ def load(name: str) -> bytes | None:
     file = place / f"{name}.o"
     data = _content(file)
     head, body = data[:_HASH], data[_HASH:]
-    if not body or hashlib.sha256(body).digest() != head:
+    if not body or _digest(name, body) != head:
         return None
     with contextlib.suppress(OSError):
         os.utime(file)  # what is used stays longest
     return body
+
+
+def _digest(name: str, body: bytes) -> bytes:
+    """Of a content under its name: code that was made for something else is not taken under another."""
+    return hashlib.sha256(name.encode() + body).digest()
 
 
 def _content(file: Path) -> bytes:
@@ -118,7 +124,7 @@ def store(name: str, body: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=place, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(body).digest() + body)
+                file.write(_digest(name, body) + body)
             os.replace(temporary, place / f"{name}.o")
         except OSError:
             os.unlink(temporary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import threading
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -40,17 +41,23 @@ def processor() -> str:
     return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
 
 
-def object_code(ir: str) -> bytes:
-    """Object code of IR text, from the cache if it was made before."""
+def object_code(ir: str | bytes, making: Callable[[], object] = int) -> bytes:
+    """Object code of IR, from the cache if it was made before; of a text, which is optimised first, or of bitcode,
+    which has been.
+
+    making : called before it is made
+    """
     key = object_cache.key(processor(), ir)
     found = object_cache.load(key)
     if found is not None:
         return found
+    making()
     with _lock:
-        target, module = _target(), llvm.parse_assembly(ir)
+        target, module = _target(), llvm.parse_assembly(ir) if isinstance(ir, str) else llvm.parse_bitcode(ir)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
-        _optimise(module, target)
+        if isinstance(ir, str):
+            _optimise(module, target)
         data = bytes(target.emit_object(module))
     object_cache.store(key, data)
     return data
@@ -65,13 +72,19 @@ def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _provide(ir: str) -> None:
-    """Make sure that every function of the C library that the text calls is found: LLVM would end the process.
+def _called(ir: str) -> list[str]:
+    """The functions of the C library that a text calls."""
+    names = {"sin", "cos", *(name for name, _ in LIBRARY.values())}
+    return [name for name in names if f"call double @{name}(" in ir]
+
+
+def _provide(names: Iterable[str]) -> None:
+    """Make sure that these functions of the C library are found: LLVM would end the process.
 
     Raises OSError naming one that is nowhere.
     """
-    for name in {"sin", "cos", *(name for name, _ in LIBRARY.values())}:
-        if f"call double @{name}(" not in ir or llvm.address_of_symbol(name) is not None:
+    for name in names:
+        if llvm.address_of_symbol(name) is not None:
             continue
         for library in ("m", "ucrtbase", "msvcrt", "c"):
             path = ctypes.util.find_library(library)
@@ -84,11 +97,15 @@ def _provide(ir: str) -> None:
 
 
 class Library:
-    """Loaded object code."""
+    """Loaded object code.
 
-    def __init__(self, ir: str) -> None:
-        data = object_code(ir)
-        _provide(ir)
+    ir : text, or bitcode that has been optimised and calls the functions `needed` of the C library; making : called
+    before object code is made that was not kept
+    """
+
+    def __init__(self, ir: str | bytes, needed: Iterable[str] = (), making: Callable[[], object] = int) -> None:
+        data = object_code(ir, making)
+        _provide(_called(ir) if isinstance(ir, str) else needed)
         with _lock:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
             self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))

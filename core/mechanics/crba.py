@@ -160,3 +160,13 @@ def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]
                     row = carrier.first_v + r
                     M[row][column] = M[column][row] = entry if row != column else run(plus, entry, link.armature)
     return M
+
+
+def moved_together(tree: Tree) -> set[tuple[int, int]]:
+    """(i, j), i ≥ j, of entries of the mass matrix that are not zero: speeds of which one carries the other."""
+    found: set[tuple[int, int]] = set()
+    own = [range(link.first_v, link.first_v + link.law.nv) for link in tree.links]
+    for i in range(len(tree.links)):
+        for j in tree.ancestors(i):
+            found.update((max(r, c), min(r, c)) for r in own[i] for c in own[j])
+    return found

@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from core.mechanics.energy import moving
-from core.mechanics.kinematics import coordinates, link_poses, span, speeds
+from core.mechanics.kinematics import coordinates, link_poses, own_coordinates, place, span, speeds
 from core.mechanics.loads import base_acceleration
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Place, Scalars, Tree
 from core.spatial.motion import ZERO, Motion
-from core.spatial.pose import Pose
+from core.spatial.pose import IDENTITY, Pose
 from core.spatial.vector import Vector3
 
 
@@ -122,3 +122,32 @@ class KinematicState:
             motion = self.run(motion_of, self.poses[place.link], self.motions[place.link], place.pose.position)
             self._motions[id(place)] = place, motion
         return self._motions[id(place)][1]
+
+
+class _Between(KinematicState):
+    """Poses of the links on the paths from two links to the first that carries both, in its axes; no others."""
+
+    def __init__(self, tree: Tree, q: Scalars, ends: tuple[int, int], run: Runner) -> None:
+        super().__init__(tree, q, None, run)
+        self._ends = ends
+
+    @cached_property
+    def poses(self) -> dict[int, Pose]:  # type: ignore[override]
+        """X_CL of these links, C the link that carries both."""
+        paths = [[*reversed(self.tree.ancestors(end))] for end in self._ends]
+        shared = 0
+        while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
+            shared += 1
+        result = {} if shared == 0 else {paths[0][shared - 1]: IDENTITY}
+        for path in paths:
+            for i in path[shared:]:
+                link = self.tree.links[i]
+                parent = result.get(link.parent, IDENTITY)
+                result[i] = self.run(place, link.law, link.placement, own_coordinates(link, self.q, self.run), parent)
+        return result
+
+
+def between(tree: Tree, q: Scalars, one: int, other: int, run: Runner = inline) -> KinematicState:
+    """A state in which only the poses between two links (−1: world) are known, in axes of the link that carries both:
+    what they say of each other does not depend on how that moves."""
+    return _Between(tree, q, (one, other), run)

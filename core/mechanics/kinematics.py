@@ -11,19 +11,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Coupling, Scalars, Tree, follow
+from core.mechanics.tree import Coupling, Link, Scalars, Tree, follow
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.scalar import Scalar, plus, times, total
 from core.spatial.vector import ZERO, Vector3
 
 
+def own_coordinates(link: Link, q: Scalars, run: Runner = inline) -> tuple[Scalar, ...]:
+    """A link's own joint coordinates; those of a following joint computed from its leader's."""
+    return tuple(q[link.q]) if link.coupling is None else (run(follow, link.coupling, q[link.first_q]),)
+
+
 def coordinates(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
-    """Each link's own joint coordinates; those of a following joint computed from its leader's."""
-    return [
-        tuple(q[link.q]) if link.coupling is None else (run(follow, link.coupling, q[link.first_q]),)
-        for link in tree.links
-    ]
+    """Each link's own joint coordinates."""
+    return [own_coordinates(link, q, run) for link in tree.links]
 
 
 def speeds(tree: Tree, v: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from core.joints.kind import JointLaw
@@ -101,7 +102,7 @@ class Tree:
     nv: int
     gravity: Gravity = field(default_factory=Gravity)
 
-    @property
+    @cached_property
     def coupled(self) -> bool:
         """True if some joint follows another."""
         return any(link.coupling is not None for link in self.links)

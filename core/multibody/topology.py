@@ -11,6 +11,7 @@ is free in space: it hangs on the world by an implicit free joint that carries t
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,13 +147,13 @@ def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
     stated = {joint.name for joint in topology.model.joints if joint.rest}
     loops = topology.loops
     chosen = {joint.name for joint in topology.model.joints if joint.cut != "auto"}
+    uses = Counter(name for loop in loops for name in loop.joints)
     found = set()
     for loop in loops:
-        others = [name for each in loops if each is not loop for name in each.joints]
         free = [
             name
             for name in loop.joints[:-1]
-            if rank[name][0] == rank[loop.cut][0] and name not in {*stated, *chosen, *others}
+            if rank[name][0] == rank[loop.cut][0] and uses[name] == 1 and name not in stated and name not in chosen
         ]
         if free and rank[loop.cut][0] and loop.cut in stated - chosen:
             found.add(free[-1])

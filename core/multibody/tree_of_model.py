@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, near_misses
@@ -39,10 +40,13 @@ class Machine:
 
     def member(self, name: str) -> Joint:
         """A joint by name. Raises ModelError."""
-        for joint in self.members:
-            if joint.name == name:
-                return joint
-        raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, [j.name for j in self.members]))
+        if name not in self._by_name:
+            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, list(self._by_name)))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in self.members}
 
 
 class Offsets(NamedTuple):

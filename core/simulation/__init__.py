@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from core.simulation.methods.method_table import METHODS, Method
     from core.simulation.run.run import Run, Statistics
     from core.simulation.setup import Settings
-    from core.simulation.simulator import simulate, warm_up, warm_up_loops
+    from core.simulation.simulator import simulate
 
-__all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate", "warm_up", "warm_up_loops"]
+__all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate"]
 
 __getattr__ = later.names(
     __name__,
@@ -18,6 +18,6 @@ __getattr__ = later.names(
         "methods.method_table": ("METHODS", "Method"),
         "run.run": ("Run", "Statistics"),
         "setup": ("Settings",),
-        "simulator": ("simulate", "warm_up", "warm_up_loops"),
+        "simulator": ("simulate",),
     },
 )

@@ -13,7 +13,7 @@ import numpy as np
 from core.constraints.redundant_drivers import contradiction, contradiction_error, drivers_repeat
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
-from core.model import Body, Joint, Model
+from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
 from core.simulation.driver_jumps import refuse_jumps
@@ -281,12 +281,14 @@ class Job:
         mech, state, place = self.mech, self.state, int(self.state.addresses[SELF])
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
         state.counts[BUDGET] = min(self.budget, STEPS)
-        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(place, out)
+        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(place, out.ctypes.data, count)
         out = out[: int(state.counts[SAMPLE]) - first]
         times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         with self.equations.released():
-            bad = sampled_accelerations(self.equations.system.place, times, out, a, self.equations.u, tau)
+            arrays = (times, out, a, self.equations.u, tau)
+            places = [array.ctypes.data for array in arrays]
+            bad = sampled_accelerations(self.equations.system.place, len(times), *places)
         slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
         if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
@@ -465,23 +467,3 @@ class Job:
             except KinetostatError as error:
                 return str(error)
         return "Look at the joint forces, the masses and the step; the run keeps all states until then."
-
-
-def warm_up(methods: Sequence[str] = (AUTOMATIC, "rk4")) -> None:
-    """Make the machine code of integrators, or read it from the cache: the first run then starts at once.
-
-    Half a second, once on a new machine some ten seconds; for a thread beside the window.
-    """
-    bob = Body(name="bob", mass=1.0, center_of_mass=(1.0, 0.0, 0.0))
-    pendulum = Model(name="warm up", bodies=(bob,), joints=(Joint(name="pin", parent="world", child="bob"),))
-    for method in methods:
-        simulate(pendulum, 1e-3, method=method)
-
-
-def warm_up_loops() -> None:
-    """The same for machines with loops: their equations have entries of their own."""
-    from core.simulation.equations import entry_points as entries
-    from core.simulation.stepping.compilation import address
-
-    for entry in (entries.full_derivative, entries.full_project, entries.reduced_derivative, entries.reduced_project):
-        address(entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -85,6 +85,7 @@ class _Judge:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.chain = robot, robot.chain
         self.mech = Mechanism(robot.chain.model)
+        self._links = lru_cache(maxsize=2 * STATES)(self._links_in_numbers)  # of all links the same states are drawn
         self.at_q = [v.q for v in self.chain.variables]
         self.at_v = [v.v for v in self.chain.variables]
 
@@ -206,8 +207,12 @@ class _Judge:
 
     def _link(self, i: int, p: Array) -> tuple[Link, Numbers]:
         """Moved link i in numbers."""
-        numbers = self._numbers(p)
-        return machine_of(self.chain.topology, numbers).tree.links[self.chain.links[i - 1]], numbers
+        links, numbers = self._links(tuple(p.tolist()))
+        return links[self.chain.links[i - 1]], numbers
+
+    def _links_in_numbers(self, p: tuple[float, ...]) -> tuple[Sequence[Link], Numbers]:
+        numbers = self._numbers(np.array(p))
+        return machine_of(self.chain.topology, numbers).tree.links, numbers
 
     def _bodies(self, i: int, numbers: Numbers) -> list[tuple[str, Any]]:
         """Bodies of moved link i, each with its inertia in its own frame."""

@@ -75,13 +75,23 @@ def acting(
     return loads if loads.acts else None
 
 
-def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """M, row by row."""
-    algorithm = by_screws if context.long and not context.tree.coupled else crba
+def _masses(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
+    algorithm = crba if context.tree.coupled or not context.deep else by_screws
     M = algorithm(context.tree, x["q"], run)
     if context.elements.added_inertia:
         add_inertia(M, context.elements.added_inertia, KinematicState(context.tree, x["q"], None, run))
-    return [entry for row in M for entry in row]
+    return M
+
+
+def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """M, row by row."""
+    return [entry for row in _masses(context, x, run) for entry in row]
+
+
+def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Entries of M on and below its diagonal that may differ from zero."""
+    M = _masses(context, x, run)
+    return [M[i][j] for i, j in zip(*context.mass_pattern, strict=True)]
 
 
 def inverse(

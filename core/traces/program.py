@@ -26,8 +26,12 @@ from core.multibody.topology import Topology, topology_of
 from core.traces.long_machines import Freedoms, freedoms
 from core.traces.tracer import Trace, Tracer
 
-_KEPT = 16
+KEPT = 16
+"""Structures whose code is kept when no machine has them any more."""
 _programs: OrderedDict[Any, Program] = OrderedDict()
+"""Those used last, which are kept though no mechanism may have them any more."""
+_in_use: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
+"""Those that some mechanism has."""
 _lock = threading.Lock()
 
 
@@ -154,13 +158,13 @@ def program_of(model: Model) -> Program:
     """The program of a model: one that is there already if only values, limits or looks differ."""
     key = structure(model)
     with _lock:
-        found = _programs.get(key)
+        found = _programs.get(key) or _in_use.get(key)
         if found is None:
-            found = _programs[key] = Program(topology_of(model))
-            while len(_programs) > _KEPT:
-                _programs.popitem(last=False)
-        else:
-            _programs.move_to_end(key)
+            found = _in_use[key] = Program(topology_of(model))
+        _programs[key] = found
+        _programs.move_to_end(key)
+        while len(_programs) > KEPT:
+            _programs.popitem(last=False)
         return found
 
 
@@ -197,3 +201,4 @@ def forget() -> None:
     """Drop all shared programs (mechanisms in use keep theirs)."""
     with _lock:
         _programs.clear()
+        _in_use.clear()

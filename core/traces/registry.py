@@ -85,6 +85,7 @@ FUNCTIONS: dict[str, Traced] = {
     "joint_measure": Traced("qvu", _joint_measure, _of("kinematics.joint_measure")),
     # masses and forces; ideal: without passive joint forces; regularised: friction as runs take it
     "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), _of("dynamics.mass_matrix")),
+    "mass_entries": Traced("q", lambda c, _: (len(c.mass_pattern.rows),), _of("dynamics.mass_entries")),
     "inverse_dynamics": Traced("qvu", _speeds, _of("dynamics.inverse"), loaded=True),
     "inverse_dynamics_ideal": Traced("qvu", _speeds, partial(_of("dynamics.inverse"), resist=False)),
     "forward_dynamics": Traced("qvu", _speeds, _of("dynamics.forward"), loaded=True, checked=True),
@@ -115,15 +116,15 @@ FUNCTIONS: dict[str, Traced] = {
         "qvxt", lambda c, _: (_at_junctions(c), 1 + _at_junctions(c)), _of("junctions.at_rest"), whole=True
     ),
     # what holds
-    "constraint_residual": Traced("qt", _rows, _of("constraint_equations.constraint_residual"), whole=True),
+    "constraint_residual": Traced("qt", _rows, _of("constraint_equations.constraint_residual")),
     "constraint_jacobian": Traced(
-        "q",
-        lambda c, _: (len(c.constraints.rows), c.tree.nv),
-        _of("constraint_equations.constraint_jacobian"),
-        whole=True,
+        "q", lambda c, _: (len(c.constraints.rows), c.tree.nv), _of("constraint_equations.constraint_jacobian")
     ),
-    "constraint_bias": Traced("qvt", _rows, _of("constraint_equations.constraint_bias"), whole=True),
-    "constraint_time": Traced("t", _rows, _of("constraint_equations.constraint_time"), whole=True),
+    "constraint_entries": Traced(
+        "q", lambda c, _: (len(c.row_expressions.pattern.rows),), _of("constraint_equations.constraint_entries")
+    ),
+    "constraint_bias": Traced("qvt", _rows, _of("constraint_equations.constraint_bias")),
+    "constraint_time": Traced("t", _rows, _of("constraint_equations.constraint_time")),
     "constraint_motion": Traced(
         "q",
         lambda c, _: (sum(rows.stop - rows.start for *_, rows in c.constraints.sides()), 6),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from core.codegen.graph_symbols import symbols
 from core.elements.constraint_reader import ConstraintReader
@@ -11,14 +14,22 @@ from core.elements.forces import FORCES
 from core.elements.forces.force_element import numbers_shown
 from core.elements.time_argument import Clock, clock_of
 from core.elements.turn_counters import called_by_forces
+from core.mechanics.crba import moved_together
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Machine, machine_of
+from core.spatial.scalar import vanish
+
+if TYPE_CHECKING:
+    from core.traces.row_expressions import Pattern, RowExpressions
 
 LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
+SHALLOW = 6
+"""Mean number of links from the world to one of them up to which forces of inertia are carried from link to link."""
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 
@@ -66,6 +77,13 @@ class TraceContext:
         """Cut joints, constraints and drivers."""
         return ConstraintReader(self.elements, self.clock)
 
+    @cached_property
+    def row_expressions(self) -> RowExpressions:
+        """What holds, as expressions."""
+        from core.traces.row_expressions import RowExpressions
+
+        return RowExpressions(self.tree, self.constraints.table, self.p, self.clock.size, self.long)
+
     @property
     def nx(self) -> int:
         """Number of states of force elements."""
@@ -95,6 +113,28 @@ class TraceContext:
         nv = self.tree.nv
         rows = len(self.constraints.rows)
         return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
+
+    @cached_property
+    def mass_pattern(self) -> Pattern:
+        """Of M on and below its diagonal, in the order of "mass_entries"."""
+        from core.traces.row_expressions import Pattern
+
+        found = moved_together(self.tree)
+        if self.elements.added_inertia:
+            kinematics = KinematicState(self.tree, symbols("q", self.tree.nq))
+            for mass in self.elements.added_inertia:
+                moving = [k for k, column in enumerate(mass.columns(kinematics)) if not vanish(column)]
+                found.update((i, j) for i in moving for j in moving if j <= i)
+        ordered = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+        return Pattern(ordered[:, 0], ordered[:, 1])
+
+    @cached_property
+    def deep(self) -> bool:
+        """True if most links of a long machine have many others before them."""
+        depths = [0]
+        for link in self.tree.links:
+            depths.append(depths[link.parent + 1] + 1)
+        return self.long and sum(depths) > SHALLOW * len(depths)
 
     @property
     def long(self) -> bool:

@@ -11,7 +11,6 @@ from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.runs.integrator_code import integrators
 from app.viewport.surface import prepare_surface
 from viz.camera import View
 from viz.scene import quality
@@ -286,7 +285,6 @@ def shared_bench(qapp, tmp_path_factory):
     bench = new_bench(tmp_path_factory.mktemp("settings") / "settings.ini")
     yield bench
     end(bench)
-    integrators().wait(lambda: False)
     assert pump(lambda: threading.active_count() <= threads + COMPILERS), threading.enumerate()
 
 

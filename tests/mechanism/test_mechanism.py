@@ -1,8 +1,10 @@
 """What a script or the window sees of a Mechanism: names, arrays, parameters, messages, code."""
 
 import dataclasses
+import gc
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -94,6 +96,19 @@ def test_parameters_are_arguments():
     np.testing.assert_allclose(many[:, 0], -1.5 * 9.81 / lengths * np.sin(0.5))
     with pytest.raises(ModelError, match="no independent parameter 'half'"):
         mech.forward_dynamics(q, zero, zero, p={"half": 1.0})
+
+
+def test_code_is_shared_as_long_as_a_mechanism_has_it():
+    """However many other machines were made since; what no mechanism has any more is kept for the last few only."""
+    mech = Mechanism(pendulum())
+    left = weakref.ref(Mechanism(change(pendulum(), "bodies", "rod", mass=2.5)).compiled.program)
+    for k in range(program._KEPT + 1):
+        Mechanism(change(pendulum(), "bodies", "rod", mass=3.0 + k))
+    assert Mechanism(pendulum()).compiled.program is mech.compiled.program
+    gc.collect()
+    assert left() is None
+    program.forget()
+    assert Mechanism(pendulum()).compiled.program is not mech.compiled.program
 
 
 def test_code_is_shared_where_only_values_limits_and_looks_differ():

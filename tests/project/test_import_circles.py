@@ -37,17 +37,22 @@ def modules():
     return found
 
 
-def imports(tree, known, types):
-    """Modules that a file imports anywhere, also for types alone if `types`."""
-    if not types and isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.unparse(tree.test):
-        return set().union(*(imports(node, known, types) for node in tree.orelse), set())
-    found = set()
-    if isinstance(tree, ast.ImportFrom) and tree.module:
-        names = (f"{tree.module}.{alias.name}" for alias in tree.names)
-        found = {name if name in known else tree.module for name in names} & known.keys()
-    elif isinstance(tree, ast.Import):
-        found = {alias.name for alias in tree.names} & known.keys()
-    return found.union(*(imports(node, known, types) for node in ast.iter_child_nodes(tree)), set())
+def imports(tree, known):
+    """(module, whether for types alone) of all that a file imports anywhere."""
+    waiting = [(tree, False)]
+    while waiting:
+        node, types = waiting.pop()
+        names = ()
+        if isinstance(node, ast.ImportFrom) and node.module:
+            whole = (f"{node.module}.{alias.name}" for alias in node.names)
+            names = (name if name in known else node.module for name in whole)
+        elif isinstance(node, ast.Import):
+            names = (alias.name for alias in node.names)
+        yield from ((name, types) for name in names if name in known)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += [(each, True) for each in node.body] + [(each, types) for each in node.orelse]
+        elif not isinstance(node, ast.expr):
+            waiting += [(each, types) for each in ast.iter_child_nodes(node)]
 
 
 def circle(graph):
@@ -69,10 +74,17 @@ def circle(graph):
 
 
 @cache
-def whole_graph(types=False):
+def all_imports():
     known = modules()
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in known.items()}
-    return {name: imports(tree, known, types) - {name} for name, tree in trees.items()}
+    return {name: set(imports(ast.parse(path.read_text(encoding="utf-8")), known)) for name, path in known.items()}
+
+
+def whole_graph(types=False):
+    """File → files it imports, also for types alone if `types`."""
+    return {
+        name: {other for other, for_types in found if types or not for_types} - {name}
+        for name, found in all_imports().items()
+    }
 
 
 def graph_of(exceptions):

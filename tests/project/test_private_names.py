@@ -12,8 +12,7 @@ OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 FOREIGN = {
     "core/files/xacro/library.py": {"_global_symbols", "_eval_env", "_eval_optenv"},
     "core/files/xacro/process.py": {"_eval_find", "_exit"},
-    "core/simulation/stepping/compilation.py": {"_cache", "_getvalue"},
-    "core/simulation/stepping/loop_cache.py": {"_index_key", "_rebuild", "_reduce"},
+    "core/simulation/machine_code/compiler.py": {"_getvalue"},
 }
 """Private members of other libraries (xacro, Numba, `os._exit`) for which they offer no public one."""
 

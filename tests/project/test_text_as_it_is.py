@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,21 @@ OWN_WORDS = {
 """Files of `app` in which the program's own words have markup."""
 
 
-def calls(*rooms: str) -> Iterator[tuple[str, str, ast.Call]]:
-    """(place, name called, call) of every call in some rooms."""
-    for room in rooms:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call):
-                    yield f"{path.relative_to(ROOT)}:{node.lineno}", called(node), node
+@cache
+def nodes(room: str) -> tuple[list[tuple[str, str, ast.Call]], list[tuple[str, ast.ClassDef]]]:
+    """(place, name called, call) of every call in a room; (file, class) of every class."""
+    calls_, classes = [], []
+    for path in sorted((ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                calls_.append((f"{path.relative_to(ROOT)}:{node.lineno}", called(node), node))
+            elif isinstance(node, ast.ClassDef):
+                classes.append((path.name, node))
+    return calls_, classes
+
+
+def calls(room: str) -> list[tuple[str, str, ast.Call]]:
+    return nodes(room)[0]
 
 
 def called(node: ast.AST) -> str:
@@ -67,13 +76,8 @@ def test_tool_tips_are_made_by_as_tip():
 
 def test_labels_are_ours():
     assert not [place for place, name, _ in calls("app") if name == "QLabel"]
-    bases = [
-        path.name
-        for path in (ROOT / "app").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef) and "QLabel" in map(ast.unparse, node.bases)
-    ]
-    assert set(bases) == {"label.py"}
+    labels = {file for file, kind in nodes("app")[1] if "QLabel" in map(ast.unparse, kind.bases)}
+    assert labels == {"label.py"}
 
 
 @pytest.mark.parametrize(

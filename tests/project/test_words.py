@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,37 +27,33 @@ def sources() -> list[Path]:
     return [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
 
-def names_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """What a file defines or binds, with its line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name, node.lineno
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id, node.lineno
-        elif isinstance(node, ast.arg):
-            yield node.arg, node.lineno
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).rpartition(".")[2], node.lineno
+@cache
+def names() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(place, name) of what files define or bind, and of the members they ask for."""
+    bound, asked = [], []
+    for path in sources():
+        file = path.relative_to(ROOT)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                bound.append((f"{file}:{node.lineno}", node.name))
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                bound.append((f"{file}:{node.lineno}", node.id))
+            elif isinstance(node, ast.arg):
+                bound.append((f"{file}:{node.lineno}", node.arg))
+            elif isinstance(node, ast.alias):
+                bound.append((f"{file}:{node.lineno}", (node.asname or node.name).rpartition(".")[2]))
+            elif isinstance(node, ast.Attribute):
+                asked.append((f"{file}:{node.lineno}", node.attr))
+    return bound, asked
 
 
 def test_no_old_word_is_a_name():
-    found = [
-        f"{path.relative_to(ROOT)}:{line} {name}"
-        for path in sources()
-        for name, line in names_of(ast.parse(path.read_text(encoding="utf-8")))
-        if name in OLD_NAMES
-    ]
+    found = [f"{place} {name}" for place, name in names()[0] if name in OLD_NAMES]
     assert not found, "docs/notation.md has a word for each of these:\n" + "\n".join(found)
 
 
 def test_no_old_member_is_asked_for():
-    found = [
-        f"{path.relative_to(ROOT)}:{node.lineno} .{node.attr}"
-        for path in sources()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in OLD_ATTRIBUTES
-    ]
-    assert not found
+    assert not [f"{place} .{name}" for place, name in names()[1] if name in OLD_ATTRIBUTES]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from core.spatial.scalar import Scalar
 class CutJoint(KinematicConstraint):
     """A joint that has no coordinates, since the tree is cut at it."""
 
+    relative = True
     law: Any
     side: Side
     rows: tuple[Row, ...]

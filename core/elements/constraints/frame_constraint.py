@@ -40,6 +40,7 @@ class FrameConstraint(ConstraintElement):
     """What its elements set, each with unit, default and help."""
     components: ClassVar[tuple[str, ...]] = ("",)
     """A word for each scalar of `value`, or an empty one for a single scalar."""
+    relative = True
     side: Side
     given: Any
     """Its numbers."""

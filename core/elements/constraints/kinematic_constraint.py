@@ -78,6 +78,8 @@ class KinematicConstraint(ABC):
     rows: tuple[Row, ...]
     turns: bool = False
     """True if s is an angle known up to whole turns."""
+    relative: bool = False
+    """True if s is known from how the two frames of its side stand to each other: what moves both changes nothing."""
 
     @property
     @abstractmethod

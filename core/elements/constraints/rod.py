@@ -16,6 +16,7 @@ class Rod(ConstraintElement):
     """(|p|² − L²)/(2 L): smooth everywhere, and to first order the gap in m."""
 
     name = "rod"
+    relative = True
     side: Side
     length: Scalar
     rows: tuple[Row, ...]

@@ -10,25 +10,25 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from core.closed_forms.closed_forms import closed_forms_of
-from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
+from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
-from core.simulation.stepping.compilation import address
 from core.traces.compiled import Compiled
-from core.traces.native_entry import Entry, absent, single
+from core.traces.native_entry import ABSENT, Entry, absent, single
 
 if TYPE_CHECKING:
+    from core.simulation.equations.elimination_places import Elimination
     from core.traces.tracer import Tracer
 
 ORDER = (
     "torque",
     "rate",
     "forward_dynamics_regularised",
-    "mass_matrix",
+    "mass_entries",
     "bias_regularised",
     "constraint_residual",
-    "constraint_jacobian",
+    "constraint_entries",
     "constraint_bias",
     "reduced",
     "states",
@@ -82,12 +82,12 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     slopes = slopes and not program.tracer.long and compiled.nv > 0
     return {
         "rate": bool(compiled.coordinates.quaternions),
-        "mass_matrix": matrix or slopes,
+        "mass_entries": matrix or slopes,
         "slopes": slopes,
         "forward_dynamics_regularised": not matrix,
         "bias_regularised": matrix,
         "constraint_residual": rows,
-        "constraint_jacobian": rows,
+        "constraint_entries": rows,
         "constraint_bias": rows,
         "states": compiled.nx > 0,
         "constraint_time": program.timed_constraints,
@@ -113,11 +113,6 @@ class CompiledEquations:
         events: bool = False,
     ) -> None:
         compiled = mech.compiled
-        if compiled.by_mass_matrix and compiled.program.tracer.very_long:
-            raise SimulationError(
-                "The machine has loops or couplings, and too many speeds to simulate them.",
-                remedy="Cut it into smaller machines.",
-            )
         wanted = _wanted(compiled, slopes)
         self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
@@ -136,14 +131,15 @@ class CompiledEquations:
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
         self.entries["reduced"], independent, kept = _reduced(compiled, p, y if closed_forms else None)
-        self._arrange(compiled, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
+        self._arrange(compiled, p, y, np.zeros(mech.nv) if constant is None else constant, independent, kept)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, compiled: Compiled, p: Array, u: Array, independent: int, kept: list[int]) -> None:
+    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
         """One memory for all entries, and the addresses of what works on it."""
+        from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import room_for
-        from core.simulation.equations.system import System, stored
+        from core.simulation.equations.system import System
 
         program = compiled.program
         rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
@@ -158,33 +154,38 @@ class CompiledEquations:
         memory = np.concatenate([each.memory for each in chosen])
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
-        self.system, self._stored = stored(
-            System(
-                0,
-                derivative,
-                full,
-                full_project,
-                compiled.nq,
-                compiled.nv,
-                rows,
-                compiled.by_mass_matrix,
-                np.array(compiled.coordinates.quaternions, dtype=np.int64),
-                u,
-                entries,
-                memory,
-                np.zeros(room_for(compiled.nq, compiled.nv, rows)),
-                np.zeros(max(rows, 1), dtype=np.int64),
-                independent,
-                np.array(kept, dtype=np.int64),
-                compiled.nx,
-                program.levels,
-                np.zeros(program.tracer.clock.size),
-                np.zeros(2 * compiled.nx),
-                np.full(1 + independent**2, np.nan),
-                self.modes,
-                *compiled.splines(p)[:3],
-            )
+        sparse = self.entries["mass_entries"].record[0] != ABSENT
+        factors = elimination_places.factors_of(
+            eliminated(compiled, p, y[: compiled.nq]) if sparse else elimination_places.NOTHING
         )
+        points, times, cubics = compiled.splines(p)[:3]
+        self.system = System(
+            derivative=derivative,
+            full=full,
+            full_project=full_project,
+            nq=compiled.nq,
+            nv=compiled.nv,
+            rows=rows,
+            by_matrix=compiled.by_mass_matrix,
+            quaternions=np.array(compiled.coordinates.quaternions, dtype=np.int64),
+            u=u,
+            entries=entries,
+            memory=memory,
+            room=np.zeros(room_for(compiled.nq, compiled.nv, rows)),
+            sparse=factors.place,
+            independent=independent,
+            kept=np.array(kept, dtype=np.int64),
+            nx=compiled.nx,
+            levels=program.levels,
+            now=np.zeros(program.tracer.clock.size),
+            own=np.zeros(2 * compiled.nx),
+            last=np.full(1 + independent**2, np.nan),
+            modes=self.modes,
+            points=points,
+            times=times,
+            cubics=cubics,
+        )
+        self._factors = factors
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
             if self.entries[name].record[0] and self.indicators > self.modes:
@@ -214,15 +215,31 @@ class CompiledEquations:
         self.system.last[0] = np.nan
 
 
+_eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()
+
+
+def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
+    """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
+    from core.simulation.equations.elimination_places import elimination_of
+
+    context, groups = compiled.program.tracer, [(row.collection, row.element) for row in compiled.rows]
+    supported = bool(groups) and may_be_singular(compiled, p, q)
+    known = _eliminations.setdefault(context, {})
+    if supported not in known:
+        rows = context.row_expressions.pattern
+        known[supported] = elimination_of(context.mass_pattern, rows, groups, compiled.nv, supported)
+    return known[supported]
+
+
 def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
     """Of the entries: derivative, derivative without closed forms, projection, projection without them."""
     from core.simulation.equations import entry_points as entries
 
     if not compiled.by_mass_matrix:
-        derivative, project = address(entries.tree_derivative), address(entries.free_project)
+        derivative, project = entries.tree_derivative.address, entries.free_project.address
         return derivative, derivative, project, project
-    full = address(entries.full_derivative)
-    held = address(entries.full_project if compiled.constrained else entries.free_project)
+    full = entries.full_derivative.address
+    held = (entries.full_project if compiled.constrained else entries.free_project).address
     if independent == 0:
         return full, full, held, held
-    return address(entries.reduced_derivative), full, address(entries.reduced_project), held
+    return entries.reduced_derivative.address, full, entries.reduced_project.address, held

@@ -1,15 +1,15 @@
 """Machines with loops, constraints and drivers: accelerations, and states brought back onto the manifold.
 
-The equations of `core.constraints.multipliers` in machine code. With M = L Lᵀ and w = Lᵀ v the constraints read Y w =
-b, Y = G L⁻ᵀ. The rows of Y are made orthonormal one after another, the largest remainder first (QR of Yᵀ with column
-pivoting, Golub and Van Loan 5.4.2, by modified Gram–Schmidt), so that redundant rows of G drop out, and the change of w
-that meets the constraints is the least one: in the metric of M, as Gauss's principle wants it (Featherstone, RBDA 8.5).
-Where bodies without mass make M singular, M + ρ Gᵀ G takes its place: with G a given, both have the same accelerations.
+The equations of `core.constraints.multipliers` in machine code. With M = Lᵀ L and w = L v the constraints read Y w = b,
+Y = G L⁻¹. Rows of Y that others do not make redundant are found by QR of Yᵀ (`core.simulation.equations.sparse_rows`),
+and the change of w that meets the constraints is the least one: in the metric of M, as Gauss's principle wants it
+(Featherstone, RBDA 8.5). Where bodies without mass make M singular, M + ρ Gᵀ G takes its place: with G a given, both
+have the same accelerations.
 
 Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
-1. L of M (`factor_mass`), and w = L⁻¹ (u − h), which is Lᵀ a of the machine without constraints.
-2. Orthonormal rows of Y = G L⁻ᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`).
-3. a = L⁻ᵀ w. The multipliers are needed nowhere.
+1. L of M (`factor_mass`), and w = L⁻ᵀ (u − h), which is L a of the machine without constraints.
+2. Q and R of Yᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`).
+3. a = L⁻¹ w. The multipliers are needed nowhere.
 Next to poses where rows become dependent that are not so elsewhere (two branches meet: a parallelogram in line), the
 last row is little but rounding. Where the motion is regular there, accelerations are taken from a little before and
 behind (`across`), and projection leaves what that row would hold as it was integrated.
@@ -27,7 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, NEGLIGIBLE_PIVOT, OPEN_GAP, SINGULAR_SINE
+from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
+from core.simulation.equations.elimination_places import load_sparse
+from core.simulation.equations.sparse_masses import factorise, gather, multiply, solve, solve_transposed, support
+from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, hold_rows
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
@@ -52,15 +55,15 @@ from core.simulation.equations.system import (
     result,
     tick,
 )
-from core.simulation.stepping.compilation import address_of, inserted, native, scratch, view
+from core.simulation.machine_code.language import address_of, inserted, native, scratch, view
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
 """Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
 branch."""
 VECTORS = 4
-"""Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows) and the
-largest square that each row has had (rows,) follow, then what stands at its end."""
+"""Vectors of `System.room`, of max(nq, nv, rows) each; the square of each row, the largest that it has had, and what
+stands at the end follow."""
 WEIGHT, LARGEST_RANK, CROSSING, LEAST_SINE = -1, -2, -3, -4
 """The end of `System.room`: ρ; the largest rank that was met; 1 while the pose is crossed where rows become dependent
 (`across`); square of the least part of an independent row that those before it leave, as a part of its largest size."""
@@ -68,7 +71,7 @@ WEIGHT, LARGEST_RANK, CROSSING, LEAST_SINE = -1, -2, -3, -4
 
 def room_for(nq: int, nv: int, rows: int) -> int:
     """Numbers that `System.room` must hold."""
-    return VECTORS * max(nq, nv, rows, 1) + rows * rows + rows + 4
+    return VECTORS * max(nq, nv, rows, 1) + 2 * rows + 4
 
 
 @native
@@ -91,171 +94,75 @@ def vector(place: int, index: int) -> Any:
 
 
 @native
-def cholesky(A: Any, n: int) -> Any:
-    """Lower factor in place of A (n n,), row by row, with reciprocals of its diagonal (divisions take longest); false
-    if A is not positive definite."""
-    for j in range(n):
-        d = A[j * n + j]
-        least = NEGLIGIBLE_PIVOT * d
-        for k in range(j):
-            d -= A[j * n + k] * A[j * n + k]
-        if not d > least:
-            return False
-        d = 1.0 / np.sqrt(d)
-        A[j * n + j] = d
-        for i in range(j + 1, n):
-            x = A[i * n + j]
-            for k in range(j):
-                x -= A[i * n + k] * A[j * n + k]
-            A[i * n + j] = x * d
-    return True
-
-
-@native
-def forward_substitute(L: Any, x: Any, n: int) -> None:
-    """x ← L⁻¹ x."""
-    for i in range(n):
-        total = x[i]
-        for k in range(i):
-            total -= L[i * n + k] * x[k]
-        x[i] = total * L[i * n + i]
-
-
-@native
-def back_substitute(L: Any, x: Any, n: int) -> None:
-    """x ← L⁻ᵀ x."""
-    for i in range(n - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, n):
-            total -= L[k * n + i] * x[k]
-        x[i] = total * L[i * n + i]
-
-
-@native
-def by_transpose(L: Any, x: Any, n: int) -> None:
-    """x ← Lᵀ x."""
-    for i in range(n):
-        total = x[i] / L[i * n + i]
-        for k in range(i + 1, n):
-            total += L[k * n + i] * x[k]
-        x[i] = total
-
-
-@native
 def factor_mass(place: int, q: Any) -> Any:
-    """L of M at q, in the memory of M; false if M is not positive definite, and the constraints do not make up."""
+    """L of M at q; false if M is not positive definite, and the constraints do not make up."""
     s = load_system(place)
     put(place, MASS, FIRST, q)
     evaluate(place, MASS)
     s.room[WEIGHT] = 0.0
-    return cholesky(result(place, MASS, s.nv * s.nv), s.nv) or (s.rows > 0 and factor_supported(place, q))
+    sparse = load_sparse(s.sparse)
+    M, diagonal = result(place, MASS, len(sparse.masses)), vector(place, 3)
+    for i in range(s.nv):
+        diagonal[i] = M[sparse.diagonal[i]]
+    gather(s.sparse, M)
+    return factorise(s.sparse, diagonal) or (sparse.supported == 1 and factor_supported(place, q))
 
 
 @native
 def factor_supported(place: int, q: Any) -> Any:
-    """L of M + ρ Gᵀ G, in the memory of M."""
+    """L of M + ρ Gᵀ G."""
     s = load_system(place)
-    n, m = s.nv, s.rows
-    put(place, MASS, FIRST, q)
-    evaluate(place, MASS)
     put(place, JACOBIAN, FIRST, q)
     evaluate(place, JACOBIAN)
-    M, G = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
+    sparse = load_sparse(s.sparse)
+    M, G, diagonal = (
+        result(place, MASS, len(sparse.masses)),
+        result(place, JACOBIAN, len(sparse.columns)),
+        vector(place, 3),
+    )
     largest, held = 0.0, 0.0
-    for i in range(n):
-        largest = max(largest, M[i * n + i])
-    for i in range(m * n):
+    for i in range(s.nv):
+        largest = max(largest, diagonal[i])
+    for i in range(len(G)):
         held = max(held, G[i] * G[i])
     if not held > 0.0:
         return False
     # ρ makes both parts equally large
     weight = (largest if largest > 0.0 else 1.0) / held
     s.room[WEIGHT] = weight
-    for i in range(n):
-        for k in range(n):
-            for r in range(m):
-                M[i * n + k] += weight * G[r * n + i] * G[r * n + k]
-    return cholesky(M, n)
+    gather(s.sparse, M)
+    support(s.sparse, weight, G)
+    for i in range(s.nv):
+        diagonal[i] = sparse.factor[sparse.lines[i] + sparse.depths[i]]
+    return factorise(s.sparse, diagonal)
 
 
 @native
 def factor_rows(place: int, q: Any) -> Any:
-    """Orthonormal rows of Y at q in the memory of G, their coefficients in the room; the rank. Needs the factor of M.
-
-    Row order[j] of Y is Σ_{k ≤ j} coefficient(k, order[j]) · row order[k] of the result.
-    """
+    """Q and R of Yᵀ at q; the rank. Needs the factor of M."""
     s = load_system(place)
-    n, m = s.nv, s.rows
     put(place, JACOBIAN, FIRST, q)
     evaluate(place, JACOBIAN)
-    L, Y = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
-    R = s.room[VECTORS * max(s.nq, n, m) :]
+    squares = s.room[VECTORS * vector_size(place) :]
+    sizes = squares[s.rows :]
+    fill(s.sparse, result(place, JACOBIAN, len(load_sparse(s.sparse).columns)), squares)
     largest = 0.0
-    for i in range(m):
-        s.order[i] = i
-        square = 0.0
-        row = Y[i * n : i * n + n]
-        forward_substitute(L, row, n)
-        for k in range(n):
-            square += row[k] * row[k]
-        largest = max(largest, square)
-        R[m * m + i] = max(R[m * m + i], square)
-    # Gram–Schmidt, the largest remainder first; rows behind the rank are redundant
-    singular, s.room[LEAST_SINE] = s.room[CROSSING] * SINGULAR_SINE**2, 1.0
-    for j in range(m):
-        best, pivot = -1.0, j
-        for i in range(j, m):
-            square = 0.0
-            for k in range(s.order[i] * n, s.order[i] * n + n):
-                square += Y[k] * Y[k]
-            if square > best:
-                best, pivot = square, i
-        whole = R[m * m + s.order[pivot]]
-        if not best > INDEPENDENT_ROW * largest or best < singular * whole:
-            return j
-        s.room[LEAST_SINE] = min(s.room[LEAST_SINE], best / whole)
-        s.order[j], s.order[pivot] = s.order[pivot], s.order[j]
-        chosen = s.order[j] * n
-        length = np.sqrt(best)
-        R[j * m + s.order[j]] = length
-        turned = 1.0 / length
-        for k in range(n):
-            Y[chosen + k] *= turned
-        for i in range(j + 1, m):
-            other, part = s.order[i] * n, 0.0
-            for k in range(n):
-                part += Y[chosen + k] * Y[other + k]
-            R[j * m + s.order[i]] = part
-            for k in range(n):
-                Y[other + k] -= part * Y[chosen + k]
-    return m
+    for i in range(s.rows):
+        if s.levels[i] <= HELD_LEVELS:
+            largest = max(largest, squares[i])
+        sizes[i] = max(sizes[i], squares[i])
+    # what is not positive is no remainder
+    part = s.room[CROSSING] * SINGULAR_SINE**2
+    rank, s.room[LEAST_SINE] = factor(s.sparse, s.levels, INDEPENDENT_ROW * largest, part, sizes)
+    return rank
 
 
 @native
-def meet(place: int, rank: int, wanted: Any, w: Any, stage: int) -> None:
+def meet(place: int, wanted: Any, w: Any, stage: int) -> None:
     """The least change of w (nv,) with which Y w = wanted (rows,); rows that do not hold on the level `stage`
     (position, speed, acceleration) keep what they have."""
     s = load_system(place)
-    n, m, before = s.nv, s.rows, vector(place, 3)
-    Y, R = result(place, JACOBIAN, m * n), s.room[VECTORS * max(s.nq, n, m) :]
-    for j in range(rank):
-        row = s.order[j]
-        part = 0.0
-        for k in range(n):
-            part += Y[row * n + k] * w[k]
-        # component of w along the orthonormal row: Σ_k coefficient(k, row) component(k) = wanted
-        target = wanted[row]
-        before[j] = part
-        if s.levels[row] > stage:
-            target = 0.0
-            for k in range(j + 1):
-                target += R[k * m + row] * before[k]
-        for k in range(j):
-            target -= R[k * m + row] * wanted[s.order[k]]
-        target /= R[j * m + row]
-        wanted[row] = target
-        for k in range(n):
-            w[k] += (target - part) * Y[row * n + k]
+    hold_rows(s.sparse, wanted, w, s.levels, stage)
 
 
 @native
@@ -303,7 +210,7 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         gaps, rank = close(place, point)
         if not gaps < OPEN_GAP or rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < 4.0 * SINGULAR_SINE**2:
             return False
-        remove_normal(place, rank, speed, SECOND, False)
+        remove_normal(place, speed, SECOND, False)
         if solved(place, point, speed, u, own) < 0:
             return False
         weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
@@ -323,11 +230,11 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     put_rest(place, BIAS)
     if not (well and evaluate(place, BIAS)):
         return -1
-    # w = L⁻¹ (u − h), changed as little as the constraints want, then a = L⁻ᵀ w
-    L, h = result(place, MASS, n * n), result(place, BIAS, n)
+    # w = L⁻ᵀ (u − h), changed as little as the constraints want, then a = L⁻¹ w
+    h = result(place, BIAS, n)
     for i in range(n):
         a[i] = u[i] - h[i]
-    forward_substitute(L, a, n)
+    solve_transposed(s.sparse, a)
     if s.rows > 0:
         rank = factor_rows(place, q)
         put(place, DRIFT, FIRST, q)
@@ -337,8 +244,8 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         drift, wanted = result(place, DRIFT, s.rows), vector(place, 0)
         for i in range(s.rows):
             wanted[i] = -drift[i]
-        meet(place, rank, wanted, a, THIRD)
-    back_substitute(L, a, n)
+        meet(place, wanted, a, THIRD)
+    solve(s.sparse, a)
     return rank
 
 
@@ -362,7 +269,6 @@ def close(place: int, q: Any) -> Any:
     """q ← the nearest position at which the loops close, by Newton's method: (gap, rank)."""
     s = load_system(place)
     n, wanted, step, change = s.nv, vector(place, 0), vector(place, 1), vector(place, 2)
-    L = result(place, MASS, n * n)
     if not factor_mass(place, q):
         return np.nan, 0
     rank = factor_rows(place, q)
@@ -375,8 +281,8 @@ def close(place: int, q: Any) -> Any:
         for i in range(n):
             step[i] = 0.0
         # the least δq in the metric of M with G δq = −r
-        meet(place, rank, wanted, step, FIRST)
-        back_substitute(L, step, n)
+        meet(place, wanted, step, FIRST)
+        solve(s.sparse, step)
         rates(place, q, step[:n], change[: s.nq])
         for i in range(s.nq):
             q[i] += change[i]
@@ -386,7 +292,7 @@ def close(place: int, q: Any) -> Any:
 
 
 @native
-def remove_normal(place: int, rank: int, v: Any, stage: int, moving: bool) -> None:
+def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
     """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of drivers, in rows of the level `stage`."""
     s = load_system(place)
     wanted = vector(place, 0)
@@ -398,11 +304,10 @@ def remove_normal(place: int, rank: int, v: Any, stage: int, moving: bool) -> No
         opposite = result(place, MOVING, s.rows)
         for i in range(s.rows):
             wanted[i] = -opposite[i]
-    # w = Lᵀ v, the least change with Y w as wanted, v = L⁻ᵀ w
-    L = result(place, MASS, s.nv * s.nv)
-    by_transpose(L, v, s.nv)
-    meet(place, rank, wanted, v, stage)
-    back_substitute(L, v, s.nv)
+    # w = L v, the least change with Y w as wanted, v = L⁻¹ w
+    multiply(s.sparse, v)
+    meet(place, wanted, v, stage)
+    solve(s.sparse, v)
 
 
 @native
@@ -459,13 +364,13 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     tick(place, t)
     if jumps_branch(place, q, error):
         return DRIFTED
-    largest, rank = close(place, q)
+    largest, _ = close(place, q)
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(place, rank, error[: s.nq], FIRST, False)
-    remove_normal(place, rank, v, SECOND, s.entries[MOVING, KIND] != 0)
+        remove_normal(place, error[: s.nq], FIRST, False)
+    remove_normal(place, v, SECOND, s.entries[MOVING, KIND] != 0)
     if len(error) > 0:
-        remove_normal(place, rank, error[s.nq : s.nq + s.nv], SECOND, False)
+        remove_normal(place, error[s.nq : s.nq + s.nv], SECOND, False)
     settle(place, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN_GAP else DRIFTED

@@ -12,7 +12,8 @@ from core.simulation.equations.reduced import derivative as by_closed_forms
 from core.simulation.equations.reduced import project as project_by_closed_forms
 from core.simulation.equations.system import FINE, NOT_FINITE, UNSUITABLE, load_system, rates
 from core.simulation.equations.unconstrained import by_mass_matrix, by_recursion
-from core.simulation.stepping.compilation import address_of, call_entry, merged, native, scratch, view
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch, view, view_rows
 
 
 @merged
@@ -23,18 +24,21 @@ def length(place: int) -> int:
     return total
 
 
+@entry
 def tree_derivative(place: int, t: float, y: int, out: int) -> int:
     """ẏ into out (n,), of a tree."""
     n = length(place)
     return FINE if by_recursion(place, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
+@entry
 def full_derivative(place: int, t: float, y: int, out: int) -> int:
     """ẏ into out (n,), with the mass matrix and all that holds."""
     n = length(place)
     return FINE if by_mass_matrix(place, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
+@entry
 def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
     """ẏ into out (n,), by closed forms where they apply."""
     n = length(place)
@@ -42,12 +46,14 @@ def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
     return call_entry(load_system(place).full, place, t, y, out) if happened == UNSUITABLE else happened
 
 
+@entry
 def free_project(place: int, t: float, y: int, error: int) -> int:
     """Quaternions at length one, junctions in balance, where nothing is held."""
     project_free(place, t, view(y, length(place)))
     return FINE
 
 
+@entry
 def full_project(place: int, t: float, y: int, error: int) -> int:
     """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
     n = length(place)
@@ -55,6 +61,7 @@ def full_project(place: int, t: float, y: int, error: int) -> int:
     return result
 
 
+@entry
 def reduced_project(place: int, t: float, y: int, error: int) -> int:
     """y onto the manifold, by closed forms where they apply."""
     n = length(place)
@@ -62,6 +69,7 @@ def reduced_project(place: int, t: float, y: int, error: int) -> int:
     return call_entry(load_system(place).full_project, place, t, y, error) if happened == UNSUITABLE else happened
 
 
+@entry
 def impulse_entry(place: int, t: float, y: int, step: int) -> int:
     """v ← v + h a(q, v), then q ← q + h N(q) v; `step` (n + 1,) begins with h, the rest is room."""
     s = load_system(place)
@@ -79,6 +87,7 @@ def impulse_entry(place: int, t: float, y: int, step: int) -> int:
     return FINE
 
 
+@entry
 def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
     """∂f/∂y into out (n n,), row by row, from the traced derivatives."""
     s = load_system(place)
@@ -116,6 +125,7 @@ def differences(place: int, t: float, state: Any, J: Any) -> int:
     return FINE
 
 
+@entry
 def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
     """∂f/∂y into out (n n,), row by row, by differences: for long machines, whose traces are no expressions."""
     n = length(place)
@@ -123,15 +133,23 @@ def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
     return happened
 
 
-@native
-def sampled_accelerations(place: int, times: Any, states: Any, out: Any, u: Any, forces: Any) -> int:
-    """a and τ at every sample, from where u (nv,) stands; the number of samples with a result that is not finite."""
+@entry
+def sampled_accelerations(place: int, count: int, times: int, states: int, out: int, u: int, forces: int) -> int:
+    """a (count, nv) and τ (count, nv) at every sample, from where u (nv,) stands; the number of samples with a result
+    that is not finite. All but `count` are addresses, `states` of (count, n)."""
     s = load_system(place)
-    bad, f = 0, scratch(s.nq + s.nv + s.nx)
-    for k in range(len(times)):
-        if call_entry(s.derivative, place, times[k], address_of(states[k]), address_of(f)) != FINE:
+    n = s.nq + s.nv + s.nx
+    at, accelerations, taken, now = (
+        view(times, count),
+        view_rows(out, count, s.nv),
+        view_rows(forces, count, s.nv),
+        view(u, s.nv),
+    )
+    bad, f = 0, scratch(n)
+    for k in range(count):
+        if call_entry(s.derivative, place, at[k], states + 8 * k * n, address_of(f)) != FINE:
             bad += 1
         for i in range(s.nv):
-            out[k, i] = f[s.nq + i]
-            forces[k, i] = u[i]
+            accelerations[k, i] = f[s.nq + i]
+            taken[k, i] = now[i]
     return bad

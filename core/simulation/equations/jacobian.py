@@ -9,24 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import (
-    VECTORS,
-    WEIGHT,
-    by_transpose,
-    factor_mass,
-    factor_rows,
-    forward_substitute,
-    meet,
-    vector,
-)
+from core.simulation.equations.constrained import WEIGHT, factor_mass, factor_rows, meet, vector
+from core.simulation.equations.sparse_masses import multiply, solve, solve_transposed
+from core.simulation.equations.sparse_rows import weights_of
 from core.simulation.equations.system import (
     BASE,
     BIAS,
     DRIFT,
     FIRST,
-    JACOBIAN,
     KIND,
-    MASS,
     SECOND,
     SLOPES,
     THIRD,
@@ -38,36 +29,28 @@ from core.simulation.equations.system import (
     result,
 )
 from core.simulation.equations.unconstrained import joint_forces
-from core.simulation.stepping.compilation import native, scratch
+from core.simulation.machine_code.language import native, scratch
 
 
 @native
-def multipliers(place: int, rank: int, a: Any, u: Any, out: Any) -> None:
+def multipliers(place: int, a: Any, u: Any, out: Any) -> None:
     """λ into out (rows,): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the factors."""
     s = load_system(place)
-    n, m, weight = s.nv, s.rows, s.room[WEIGHT]
-    L, Y = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
-    h, drift, R = result(place, BIAS, n), result(place, DRIFT, m), s.room[VECTORS * max(s.nq, n, m) :]
-    free, w = scratch(n), scratch(n)
+    n = s.nv
+    h, drift, free, w = result(place, BIAS, n), result(place, DRIFT, s.rows), scratch(n), scratch(n)
     for i in range(n):
         free[i], w[i] = u[i] - h[i], a[i]
-    by_transpose(L, w, n)
-    forward_substitute(L, free, n)
-    for i in range(m):
-        out[i] = 0.0
-    for j in range(rank - 1, -1, -1):
-        row, x = s.order[j], 0.0
-        for i in range(n):
-            x += Y[row * n + i] * (w[i] - free[i])
-        for k in range(j + 1, rank):
-            x -= R[j * m + s.order[k]] * out[s.order[k]]
-        out[row] = x / R[j * m + row]
-    for i in range(m):  # M + ρ Gᵀ G took the place of M, and G a = −drift
-        out[i] += weight * drift[i]
+    multiply(s.sparse, w)
+    solve_transposed(s.sparse, free)
+    for i in range(n):
+        w[i] -= free[i]
+    weights_of(s.sparse, w, out)
+    for i in range(s.rows):  # M + ρ Gᵀ G took the place of M, and G a = −drift
+        out[i] += s.room[WEIGHT] * drift[i]
 
 
 @native
-def traced(place: int, rank: int, t: float, y: Any, a: Any) -> None:
+def traced(place: int, t: float, y: Any, a: Any) -> None:
     """Evaluate the traced derivatives."""
     s = load_system(place)
     nq, nv = s.nq, s.nv
@@ -75,7 +58,7 @@ def traced(place: int, rank: int, t: float, y: Any, a: Any) -> None:
     put(place, SLOPES, nq + nv, a)
     if s.rows > 0:
         held = vector(place, 1)[: s.rows]
-        multipliers(place, rank, a, joint_forces(place, t, y), held)
+        multipliers(place, a, joint_forces(place, t, y), held)
         put(place, SLOPES, nq + 2 * nv, held)
     put_rest(place, SLOPES)
     evaluate(place, SLOPES)
@@ -86,43 +69,20 @@ def traced(place: int, rank: int, t: float, y: Any, a: Any) -> None:
 
 
 @native
-def forward_rows(L: Any, X: Any, count: int, n: int) -> None:
-    """X ← L⁻¹ X, (count, n) row by row: entries of a row do not wait for one another."""
-    for i in range(count):
-        row = X[i * n : (i + 1) * n]
-        for k in range(i):
-            x, other = L[i * count + k], X[k * n : (k + 1) * n]
-            for j in range(n):
-                row[j] -= x * other[j]
-        for j in range(n):
-            row[j] *= L[i * count + i]
-
-
-@native
-def back_rows(L: Any, X: Any, count: int, n: int) -> None:
-    """X ← L⁻ᵀ X, (count, n) row by row."""
-    for i in range(count - 1, -1, -1):
-        row = X[i * n : (i + 1) * n]
-        for k in range(i + 1, count):
-            x, other = L[k * count + i], X[k * n : (k + 1) * n]
-            for j in range(n):
-                row[j] -= x * other[j]
-        for j in range(n):
-            row[j] *= L[i * count + i]
-
-
-@native
-def meet_columns(place: int, rank: int, by_y: Any, X: Any) -> None:
-    """The columns of X (nv, n) with what holds: Y X = −δg."""
+def met_columns(place: int, by_y: Any, X: Any) -> None:
+    """Each column of X (nv, n) ← δa of M δa = Gᵀ δλ + column, G δa = −δg."""
     s = load_system(place)
     nv, m, n = s.nv, s.rows, s.nq + s.nv + s.nx
     w, wanted = scratch(nv), vector(place, 0)
     for j in range(n):
-        for i in range(m):
-            wanted[i] = -by_y[j * (n + m) + s.nq + nv + i]
         for i in range(nv):
             w[i] = X[i * n + j]
-        meet(place, rank, wanted, w, THIRD)
+        solve_transposed(s.sparse, w)
+        if m > 0:
+            for i in range(m):
+                wanted[i] = -by_y[j * (n + m) + s.nq + nv + i]
+            meet(place, wanted, w, THIRD)
+        solve(s.sparse, w)
         for i in range(nv):
             X[i * n + j] = w[i]
 
@@ -136,10 +96,11 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     a = f[nq : nq + nv]
     if not s.by_matrix and not factor_mass(place, y[:nq]):
         return False
-    rank = factor_rows(place, y[:nq]) if m > 0 else 0
-    traced(place, rank, t, y, a)
+    if m > 0:
+        factor_rows(place, y[:nq])
+    traced(place, t, y, a)
     tall, forced = n + m, s.entries[TORQUE_SLOPES, KIND] != 0
-    by_y, by_u, L = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0), result(place, MASS, nv * nv)
+    by_y, by_u = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0)
     if forced:
         by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))
     # the right-hand sides: ∂q̇/∂y, δu − δb and ∂ẋ/∂y, column by column
@@ -154,11 +115,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
                 J[(nq + i) * n + j] += by_u[j * nv + i]
         for i in range(s.nx):
             J[(nq + nv + i) * n + j] = column[nq + nv + m + i]
-    # all columns at once through M δa = Gᵀ δλ + δu − δb, G δa = −δg
-    forward_rows(L, J[nq * n :], nv, n)
-    if m > 0:
-        meet_columns(place, rank, by_y, J[nq * n :])
-    back_rows(L, J[nq * n :], nv, n)
+    met_columns(place, by_y, J[nq * n :])
     for i in range(n * n):
         total += J[i] * 0.0
     return total == 0.0

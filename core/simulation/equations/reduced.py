@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, INDEPENDENT_ROW, SINGULAR_SINE
-from core.simulation.equations.constrained import back_substitute, cholesky, forward_substitute, project_free
+from core.simulation.equations.constrained import project_free
+from core.simulation.equations.elimination_places import load_sparse
+from core.simulation.equations.small_factor import back_substitute, cholesky, forward_substitute
 from core.simulation.equations.system import (
     BASE,
     DRIFT,
@@ -37,7 +39,7 @@ from core.simulation.equations.system import (
     result,
 )
 from core.simulation.equations.unconstrained import begin, finish, joint_forces
-from core.simulation.stepping.compilation import native, scratch
+from core.simulation.machine_code.language import native, scratch
 
 REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
 """Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above SINGULAR_SINE while the
@@ -138,7 +140,8 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     begin = s.nq + 2 * nv
     put(place, JACOBIAN, FIRST, q)
     evaluate(place, JACOBIAN)
-    G = result(place, JACOBIAN, s.rows * nv)
+    sparse = load_sparse(s.sparse)
+    G = result(place, JACOBIAN, len(sparse.columns))
     put(place, DRIFT, FIRST, q)
     put(place, DRIFT, s.nq, v)
     put_rest(place, DRIFT)
@@ -148,9 +151,10 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     count, largest = 0, 0.0
     # orthonormal rows one after another; wanted: components of `own` along them
     for j in range(m):
-        line = G[s.kept[j] * nv : (s.kept[j] + 1) * nv]
-        target, square = -drift[s.kept[j]] - dot(line, b), 0.0
-        if not along(line, r[begin:], nv, row):  # met already, whatever moves
+        first, last = sparse.entries[s.kept[j]], sparse.entries[s.kept[j] + 1]
+        line, columns = G[first:last], sparse.columns[first:last]
+        target, square = -drift[s.kept[j]] - sparse_dot(line, columns, b), 0.0
+        if not along(line, columns, r[begin:], nv, row):  # met already, whatever moves
             continue
         forward_substitute(L, row, n)
         largest = max(largest, dot(row, row))
@@ -170,12 +174,13 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
 
 
 @native
-def along(line: Any, spans: Any, nv: int, row: Any) -> Any:
-    """A row (nv,) of constraints on the independent speeds into `row` (n,); false if nothing but rounding is left."""
+def along(line: Any, columns: Any, spans: Any, nv: int, row: Any) -> Any:
+    """A row of constraints, its entries at `columns`, on the independent speeds into `row` (n,); false if nothing but
+    rounding is left."""
     whole = 0.0
     for i in range(len(row)):
         span = spans[i * nv : (i + 1) * nv]
-        row[i] = dot(line, span)
+        row[i] = sparse_dot(line, columns, span)
         whole += dot(line, line) * dot(span, span)
     return dot(row, row) > ROUNDING_FRACTION * whole
 
@@ -186,6 +191,15 @@ def dot(a: Any, b: Any) -> Any:
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
+    return total
+
+
+@native
+def sparse_dot(entries: Any, columns: Any, b: Any) -> Any:
+    """a · b, a given by its entries at `columns`."""
+    total = 0.0
+    for i in range(len(entries)):
+        total += entries[i] * b[columns[i]]
     return total
 
 

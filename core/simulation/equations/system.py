@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
-from core.simulation.stepping.compilation import (
+from core.simulation.machine_code.language import (
     address_of,
     call_single,
     call_table,
@@ -15,9 +14,9 @@ from core.simulation.stepping.compilation import (
     loader,
     merged,
     native,
-    store,
     view,
 )
+from core.simulation.machine_code.records import Fixed, FloatRows, Floats, IntRows, Ints, Record
 
 FINE, NOT_FINITE, DRIFTED, UNSUITABLE = 0, 2, 4, -1
 """What a call says: all is well; a result is not a finite number; loops have drifted open; the equations do not apply
@@ -43,9 +42,9 @@ _numbers: Any = np.arange(16)
     INDICATORS,
     TORQUE_INDICATORS,
 ) = _numbers
-"""Rows of `System.entries`: u(t, q, v), q̇, a, M, h, residuals of the constraints, G, Ġ v − f̈, the equations in
-independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
-`core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
+"""Rows of `System.entries`: u(t, q, v), q̇, a, entries of M, h, residuals of the constraints, entries of G,
+Ġ v − f̈, the equations in independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles
+junctions, `core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND, THIRD = _numbers[:3]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
@@ -53,94 +52,60 @@ KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
 where in it x and time go (−1: nowhere)."""
 
 
-class System(NamedTuple):
+class System(Record):
     """Everything the loops need. It is stored once and handed on by its address: as an argument it would take longer
     to compile than the functions it is given to."""
 
-    place: int
-    """Address where this is stored."""
-    derivative: int
+    derivative: Fixed
     """Address of the entry (`core.simulation.equations.entry_points`) that gives ẏ."""
-    full: int
+    full: Fixed
     """Address of the entry that gives ẏ where closed forms do not apply."""
-    full_project: int
+    full_project: Fixed
     """Address of the entry that projects there."""
-    nq: int
-    nv: int
-    rows: int
+    nq: Fixed
+    nv: Fixed
+    rows: Fixed
     """Residuals of cut joints, constraints and drivers."""
-    by_matrix: bool
-    """Accelerations by the mass matrix instead of the articulated-body recursion."""
-    quaternions: Any
+    by_matrix: Fixed
+    """1: accelerations by the mass matrix instead of the articulated-body recursion."""
+    quaternions: Ints
     """(k,) first entries of the quaternions in q."""
-    u: Any
+    u: Floats
     """(nv,) constant joint forces."""
-    entries: Any
+    entries: IntRows
     """(16, 10)"""
-    memory: Any
+    memory: Floats
     """Of all entries, one behind the other."""
-    room: Any
+    room: Floats
     """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
-    order: Any
-    """(rows,) rows of G in the order in which they were found independent; after `rank` of them the redundant ones."""
-    independent: int
+    sparse: Fixed
+    """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
+    independent: Fixed
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""
-    kept: Any
+    kept: Ints
     """Rows of G that are left to iteration then."""
-    nx: int
+    nx: Fixed
     """Number of states of force elements; y = (q, v, x)."""
-    levels: Any
+    levels: Ints
     """(rows,) level from which on a row holds: 0 position, 1 speed, 2 acceleration."""
-    now: Any
+    now: Floats
     """(nt,) the time argument (`core.elements.time_argument`), as `tick` left it."""
-    own: Any
+    own: Floats
     """(2 nx,) x and ẋ, as `put_states` left them."""
-    last: Any
+    last: Floats
     """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
-    modes: int
+    modes: Fixed
     """Number of mode variables in forces; they stand at the end of `now`."""
-    points: Any
+    points: Ints
     """(signals + 1,) where the points of each recorded signal begin."""
-    times: Any
+    times: Floats
     """(points,) s"""
-    cubics: Any
+    cubics: FloatRows
     """(points, 4) of `core.elements.time_argument.Splines`."""
 
 
-named_tuple: Any = numba.types.NamedTuple
-_F1, _I1, _I2 = numba.float64[::1], numba.int64[::1], numba.int64[:, ::1]
-_KINDS = {
-    "by_matrix": numba.boolean,
-    "quaternions": _I1,
-    "u": _F1,
-    "entries": _I2,
-    "memory": _F1,
-    "room": _F1,
-    "order": _I1,
-    "kept": _I1,
-    "levels": _I1,
-    "now": _F1,
-    "own": _F1,
-    "last": _F1,
-    "points": _I1,
-    "times": _F1,
-    "cubics": numba.float64[:, ::1],
-}
-load_system: Any = loader(named_tuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System))
-
-
-@native
-def _put(value: Any, place: int) -> None:
-    store(value, place)
-
-
-def stored(value: Any) -> tuple[Any, Any]:
-    """(value, memory): a tuple where entry points find it, for as long as the memory lives; `place` tells where."""
-    memory = np.zeros(512)
-    value = value._replace(place=memory.ctypes.data)
-    _put(value, value.place)
-    return value, memory
+load_system = loader(System)
 
 
 @merged

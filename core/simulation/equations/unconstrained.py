@@ -26,7 +26,7 @@ from core.simulation.equations.system import (
     result_place,
     tick,
 )
-from core.simulation.stepping.compilation import address_of, inserted, merged, native, view
+from core.simulation.machine_code.language import address_of, inserted, merged, native, view
 
 
 @merged

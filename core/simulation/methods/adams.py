@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.stepping.compilation import address, native, scratch, view
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     DELAY,
@@ -271,6 +272,7 @@ def multistep(state: int, g: Any, f: Any) -> Any:
     return FINE
 
 
+@entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
     w = load_state(state)
@@ -287,6 +289,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     return happened
 
 
+@entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
     w = load_state(state)
@@ -310,6 +313,6 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
-    addresses[STEP_OF], addresses[WITHIN_OF] = address(step_entry), address(within_entry)
+    addresses[STEP_OF], addresses[WITHIN_OF] = step_entry.address, within_entry.address
     counts[[STAGES, HIGHEST]] = 1, MOST_ORDER
     return method_parts(n, ROWS, coefficients())

@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import address_of, call_entry, native, view
 from core.simulation.methods import radau_tables
 from core.simulation.methods.radau_tables import BLOCK, MOST_STAGES
 from core.simulation.methods.stage_systems import HALVED, factorise, solve
-from core.simulation.stepping.compilation import address, address_of, call_entry, native, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     ATOL,
@@ -487,6 +488,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
             return SWITCHED
 
 
+@entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
     w = load_state(state)
@@ -502,6 +504,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     return result
 
 
+@entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
     w = load_state(state)
@@ -517,7 +520,7 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
-    addresses[STEP_OF], addresses[WITHIN_OF] = address(step_entry), address(within_entry)
+    addresses[STEP_OF], addresses[WITHIN_OF] = step_entry.address, within_entry.address
     counts[STAGES] = 1
     counts[[STAGE, LOWEST]] = radau_tables.STAGES[0]
     counts[HIGHEST] = radau_tables.STAGES[0] if method == "radau5" else MOST_STAGES

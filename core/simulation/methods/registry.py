@@ -11,7 +11,6 @@ from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.setup import Array, Settings
 from core.simulation.stepping import event_location, sliding_modes
-from core.simulation.stepping.compilation import address
 from core.simulation.stepping.step_state import (
     ATOL,
     COUNTS,
@@ -35,7 +34,6 @@ from core.simulation.stepping.step_state import (
     SYSTEM,
     TIME,
     StepState,
-    stored,
 )
 from core.traces.native_entry import ABSENT
 
@@ -43,9 +41,9 @@ from core.traces.native_entry import ABSENT
 class Begun(NamedTuple):
     """A run about to begin."""
 
-    state: Any
-    keep: Any
-    """Memory the addresses in `state` point to."""
+    state: StepState
+    equations: CompiledEquations
+    """Keeps the memory that addresses in `state` point to."""
 
 
 def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
@@ -63,14 +61,32 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     if chosen.rule.implicit:
         _jacobian(equations, n, addresses, counts)
     if equations.indicators:
-        addresses[[SWITCH_STEP, REFUSED]] = address(event_location.step_entry), address(event_location.refused_entry)
-        addresses[SLIDE] = address(sliding_modes.sliding_entry)
+        addresses[[SWITCH_STEP, REFUSED]] = event_location.step_entry.address, event_location.refused_entry.address
+        addresses[SLIDE] = sliding_modes.sliding_entry.address
     events, times = np.zeros((sliding_modes.ROWS if equations.indicators else 0, equations.indicators)), chosen.times()
     slid = np.full((len(times), n) if equations.indicators else (0, 0), np.nan)
-    parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, times, events, slid]
-    state = StepState(*parts)
-    addresses[SELF], room = stored(state)
-    return Begun(state, (equations, room))
+    k, A, rows, P, past, square, complexes, pivots = shapes
+    state = StepState(
+        addresses=addresses,
+        numbers=numbers,
+        counts=counts,
+        y=y.copy(),
+        new=y.copy(),
+        failed=np.zeros(n),
+        k=k,
+        A=A,
+        rows=rows,
+        P=P,
+        past=past,
+        square=square,
+        complexes=complexes,
+        pivots=pivots,
+        times=times,
+        events=events,
+        slid=slid,
+    )
+    addresses[SELF] = state.place
+    return Begun(state, equations)
 
 
 def _jacobian(equations: CompiledEquations, n: int, addresses: Any, counts: Any) -> None:
@@ -78,6 +94,6 @@ def _jacobian(equations: CompiledEquations, n: int, addresses: Any, counts: Any)
     from core.simulation.methods import radau, stage_systems
 
     exact = equations.entries["slopes"].record[0] != ABSENT
-    addresses[JACOBIAN] = address(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian)
+    addresses[JACOBIAN] = (entry_points.exact_jacobian if exact else entry_points.differenced_jacobian).address
     counts[radau.COST] = 1 if exact else n + 1
     counts[stage_systems.HALVED] = 0 if len(equations.system.quaternions) else equations.system.nq

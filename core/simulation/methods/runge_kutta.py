@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import merged, native, scratch, view
 from core.simulation.methods.tableaux import tableau
-from core.simulation.stepping.compilation import address, merged, native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     END,
@@ -200,6 +201,7 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
         w.numbers[STEP] = h * shrink
 
 
+@entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step with its continuous extension."""
     w = load_state(state)
@@ -222,6 +224,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     return happened
 
 
+@entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h from the continuous extension, on the manifold."""
     w = load_state(state)
@@ -244,7 +247,7 @@ def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     table = tableau(method)
     counts[[STAGES, STEPS]] = table.steps, table.error_order + 1
     if table.e.any():
-        addresses[STEP_OF] = address(step_entry)
-        addresses[WITHIN_OF] = address(within_entry)
+        addresses[STEP_OF] = step_entry.address
+        addresses[WITHIN_OF] = within_entry.address
     rows = np.stack([table.b, table.c, table.e, table.e_low])
     return method_parts(n, len(table.A), (table.A, rows, table.P))

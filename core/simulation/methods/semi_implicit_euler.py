@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.equations import entry_points
-from core.simulation.stepping.compilation import address, address_of, call_entry, scratch
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import address_of, call_entry, scratch
 from core.simulation.stepping.step_state import (
     CALLS,
     IMPULSE,
@@ -19,6 +20,7 @@ from core.simulation.stepping.step_state import (
 )
 
 
+@entry
 def impulse_step(state: int, t: float, first: int, second: int) -> int:
     """One step of the length w.numbers[TAKEN], in place."""
     w = load_state(state)
@@ -32,7 +34,7 @@ def impulse_step(state: int, t: float, first: int, second: int) -> int:
 
 def begin(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     """Addresses of the entries, and the room of a run of n numbers that begins; counts are set."""
-    addresses[IMPULSE] = address(entry_points.impulse_entry)
-    addresses[STEP_OF] = address(impulse_step)
+    addresses[IMPULSE] = entry_points.impulse_entry.address
+    addresses[STEP_OF] = impulse_step.address
     counts[STAGES] = 1
     return method_parts(n, 2)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.stepping.compilation import native
+from core.simulation.machine_code.language import native
 from core.simulation.stepping.step_state import FACTORISATIONS, load_state
 
 HALVED = 21

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.stepping.compilation import address_of, call_entry, native
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import address_of, call_entry, native
 from core.simulation.stepping.sliding_modes import (
     HIGH,
     LOW,
@@ -150,6 +151,7 @@ def overlooked(state: int, t: float) -> Any:
     return w.numbers[RTOL] <= SHARP_TOLERANCE and w.counts[PLAIN] == 0 and passed(state, t)
 
 
+@entry
 def refused_entry(state: int, t: float, happened: int, second: int) -> int:
     """1 if a refused step from w.y to w.new may have been refused because of an event; with fixed modes, because there
     formulas have no value on the side that is fixed."""
@@ -328,6 +330,7 @@ def conclude(state: int, k: int) -> None:
     free_modes(state)
 
 
+@entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step of the method, that ends at an event if it was refused because of one; REACH is its end."""
     w = load_state(state)

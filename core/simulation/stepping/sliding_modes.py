@@ -35,7 +35,8 @@ from core.simulation.equations.system import (
     result,
     tick,
 )
-from core.simulation.stepping.compilation import address_of, call_entry, native, scratch, view
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
 from core.simulation.stepping.step_state import DERIVATIVE, SLIDING, STEP, SYSTEM, copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
@@ -188,6 +189,7 @@ def slide(state: int, t: float, y: Any, out: Any) -> Any:
     return happened if total == 0.0 else NOT_FINITE
 
 
+@entry
 def sliding_entry(state: int, t: float, first: int, second: int) -> int:
     """ẏ into `second` (n,) at the state `first` (n,), on the surfaces."""
     n = len(load_state(state).y)

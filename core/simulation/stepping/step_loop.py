@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.stepping.compilation import address_of, call_entry, native
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import call_entry, native, view_rows
 from core.simulation.stepping.sliding_modes import free_modes
 from core.simulation.stepping.step_state import (
     ACCEPTED,
@@ -126,11 +127,12 @@ def finite(y: Any) -> Any:
     return total == 0.0
 
 
-@native
-def advance_fixed(state: int, out: Any) -> Any:
-    """Go on until `out` (m, n) is full, or the budget of steps is used up."""
+@entry
+def advance_fixed(state: int, place: int, rows: int) -> int:
+    """Go on until the (rows, n) samples at an address are full, or the budget of steps is used up."""
     w = load_state(state)
-    for row in range(len(out)):
+    out = view_rows(place, rows, len(w.y))
+    for row in range(rows):
         sample = w.counts[SAMPLE]
         if sample > 0:
             happened = reach_sample(state, sample)
@@ -169,14 +171,14 @@ def take_step(state: int) -> Any:
     return FINE
 
 
-@native
-def advance_adaptive(state: int, out: Any) -> Any:
-    """Go on until `out` is full. w.new and w.numbers[REACH] are the end of the step that samples are taken from; none
-    is there before the first step: w.counts[BETWEEN] is then 0."""
+@entry
+def advance_adaptive(state: int, place: int, rows: int) -> int:
+    """Go on until the (rows, n) samples at an address are full. w.new and w.numbers[REACH] are the end of the step that
+    samples are taken from; none is there before the first step: w.counts[BETWEEN] is then 0."""
     w = load_state(state)
-    row = 0
+    out, row = view_rows(place, rows, len(w.y)), 0
     # in turn: a sample, if one lies in the step there is; else the next step
-    while row < len(out):
+    while row < rows:
         sample = w.counts[SAMPLE]
         t, reach, time = w.numbers[TIME], w.numbers[REACH], w.times[sample]
         if sample == 0 or (w.counts[BETWEEN] == 1 and time <= reach):
@@ -185,8 +187,8 @@ def advance_adaptive(state: int, out: Any) -> Any:
             elif time == reach:
                 copy(w.new, out[row])
             else:
-                theta, place = (time - t) / w.numbers[TAKEN], address_of(out) + 8 * row * len(w.y)
-                happened = call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, place, 0)
+                theta, at = (time - t) / w.numbers[TAKEN], place + 8 * row * len(w.y)
+                happened = call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, at, 0)
                 if happened != FINE:
                     return happened
             if w.counts[SLIDING] > 0 and sample < len(w.slid):

@@ -3,12 +3,12 @@ all machines, alone, when it is first chosen."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
-from core.simulation.stepping.compilation import address_of, call_entry, loader, merged, native, store
+from core.simulation.machine_code.language import address_of, call_entry, loader, merged, native
+from core.simulation.machine_code.records import ComplexRows, FloatRows, Floats, IntRows, Ints, Record
 
 FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF = 0, 2, 3, 4, 5, 6, 7, 8
 """What a call says: all is well; a result is not a finite number; the step became too small; loops have drifted
@@ -51,79 +51,40 @@ MANY_STEPS = 50_000
 """Steps still to go from which on stiffness matters: fewer take less time than it takes to do anything about it."""
 
 
-class StepState(NamedTuple):
+class StepState(Record):
     """All that a run changes, and the coefficients of its method. n: length of y = (q, v)."""
 
-    addresses: Any
-    numbers: Any
-    counts: Any
-    y: Any
-    new: Any
+    addresses: Ints
+    numbers: Floats
+    counts: Ints
+    y: Floats
+    new: Floats
     """(n,) the end of the step samples are taken from."""
-    failed: Any
+    failed: Floats
     """(n,) scaled error, or derivative, of the step that failed."""
-    k: Any
+    k: FloatRows
     """(rows, n) stages, or whatever the method keeps for each entry of y."""
-    A: Any
-    rows: Any
-    P: Any
+    A: FloatRows
+    rows: FloatRows
+    P: FloatRows
     """Coefficients, see `core.simulation.methods.tableaux`."""
-    past: Any
+    past: Floats
     """Times, newest first, of methods that look back."""
-    square: Any
+    square: FloatRows
     """(2 n, n) Jacobian, and its factors, of implicit methods; otherwise empty."""
-    complexes: Any
+    complexes: ComplexRows
     """(n + 1, n) factors and right-hand side, complex, of implicit methods; otherwise empty."""
-    pivots: Any
+    pivots: IntRows
     """(2, n) of implicit methods; otherwise empty."""
-    times: Any
+    times: Floats
     """(m,) times of the samples, s."""
-    events: Any
+    events: FloatRows
     """(6, indicators), see `core.simulation.stepping.sliding_modes`."""
-    slid: Any
+    slid: FloatRows
     """(m, n) ẏ at samples on switching surfaces, other rows not finite; (0, 0) without indicators."""
 
 
-named_tuple: Any = numba.types.NamedTuple
-_F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
-_I1 = numba.int64[::1]
-load_state: Any = loader(
-    named_tuple(
-        (
-            _I1,
-            _F1,
-            _I1,
-            _F1,
-            _F1,
-            _F1,
-            _F2,
-            _F2,
-            _F2,
-            _F2,
-            _F1,
-            _F2,
-            numba.complex128[:, ::1],
-            numba.int64[:, ::1],
-            _F1,
-            _F2,
-            _F2,
-        ),
-        StepState,
-    )
-)
-
-
-@native
-def _put(value: Any, place: int) -> None:
-    store(value, place)
-
-
-def stored(value: Any) -> tuple[int, Any]:
-    """(address, memory): a tuple where entry points find it, for as long as the memory lives."""
-    memory = np.zeros(512)
-    place = memory.ctypes.data
-    _put(value, place)
-    return place, memory
+load_state = loader(StepState)
 
 
 @merged

@@ -162,33 +162,6 @@ def test_long_machines_run_from_tables_of_blocks():
     np.testing.assert_allclose(run.a[-1], mech.forward_dynamics(run.q[-1], run.v[-1], np.zeros(30)), rtol=1e-9)
 
 
-def test_warm_code_is_kept_on_disk():
-    """A second process compiles nothing."""
-    import os
-    import subprocess
-    import sys
-    from pathlib import Path
-
-    from core.simulation import warm_up
-
-    warm_up()
-    text = (
-        "from core.simulation import warm_up; from core.simulation.stepping import step_loop; warm_up();"
-        "print(*(sum(f.stats.cache_misses.values()) for f in (step_loop.advance_fixed, step_loop.advance_adaptive)))"
-    )
-    root = Path(__file__).parents[3]
-    done = subprocess.run(
-        [sys.executable, "-c", text],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    assert done.stdout.split() == ["0", "0"]
-
-
 @pytest.mark.parametrize("name", ["slider_crank", "four_bar"])
 def test_loops_stay_closed_over_many_steps(name):
     """Projection holds positions and speeds; the machines have no damping, so RK4 keeps their energy."""

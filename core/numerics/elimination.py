@@ -1,0 +1,113 @@
+"""In what order sparse equations are eliminated, and where numbers stand then: the analysis before any number is known.
+
+*Masses.* A symmetric matrix over unknowns in an order in which what carries comes first is factored as M = Lᵀ L, from
+the last unknown to the first: with that of a tree nothing fills (Featherstone, RBDA 6.5). An unknown's row of L reaches
+over its ancestors in the elimination tree (Liu, SIAM J. Matrix Anal. 11, 1990); those of a matrix that fills are taken
+as full over all ancestors, so that a row is one run of numbers.
+
+*Rows.* Yᵀ = Q R of rows Y over these unknowns, by Householder's reflections front by front (Davis, Direct Methods for
+Sparse Linear Systems, ch. 5; multifrontal: Matstoms, ACM TOMS 20, 1994). A *group* of rows is eliminated in one front:
+a dense matrix whose columns are these rows of Y, its pivots, and the rows of other groups that share unknowns with it;
+what remains of those goes on to the front of the next of them. Unknowns come in with the first group that has them.
+The order is chosen greedily: next the group that shares unknowns with the fewest others.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+def elimination_tree(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """The parent of every unknown, −1 of a root, where unknowns are eliminated from the last to the first and those of
+    a pair (i, j) stand in one equation."""
+    later: list[list[int]] = [[] for _ in range(count)]
+    for i, j in pairs:
+        if i != j:
+            later[min(i, j)].append(max(i, j))
+    parents, roots = [-1] * count, [-1] * count
+    for i in range(count - 1, -1, -1):
+        for below in later[i]:
+            while below not in (-1, i):
+                above, roots[below] = roots[below], i
+                if above == -1:
+                    parents[below] = i
+                below = above
+    return parents
+
+
+def depths_of(parents: Sequence[int]) -> list[int]:
+    """How many ancestors each unknown has."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(0 if parent < 0 else depths[parent] + 1)
+    return depths
+
+
+def with_ancestors(parents: Sequence[int], unknowns: Iterable[int]) -> list[int]:
+    """These unknowns and all their ancestors, in order."""
+    found: set[int] = set()
+    for k in unknowns:
+        while k >= 0 and k not in found:
+            found.add(k)
+            k = parents[k]
+    return sorted(found)
+
+
+class Front(NamedTuple):
+    """A dense piece of the elimination."""
+
+    group: int
+    unknowns: tuple[int, ...]
+    """Its own: those that come in with it."""
+    others: tuple[int, ...]
+    """Groups whose rows go on, in the order in which they are eliminated."""
+
+
+def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front]:
+    """The fronts in order; reached: unknowns of each group, sizes: its number of rows."""
+    sharing: dict[int, list[int]] = {}
+    for group, unknowns in enumerate(reached):
+        for k in unknowns:
+            sharing.setdefault(k, []).append(group)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for k, groups in sharing.items():
+        alike.setdefault(tuple(groups), []).append(k)
+    own = dict(enumerate(alike.values()))
+    cliques: dict[int, set[int]] = {k: set(groups) for k, groups in enumerate(alike)}
+    weights = {k: sum(sizes[group] for group in clique) for k, clique in cliques.items()}
+    member: list[set[int]] = [set() for _ in reached]
+    for k, clique in cliques.items():
+        for group in clique:
+            member[group].add(k)
+    degrees = [sum(weights[k] for k in each) for each in member]
+    queue = [(degree, group) for group, degree in enumerate(degrees) if sizes[group]]
+    heapq.heapify(queue)
+    order: list[tuple[int, tuple[int, ...], set[int]]] = []
+    while queue:
+        degree, group = heapq.heappop(queue)
+        if degrees[group] != degree:
+            continue
+        degrees[group] = -1
+        joined = member[group]
+        others = set().union(*(cliques[k] for k in joined)) - {group}
+        order.append((group, tuple(sorted(x for k in joined for x in own.get(k, ()))), others))
+        made = len(alike) + group
+        for k in tuple(joined):
+            for other in cliques.pop(k):
+                member[other].discard(k)
+        if not others:
+            continue
+        cliques[made], weights[made] = others, sum(sizes[other] for other in others)
+        for other in others:
+            member[other].add(made)
+            degrees[other] = sum(weights[k] for k in member[other])
+            heapq.heappush(queue, (degrees[other], other))
+    places = {group: k for k, (group, *_) in enumerate(order)}
+    return [Front(group, unknowns, tuple(sorted(others, key=places.__getitem__))) for group, unknowns, others in order]

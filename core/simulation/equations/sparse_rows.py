@@ -1,0 +1,306 @@
+"""Rows of constraints in the metric of the masses, Y = G L⁻¹, as Yᵀ = Q R front by front (`core.numerics.elimination`).
+
+Within a front the row of which most remains is eliminated first (QR with column pivoting, Golub and Van Loan 5.4.2);
+rows of which nothing remains are redundant and take no part. Where something goes on to another front this is done by
+Householder's reflections, which give what goes on, and Q is kept as reflections, so that it does not fill. A last front
+(that of a single loop) is done by modified Gram–Schmidt: its part of Q is small, and sooner applied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.elimination_places import load_sparse
+from core.simulation.machine_code.language import address_of, merged, native, view
+
+HELD_LEVELS = 2
+"""The last level on which a row may hold; a row of a higher one does not count."""
+
+
+@native
+def fill(at: int, G: Any, squares: Any) -> None:
+    """Y into the fronts, from the entries of G; |row|² into `squares` (rows,). Needs the factor of M."""
+    e = load_sparse(at)
+    x = e.work
+    for i in range(len(e.matrices)):
+        e.matrices[i] = 0.0
+    for i in range(len(e.rows)):
+        e.order[i] = e.rows[i]
+    for row in range(len(e.entries) - 1):
+        first, last = e.reaches[row], e.reaches[row + 1]
+        for i in range(first, last):
+            x[e.reached[i]] = 0.0
+        for i in range(e.entries[row], e.entries[row + 1]):
+            x[e.columns[i]] = G[i]
+        square = 0.0
+        for i in range(last - 1, first - 1, -1):
+            k = e.reached[i]
+            line, depth = e.lines[k], e.depths[k]
+            y = x[k] * e.factor[line + depth]
+            e.matrices[e.targets[i]] = y
+            square += y * y
+            for j in range(line, line + depth):
+                x[e.paths[j]] -= e.factor[j] * y
+        squares[row] = square
+
+
+@merged
+def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, square: float) -> Any:
+    """Reflect the rows from `row` on so that a column ends there, and with it those behind; the reflection's factor,
+    its vector (1, …) stands below `row`. square : of the column from `row` on."""
+    at = column * tall
+    x = A[at + row]
+    if not square > x * x:
+        return 0.0
+    length = -np.copysign(np.sqrt(square), x)
+    longer = x - length
+    ratio = 1.0 / (length * longer)
+    for r in range(row + 1, height):
+        A[at + r] *= ratio * length
+    A[at + row] = length
+    turned = -ratio * longer * longer
+    for c in range(column + 1, width):
+        other = c * tall
+        part = A[other + row]
+        for r in range(row + 1, height):
+            part += A[at + r] * A[other + r]
+        part *= turned
+        A[other + row] -= part
+        for r in range(row + 1, height):
+            A[other + r] -= part * A[at + r]
+    return turned
+
+
+@merged
+def squared(A: Any, first: int, last: int) -> Any:
+    """Σ of squares of a run of numbers."""
+    total = 0.0
+    for i in range(first, last):
+        total += A[i] * A[i]
+    return total
+
+
+@merged
+def swap(at: int, f: int, one: int, other: int) -> None:
+    """Two columns of a front change places."""
+    e = load_sparse(at)
+    first, tall = e.column_begins[f], e.talls[f]
+    e.order[first + one], e.order[first + other] = e.order[first + other], e.order[first + one]
+    a, b = e.matrix_begins[f] + one * tall, e.matrix_begins[f] + other * tall
+    for r in range(tall):
+        e.matrices[a + r], e.matrices[b + r] = e.matrices[b + r], e.matrices[a + r]
+
+
+@merged
+def orthogonalise(A: Any, tall: int, width: int, column: int, height: int, square: float) -> None:
+    """A column of a last front at length one, and orthogonal to it those behind; R below them. square: of it."""
+    at, triangle = column * tall, tall - width
+    length = np.sqrt(square)
+    A[at + triangle + column] = length
+    shorter = 1.0 / length
+    for r in range(height):
+        A[at + r] *= shorter
+    for c in range(column + 1, width):
+        other, part = c * tall, 0.0
+        for r in range(height):
+            part += A[at + r] * A[other + r]
+        A[other + triangle + column] = part
+        for r in range(height):
+            A[other + r] -= part * A[at + r]
+
+
+@merged
+def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: Any) -> Any:
+    """Eliminate the pivots of a front, the largest remainder first, as long as its square is above `least` and, as a
+    part of its row's `sizes` (rows,), above `part`; the least such part. What remains goes on to the next front."""
+    e = load_sparse(at)
+    tall, width, height, rank, last = e.talls[f], e.widths[f], e.heights[f], 0, e.nexts[f] < 0
+    A = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width)
+    first, smallest = e.column_begins[f], 1.0
+    for step in range(e.pivots[f]):
+        best, pivot, top = -1.0, step, 0 if last else step
+        for c in range(step, e.pivots[f]):
+            square = squared(A, c * tall + top, c * tall + height)
+            if square > best and levels[e.order[first + c]] <= HELD_LEVELS:
+                best, pivot = square, c
+        whole = sizes[e.order[first + pivot]]
+        if not best > least or best < part * whole:
+            break
+        smallest = min(smallest, best / whole)
+        if pivot != step:
+            swap(at, f, step, pivot)
+        if last:
+            orthogonalise(A, tall, width, step, height, best)
+        else:
+            e.reflections[first + step] = reflect(A, tall, width, step, step, height, best)
+        rank += 1
+    e.ranks[f] = rank
+    if not last:
+        hand_on(at, f)
+    return smallest
+
+
+@merged
+def remainder(at: int, f: int) -> Any:
+    """Number of unknowns that go on to the next front; its columns are reflected if there are fewer of them."""
+    e = load_sparse(at)
+    return min(e.heights[f] - e.ranks[f], e.widths[f] - e.pivots[f])
+
+
+@merged
+def reduced(at: int, f: int) -> Any:
+    """How many columns behind the pivots are reflected, so that no more unknowns go on than there are such columns."""
+    e = load_sparse(at)
+    return e.widths[f] - e.pivots[f] if e.heights[f] - e.ranks[f] > e.widths[f] - e.pivots[f] else 0
+
+
+@merged
+def hand_on(at: int, f: int) -> None:
+    """What remains of a front to the next."""
+    e = load_sparse(at)
+    tall, width, rank, first, following = e.talls[f], e.widths[f], e.ranks[f], e.column_begins[f], e.nexts[f]
+    A = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width)
+    triangular = reduced(at, f)
+    for c in range(triangular):
+        column = e.pivots[f] + c
+        square = squared(A, column * tall + rank + c, column * tall + e.heights[f])
+        e.reflections[first + column] = reflect(A, tall, width, column, rank + c, e.heights[f], square)
+    left, base = remainder(at, f), e.heights[following]
+    for c in range(e.pivots[f], width):
+        to = e.matrix_begins[following] + e.lifts[first + c] * e.talls[following] + base
+        for r in range(min(left, c - e.pivots[f] + 1) if triangular > 0 else left):
+            e.matrices[to + r] = A[c * tall + rank + r]
+    e.bases[f] = base
+    e.heights[following] = base + left
+
+
+@native
+def factor(at: int, levels: Any, least: float, part: float, sizes: Any) -> Any:
+    """Eliminate all fronts, see `eliminate`: (rank, the least part of an independent row that was left)."""
+    e = load_sparse(at)
+    rank, smallest = 0, 1.0
+    for f in range(len(e.pivots)):
+        e.heights[f] = e.own_begins[f + 1] - e.own_begins[f]
+    for f in range(len(e.pivots)):
+        smallest = min(smallest, eliminate(at, f, levels, least, part, sizes))
+        rank += e.ranks[f]
+    return rank, smallest
+
+
+@merged
+def turn(at: int, f: int, column: int, row: int) -> None:
+    """The reflection of a column on the vector of a front."""
+    e = load_sparse(at)
+    turned = e.reflections[e.column_begins[f] + column]
+    if turned == 0.0:
+        return
+    A, z = e.matrix_begins[f] + column * e.talls[f], e.vector_begins[f]
+    part = e.vectors[z + row]
+    for r in range(row + 1, e.heights[f]):
+        part += e.matrices[A + r] * e.vectors[z + r]
+    part *= turned
+    e.vectors[z + row] -= part
+    for r in range(row + 1, e.heights[f]):
+        e.vectors[z + r] -= part * e.matrices[A + r]
+
+
+@merged
+def bring_in(at: int, f: int, w: Any) -> None:
+    """The part of Qᵀ w of a front; those before it are there. Components along its pivots stand where R does in its
+    columns."""
+    e = load_sparse(at)
+    z, first, rank = e.vector_begins[f], e.own_begins[f], e.ranks[f]
+    for i in range(e.own_begins[f + 1] - first):
+        e.vectors[z + i] = w[e.own[first + i]]
+    if e.nexts[f] < 0:
+        for k in range(rank):
+            A, part = e.matrix_begins[f] + k * e.talls[f], 0.0
+            for r in range(e.heights[f]):
+                part += e.matrices[A + r] * e.vectors[z + r]
+            e.vectors[z + e.triangles[f] + k] = part
+        return
+    for k in range(rank):
+        turn(at, f, k, k)
+    for c in range(reduced(at, f)):
+        turn(at, f, e.pivots[f] + c, rank + c)
+    to = e.vector_begins[e.nexts[f]] + e.bases[f]
+    for r in range(remainder(at, f)):
+        e.vectors[to + r] = e.vectors[z + rank + r]
+
+
+@merged
+def give_back(at: int, f: int, w: Any) -> None:
+    """Q times the changes along the pivots is added to w; those behind it are done."""
+    e = load_sparse(at)
+    z, first, rank, height = e.vector_begins[f], e.own_begins[f], e.ranks[f], e.heights[f]
+    if e.nexts[f] < 0:
+        for r in range(height):
+            e.vectors[z + r] = 0.0
+        for k in range(rank):
+            A, x = e.matrix_begins[f] + k * e.talls[f], e.vectors[z + e.triangles[f] + k]
+            for r in range(height):
+                e.vectors[z + r] += x * e.matrices[A + r]
+    else:
+        left, back = remainder(at, f), e.vector_begins[e.nexts[f]] + e.bases[f]
+        for r in range(left):
+            e.vectors[z + rank + r] = e.vectors[back + r]
+        for r in range(rank + left, height):
+            e.vectors[z + r] = 0.0
+        for c in range(reduced(at, f) - 1, -1, -1):
+            turn(at, f, e.pivots[f] + c, rank + c)
+        for k in range(rank - 1, -1, -1):
+            turn(at, f, k, k)
+    for i in range(e.own_begins[f + 1] - first):
+        w[e.own[first + i]] += e.vectors[z + i]
+
+
+@merged
+def change(at: int, f: int, wanted: Any, levels: Any, stage: int) -> None:
+    """Components of Qᵀ w along the pivots of a front ← their changes with which Y w is as wanted; what this makes of
+    the rows behind is taken off from what is wanted of them."""
+    e = load_sparse(at)
+    z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
+    for k in range(e.ranks[f]):
+        line, row = e.matrix_begins[f] + e.triangles[f] + k, e.order[first + k]
+        part, step = e.vectors[z + k], wanted[row] / e.matrices[line + k * tall]
+        if levels[row] <= stage:
+            step -= part
+        e.vectors[z + k] = step
+        for c in range(k + 1, e.widths[f]):
+            other = e.order[first + c]
+            moved = step + part if levels[other] <= stage else step
+            wanted[other] -= e.matrices[line + c * tall] * moved
+
+
+@native
+def hold_rows(at: int, wanted: Any, w: Any, levels: Any, stage: int) -> None:
+    """The least change of w (n,) with which Y w = wanted (rows,), which is used up; rows that do not hold on the level
+    `stage` keep what they have."""
+    e = load_sparse(at)
+    for row in range(len(e.entries) - 1):
+        if levels[row] > stage:
+            wanted[row] = 0.0
+    for f in range(len(e.pivots)):
+        bring_in(at, f, w)
+        change(at, f, wanted, levels, stage)
+    for f in range(len(e.pivots) - 1, -1, -1):
+        give_back(at, f, w)
+
+
+@native
+def weights_of(at: int, w: Any, out: Any) -> None:
+    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows; zero for redundant rows."""
+    e = load_sparse(at)
+    for row in range(len(e.entries) - 1):
+        out[row] = 0.0
+    for f in range(len(e.pivots)):
+        bring_in(at, f, w)
+    for f in range(len(e.pivots) - 1, -1, -1):
+        z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
+        for k in range(e.ranks[f] - 1, -1, -1):
+            line, x = e.matrix_begins[f] + e.triangles[f] + k, e.vectors[z + k]
+            for c in range(k + 1, e.widths[f]):
+                x -= e.matrices[line + c * tall] * out[e.order[first + c]]
+            out[e.order[first + k]] = x / e.matrices[line + k * tall]

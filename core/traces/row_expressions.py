@@ -1,0 +1,210 @@
+"""What holds, as expressions over the joints between its frames, and what is derived of these.
+
+The constraints of a short machine are derived together, since they share much. A long one has many of few forms
+(`core.codegen.like_expressions`): of each form residual, Jacobian and bias are derived once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.graph_symbols import along, column, symbols
+from core.codegen.like_expressions import Form, form_of, written_out
+from core.elements.constraints.kinematic_constraint import (
+    ACCELERATION,
+    POSITION,
+    ConstraintState,
+    KinematicConstraint,
+    Target,
+)
+from core.mechanics.kinematic_state import KinematicState, between
+from core.mechanics.runner import Runner
+from core.mechanics.tree import Tree
+from core.spatial.attitude import within_half_a_turn
+from core.spatial.scalar import Scalar
+
+Step = Callable[..., tuple[Scalar, ...]]
+
+
+class Pattern(NamedTuple):
+    """Which entries of a matrix may differ from zero, row by row."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+
+class _Kind(NamedTuple):
+    """What tells apart rows beside their form: of each its level, whether it is an angle up to whole turns, and whether
+    it holds speeds that no coordinates have as rates."""
+
+    levels: tuple[int, ...]
+    turns: tuple[bool, ...]
+    of_speeds: tuple[bool, ...]
+
+
+class _Derived(NamedTuple):
+    """Steps over (q, v, t, p, constants), those that each takes; and where the entries of G stand."""
+
+    residual: Step
+    entries: Step
+    bias: Step
+    time: Step
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+class _Part(NamedTuple):
+    """A constraint: what is derived of its form, and what that works on."""
+
+    derived: _Derived
+    first_row: int
+    q: tuple[int, ...]
+    """Entries of q, of v and of the time argument, parameters, numbers."""
+    v: tuple[int, ...]
+    t: tuple[int, ...]
+    p: tuple[Any, ...]
+    constants: tuple[float, ...]
+
+
+class RowExpressions:
+    """All constraints of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart:
+    whether they are derived one by one."""
+
+    def __init__(
+        self, tree: Tree, table: Sequence[KinematicConstraint], p: Sequence[Any], clock_size: int, apart: bool
+    ) -> None:
+        self.tree = tree
+        self._q, self._v = symbols("q", tree.nq), symbols("v", tree.nv)
+        self._t, self._p = symbols("t", clock_size), list(p)
+        self._places = {
+            symbol.element_hash(): (kind, k)
+            for kind, every in (("q", self._q), ("v", self._v), ("t", self._t), ("p", self._p))
+            for k, symbol in enumerate(every)
+        }
+        free = [link for link in tree.links if link.coupling is None]
+        self._owners = {("q", k): link for link in free for k in range(link.q.start, link.q.stop)}
+        self._owners |= {("v", k): link for link in free for k in range(link.v.start, link.v.stop)}
+        self._state = KinematicState(tree, self._q)
+        self._forms: dict[tuple[Form, _Kind], _Derived] = {}
+        self._parts: list[_Part] = []
+        self.count = 0
+        """Number of rows."""
+        for some in [[each] for each in table] if apart else [table]:
+            if count := sum(len(each.rows) for each in some):
+                self._parts.append(self._read(some))
+                self.count += count
+        self.pattern = Pattern(
+            np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
+            np.array([part.v[k] for part in self._parts for k in part.derived.columns], dtype=np.int64),
+        )
+        """Of G, in the order of `entries`."""
+
+    def _read(self, some: Sequence[KinematicConstraint]) -> _Part:
+        values: list[Any] = []
+        targets: list[Target] = []
+        speeds: list[Any] = []
+        for constraint in some:
+            kinematics = self._state
+            if constraint.relative:
+                side = constraint.sides[0]
+                kinematics = between(self.tree, self._q, side.a.link, side.b.link)
+            values += constraint.values(ConstraintState(kinematics))
+            targets += constraint.targets(self._t or (0.0,))
+            own = constraint.speeds(self.tree, self._v)
+            speeds += [None] * len(constraint.rows) if own is None else own
+        kind = _Kind(
+            tuple(row.level for each in some for row in each.rows),
+            tuple(each.turns for each in some for _ in each.rows),
+            tuple(speed is not None for speed in speeds),
+        )
+        wanted = [column([target[k] for target in targets]) for k in range(3)]
+        results = [column(values), *wanted, column([0.0 if speed is None else speed for speed in speeds])]
+        found = {self._places[symbol.element_hash()] for symbol in ca.symvar(ca.vertcat(*results))}
+        links = {id(self._owners[each]): self._owners[each] for each in found if each[0] in "qv"}
+        joints = sorted(links.values(), key=lambda link: link.first_v)
+        q = tuple(k for link in joints for k in range(link.q.start, link.q.stop))
+        v = tuple(k for link in joints for k in range(link.v.start, link.v.stop))
+        t, p = (tuple(sorted(k for kind, k in found if kind == word)) for word in "tp")
+        rates = [x for link in joints for x in link.law.rate(self._q[link.q], self._v[link.v])]
+        arguments = [
+            column([every[k] for k in chosen])
+            for every, chosen in ((self._q, q), (self._v, v), (self._t, t), (self._p, p))
+        ]
+        form, constants = form_of(arguments, [ca.densify(each) for each in (*results, column(rates))])
+        if (form, kind) not in self._forms:
+            self._forms[form, kind] = _derived(form, kind)
+        return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
+
+    def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """s − f of every row; zero for rows that hold on higher levels only."""
+        return self._every(lambda h: run(h.derived.residual, _of(x, "q", h.q), _of(x, "t", h.t), h.p, h.constants))
+
+    def entries(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """Entries of G as `pattern` says."""
+        return self._every(lambda h: run(h.derived.entries, _of(x, "q", h.q), h.p, h.constants))
+
+    def bias(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """Ġ v − f̈ of every row."""
+        return self._every(
+            lambda h: run(h.derived.bias, _of(x, "q", h.q), _of(x, "v", h.v), _of(x, "t", h.t), h.p, h.constants)
+        )
+
+    def time(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
+        """−ḟ of every row; zero for rows that hold on accelerations only."""
+        return self._every(lambda h: run(h.derived.time, _of(x, "t", h.t), h.p, h.constants))
+
+    def _every(self, evaluate: Callable[[_Part], tuple[Scalar, ...]]) -> list[Scalar]:
+        return [entry for part in self._parts for entry in evaluate(part)]
+
+
+def _of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
+    return tuple(x[word][k] for k in places)
+
+
+def _derived(form: Form, kind: _Kind) -> _Derived:
+    """Residual, entries of G, bias and −ḟ of a form."""
+    (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = written_out(form)
+    gaps = ca.vertsplit(values - target)
+    residual = column(
+        [
+            0.0 if level != POSITION else within_half_a_turn(gap) if turns else gap
+            for gap, level, turns in zip(gaps, kind.levels, kind.turns, strict=True)
+        ]
+    )
+    # ṡ = G v: the derivative by q, times q̇ = N v
+    G = ca.jacobian(values, q) @ ca.jacobian(q_rate, v)
+    for row in np.flatnonzero(kind.of_speeds).tolist():
+        G[row, :] = ca.jacobian(speeds[row], v)
+    transposed = ca.sparsify(ca.SX(G.T))
+    columns, rows = transposed.sparsity().get_triplet()
+    bias = along(transposed.T @ v, q, q_rate) - second
+    opposite = column(
+        [0.0 if level == ACCELERATION else -r for level, r in zip(kind.levels, _split(rate), strict=True)]
+    )
+    return _Derived(
+        _step([q, t, p, c], residual),
+        _step([q, p, c], column(transposed.nonzeros())),
+        _step([q, v, t, p, c], bias),
+        _step([t, p, c], opposite),
+        tuple(rows),
+        tuple(columns),
+    )
+
+
+def _split(x: ca.SX) -> list[ca.SX]:
+    return ca.vertsplit(x) if x.numel() else []
+
+
+def _step(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
+    """A step (`core.mechanics.runner`) of an expression; its arguments come as tuples of scalars."""
+    function = ca.Function("f", list(arguments), [ca.densify(result)], {"cse": True})
+
+    def step(*given: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        return tuple(_split(function(*(column(list(each)) for each in given))))
+
+    return step
