@@ -8,8 +8,8 @@ from __future__ import annotations
 from core.model import Model
 from viz.drawlist.draw_list import items
 from viz.drawlist.item import forms_in
+from viz.meshes.closed_surfaces import is_solid
 from viz.meshes.meshes import mesh
-from viz.meshes.solids import is_solid
 from viz.meshes.stand_ins import thin
 from viz.scene.highlight import hull
 from viz.scene.picking import pickable, search_tree
