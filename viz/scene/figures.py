@@ -15,8 +15,8 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 from viz.drawlist.item import Item
 from viz.drawlist.spans import Spans
 from viz.look import LIGHT, Look
+from viz.meshes.closed_surfaces import is_solid
 from viz.meshes.meshes import mesh
-from viz.meshes.solids import is_solid
 from viz.meshes.stand_ins import stand_in
 from viz.placement import Array, matrix
 from viz.scene.crowds import MANY, Crowd

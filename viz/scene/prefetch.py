@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from core.model import Model
 from viz.drawlist.draw_list import Item, items
 from viz.drawlist.item import forms_in
+from viz.meshes.closed_surfaces import is_solid
 from viz.meshes.meshes import mesh
-from viz.meshes.solids import is_solid
 from viz.meshes.stand_ins import thin
 from viz.scene.highlight import hull
 from viz.scene.picking import pickable, search_tree

@@ -8,10 +8,10 @@ from resources import examples
 from viz.drawlist import geometry as g
 from viz.drawlist.draw_list import items
 from viz.drawlist.item import forms_in
+from viz.meshes.closed_surfaces import is_closed, is_solid
 from viz.meshes.meshes import mesh
 from viz.meshes.plain_forms import form_mesh
 from viz.meshes.polydata import points_of, surface
-from viz.meshes.solids import is_closed, is_solid
 from viz.meshes.stand_ins import stand_in, thin
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)

@@ -15,7 +15,7 @@ from viz.meshes.polydata import points_of
 
 MERGED = 1e-6
 """Points nearer to each other than this share of a form's size are one."""
-OPEN = (g.Sector, g.MissingMesh, g.ShapeFile)
+UNCLOSED = (g.Sector, g.MissingMesh, g.ShapeFile)
 """Forms that are flat, or may be. All others but files are solids, whatever their numbers."""
 
 
@@ -23,7 +23,7 @@ def is_solid(form: g.Geometry) -> bool:
     """Whether a form's surface is closed and faces outward."""
     if isinstance(form, g.Compound):
         return all(is_solid(part.geometry) for part in form.parts)
-    return _is_solid_file(form) if isinstance(form, g.MeshFile) else not isinstance(form, OPEN)
+    return _is_solid_file(form) if isinstance(form, g.MeshFile) else not isinstance(form, UNCLOSED)
 
 
 @lru_cache(maxsize=1024)
