@@ -26,7 +26,7 @@ from typing import NamedTuple
 from benchmarks.document import tell
 from resources import EXAMPLES, examples
 
-TIMES = 3
+TIMES = 7
 SETTLED = 4000
 """Milliseconds after the first picture at which memory is read."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"

@@ -66,8 +66,9 @@ class Drawing:
             self._end()
 
         scene.render = timed
-        window.viewport.aboutToCompose.connect(self._begin)
-        window.viewport.frameSwapped.connect(self._end)
+        if window.viewport.composed:
+            window.viewport.canvas.aboutToCompose.connect(self._begin)
+            window.viewport.canvas.frameSwapped.connect(self._end)
 
     def _begin(self) -> None:
         self._began = time.thread_time(), time.perf_counter()

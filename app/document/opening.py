@@ -19,7 +19,7 @@ from core.errors import FileError, KinetostatError
 from core.files import Reading, Trusted, read
 from core.mechanism import Mechanism
 from core.model import Finding, Model
-from viz.scene.prefetch import prepare
+from viz.scene.prefetch import prepare, prepare_stand_ins
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,15 @@ class _Task(QRunnable):
 
 
 def make_ready(mech: Mechanism) -> None:
-    """Trace and seek what the first drag of a joint and the first plot of energies need. May run in a thread."""
+    """Trace, seek and draw ahead what the first drag of a joint and the first plot of energies need. May run in a
+    thread."""
     with suppress(KinetostatError):  # told where it is asked for
         if mech.constrained:
             from core.closed_forms.closed_forms import closed_forms_of
 
             closed_forms_of(mech.compiled.program).make_ready()
         mech.energy(mech.rest(), np.zeros(mech.nv))
+    prepare_stand_ins(mech.model)
 
 
 def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:

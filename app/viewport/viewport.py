@@ -1,4 +1,4 @@
-"""The 3-D view: VTK's scene in a QOpenGLWidget, Qt events as pointers, and what floats over it."""
+"""The 3-D view: VTK's scene on a surface, Qt events as pointers, and what floats over it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ from app.viewport.overlay import Overlay
 from app.viewport.pointer import Pointer
 from app.viewport.scene_follower import SceneFollower
 from app.viewport.stage import Glyph, Pulling, Stage
-from app.viewport.surface import Surface
+from app.viewport.surface import Surface, carried
 from app.viewport.viewpoint import Viewpoint
 from viz import camera
+from viz.look import LookName
 from viz.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Viewport(Surface):
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
         self.interactive: Pulling | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
-        self.scene = Scene(self.vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
+        look: LookName = "dark" if theme.name == "dark" else "light"
+        self.scene = Scene(self.vtk, look, self.devicePixelRatioF(), carried())
         self.viewpoint = Viewpoint(self.scene, self)
         self._ellipsoids: dict[str, list[Glyph]] = {}
         self._again = QTimer(self, singleShot=True, interval=60)
@@ -108,18 +110,17 @@ class Viewport(Surface):
 
     # ----------------------------------------------------------------------------- drawing
 
-    def paintGL(self) -> None:
-        """Draw the scene into Qt's framebuffer."""
-        if not self.ready:
-            return
+    def draw(self) -> None:
+        """Draw the scene."""
         if self.awaiting:
             self.clear(self.scene.renderer.GetBackground())
             return
         self.scene.pixel_ratio = self.devicePixelRatioF()
-        self.prepare()
+        self.scene.resize(*self.pixels)
         self.viewpoint.prepare()
         self.scene.render(hasty=not self._resting)
-        self.annotations.update()
+        if self.composed:
+            self.annotations.update()
         self._resting = False
         self._calm.start()
 
@@ -144,20 +145,20 @@ class Viewport(Surface):
         from viz.pictures.pixels import pixels
 
         scene = self.scene
-        shown, size, ratio = scene.handles.shown, scene.window.GetSize(), scene.pixel_ratio
-        self.makeCurrent()
+        shown, size, ratio = scene.handles.shown, scene.size, scene.pixel_ratio
+        self.make_current()
         try:
             scene.show_handles()
             scene.pixel_ratio = ratio * scale
-            scene.window.SetSize(size[0] * scale, size[1] * scale)
+            scene.resize(size[0] * scale, size[1] * scale)
             scene.window.OpenGLInitState()
             scene.render()
             taken = np.ascontiguousarray(pixels(scene.window))
         finally:
             scene.pixel_ratio = ratio
-            scene.window.SetSize(*size)
+            scene.resize(*size)
             scene.show_handles(*shown)
-            self.doneCurrent()
+            self.done_current()
             self.update()
         height, width = taken.shape[:2]
         return QImage(taken.data, width, height, 4 * width, QImage.Format.Format_RGBA8888).copy()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout
 
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.preferences.theme import PALETTES, wanted_look
+from app.widgets.label import Label
 
 SIZE = (420, 190)
 ICON = 56
@@ -27,12 +28,11 @@ class OpeningFrame(QFrame):
             f"QLabel {{ color: {colors.text}; }} #muted {{ color: {colors.muted}; }}"
         )
         self.setWindowTitle("Kinetostat")
-        picture, name, self.words = QLabel(), QLabel("Kinetostat"), QLabel(words)
+        picture, name, self.words = Label(), Label("Kinetostat"), Label(words)
         picture.setPixmap(icon("kinetostat").pixmap(ICON, ICON))
         font = name.font()
         font.setPointSizeF(1.7 * font.pointSizeF())
         name.setFont(font)
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
         self.words.setObjectName("muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 20)

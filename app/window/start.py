@@ -93,7 +93,7 @@ class FirstPicture(QObject):
             (window.files.awaited, lambda coming: None if coming else self._draw()),
         )
         self._view.awaiting = True
-        self._view.frameSwapped.connect(self._swapped)
+        self._view.drawn.connect(self._drawn)
         QTimer.singleShot(LONGEST, self, self._seen)
 
     def _draw(self) -> None:
@@ -102,12 +102,12 @@ class FirstPicture(QObject):
         self._view.awaiting = False
         self._view.update()
 
-    def _swapped(self) -> None:
+    def _drawn(self) -> None:
         if not self._view.awaiting:
             self._seen()
 
     def _seen(self) -> None:
-        self._view.frameSwapped.disconnect(self._swapped)
+        self._view.drawn.disconnect(self._drawn)
         self._draw()
         self._frame.close()
         self._then()
@@ -120,7 +120,7 @@ def start(file: str, arguments: list[str]) -> int:
     path, settings = Path(file) if file else examples()[0].path, Settings()
     frame = OpeningFrame(settings, f"Opening {path.name} …")
     frame.appear()
-    background.hold(LONGEST / 1000.0)
+    background.hold()
     from app.window.window import Window
 
     keep_what_is_there()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from core import later
 from core.errors import FileError, KinetostatError
 from core.files.regular_file import path_of
 from core.files.source import (
@@ -44,32 +42,104 @@ def _line(begin: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + begin, re.M | re.I)
 
 
-_of = partial(later.function, __package__)
-"""A reader or writer of this package."""
+# readers and writers are loaded with the first file of their format
+
+
+def _read_native(source: Source, options: Options) -> Reading:
+    from core.files.native.reader import read_native
+
+    return read_native(source, options)
+
+
+def _write_native(model: Model) -> Writing:
+    from core.files.native.writer import write_native
+
+    return write_native(model)
+
+
+def _read_urdf(source: Source, options: Options) -> Reading:
+    from core.files.urdf.reader import read_urdf
+
+    return read_urdf(source, options)
+
+
+def _write_urdf(model: Model) -> Writing:
+    from core.files.urdf.writer import write_urdf
+
+    return write_urdf(model)
+
+
+def _read_xacro(source: Source, options: Options) -> Reading:
+    from core.files.xacro.reader import read_xacro
+
+    return read_xacro(source, options)
+
+
+def _read_mjcf(source: Source, options: Options) -> Reading:
+    from core.files.mjcf.reader import read_mjcf
+
+    return read_mjcf(source, options)
+
+
+def _read_robotica(source: Source, options: Options) -> Reading:
+    from core.files.dh.robotica_reader import read_robotica
+
+    return read_robotica(source, options)
+
+
+def _write_robotica(model: Model) -> Writing:
+    from core.files.dh.robotica_writer import write_robotica
+
+    return write_robotica(model)
+
+
+def _read_csv(source: Source, options: Options) -> Reading:
+    from core.files.dh.csv_table import read_csv
+
+    return read_csv(source, options)
+
+
+def _write_csv(model: Model) -> Writing:
+    from core.files.dh.csv_table import write_csv
+
+    return write_csv(model)
+
+
+def _read_toml(source: Source, options: Options) -> Reading:
+    from core.files.dh.toml_table import read_toml
+
+    return read_toml(source, options)
+
+
+def _write_toml(model: Model) -> Writing:
+    from core.files.dh.toml_table import write_toml
+
+    return write_toml(model)
+
 
 _TABLE = (
     Format(
         "kst",
         "Kinetostat model",
         (".kst",),
-        _of("native.reader.read_native"),
-        _of("native.writer.write_native"),
+        _read_native,
+        _write_native,
         re.compile(rb"^kinetostat\s*:", re.M),
     ),
     Format(
         "urdf",
         "URDF robot",
         (".urdf",),
-        _of("urdf.reader.read_urdf"),
-        _of("urdf.writer.write_urdf"),
+        _read_urdf,
+        _write_urdf,
         re.compile(rb"<(?:\w+:)?robot[\s>]"),
     ),
-    Format("xacro", "Xacro robot", (".xacro",), _of("xacro.reader.read_xacro"), None, re.compile(rb"<xacro:\w+")),
+    Format("xacro", "Xacro robot", (".xacro",), _read_xacro, None, re.compile(rb"<xacro:\w+")),
     Format(
         "mjcf",
         "MuJoCo model (MJCF)",
         (".mjcf", ".xml"),
-        _of("mjcf.reader.read_mjcf"),
+        _read_mjcf,
         None,
         re.compile(rb"<mujoco[\s>]"),
     ),
@@ -77,24 +147,24 @@ _TABLE = (
         "robotica",
         "Robotica data file",
         (".rob", ".robotica"),
-        _of("dh.robotica_reader.read_robotica"),
-        _of("dh.robotica_writer.write_robotica"),
+        _read_robotica,
+        _write_robotica,
         _line(rb"\s*DOF\s*="),
     ),
     Format(
         "csv",
         "DH table (CSV)",
         (".csv",),
-        _of("dh.csv_table.read_csv"),
-        _of("dh.csv_table.write_csv"),
+        _read_csv,
+        _write_csv,
         _line(rb"#\s*convention\s*[:=]"),
     ),
     Format(
         "toml",
         "DH table (TOML)",
         (".toml",),
-        _of("dh.toml_table.read_toml"),
-        _of("dh.toml_table.write_toml"),
+        _read_toml,
+        _write_toml,
         _line(rb"\s*convention\s*="),
     ),
 )

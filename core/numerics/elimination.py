@@ -24,6 +24,13 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 
 
+class Pattern(NamedTuple):
+    """Which entries of a matrix may differ from zero, row by row."""
+
+    rows: Integers
+    columns: Integers
+
+
 def elimination_tree(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
     """The parent of every unknown, −1 of a root, where unknowns are eliminated from the last to the first and those of
     a pair (i, j) stand in one equation."""

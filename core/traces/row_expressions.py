@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import along, column, symbols
 from core.codegen.like_expressions import Form, form_of, written_out
@@ -25,17 +24,11 @@ from core.elements.constraints.kinematic_constraint import (
 from core.mechanics.kinematic_state import KinematicState, between
 from core.mechanics.runner import Runner
 from core.mechanics.tree import Tree
+from core.numerics.elimination import Pattern
 from core.spatial.attitude import within_half_a_turn
 from core.spatial.scalar import Scalar
 
 Step = Callable[..., tuple[Scalar, ...]]
-
-
-class Pattern(NamedTuple):
-    """Which entries of a matrix may differ from zero, row by row."""
-
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
 
 
 class _Kind(NamedTuple):

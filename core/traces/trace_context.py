@@ -26,7 +26,8 @@ from core.multibody.tree_of_model import Machine, machine_of
 from core.spatial.scalar import Scalar, vanish
 
 if TYPE_CHECKING:
-    from core.traces.row_expressions import Pattern, RowExpressions
+    from core.numerics.elimination import Pattern
+    from core.traces.row_expressions import RowExpressions
 
 LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
@@ -138,7 +139,7 @@ class TraceContext:
     @cached_property
     def mass_pattern(self) -> Pattern:
         """Of M on and below its diagonal, in the order of "mass_entries"."""
-        from core.traces.row_expressions import Pattern
+        from core.numerics.elimination import Pattern
 
         found = moved_together(self.tree)
         if self.elements.added_inertia:

@@ -15,11 +15,16 @@ TOOTH = (0.0, 0.16, 0.34, 0.5)
 """Shares of the pitch at which a tooth's flank begins, its top begins and ends, its other flank ends."""
 
 
-def coil(form: g.Coil) -> vtkPolyData:
+def around(fine: int, sides: int) -> int:
+    """Sides of a thin round piece, `fine` of them where round forms have 48."""
+    return max(5, fine * sides // 48)
+
+
+def coil(form: g.Coil, sides: int) -> vtkPolyData:
     """The wire runs straight, winds, and runs straight again; made in true size, then shrunk to one unit in z."""
     low, high = (form.start - 0.5) * form.length, (form.end - 0.5) * form.length
     straight = form.ends * (high - low)
-    t = np.linspace(0.0, 1.0, max(32, round(form.turns * 20)) + 1)
+    t = np.linspace(0.0, 1.0, max(32, round(form.turns * max(10, around(20, sides)))) + 1)
     angle = 2.0 * pi * form.turns * t
     swell = np.minimum(1.0, np.minimum(t, 1.0 - t) * form.turns * 2.0)  # winds out from the middle within half a turn
     radius = form.radius * np.sin(swell * pi / 2.0)
@@ -29,19 +34,19 @@ def coil(form: g.Coil) -> vtkPolyData:
     ends = np.array([[0.0, 0.0, low]]), np.array([[0.0, 0.0, high]])
     path = np.concatenate([ends[0], winding, ends[1]]) if straight > 0.0 else winding
     path[:, 0] += form.aside
-    data = with_normals(swept(path, form.wire, 8), 60.0)
+    data = with_normals(swept(path, form.wire, around(8, sides)), 60.0)
     return moved(data, np.diag([1.0, 1.0, 1.0 / form.length, 1.0]))
 
 
-def spiral(form: g.Spiral) -> vtkPolyData:
+def spiral(form: g.Spiral, sides: int) -> vtkPolyData:
     """A wire in the plane whose radius grows evenly (Archimedes)."""
-    t = np.linspace(0.0, 1.0, max(24, round(form.turns * 32)) + 1)
+    t = np.linspace(0.0, 1.0, max(24, round(form.turns * around(32, sides))) + 1)
     angle, radius = 2.0 * pi * form.turns * t, form.inner + (form.outer - form.inner) * t
     path = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros_like(t)], axis=1)
-    return with_normals(swept(path, form.tube, 8), 60.0)
+    return with_normals(swept(path, form.tube, around(8, sides)), 60.0)
 
 
-def gearwheel(form: g.Gearwheel) -> vtkPolyData:
+def gearwheel(form: g.Gearwheel, sides: int) -> vtkPolyData:
     """Teeth of a height of 2.25 modules about the pitch circle: root and tip 1.25 and 1 module from it."""
     outline = gear_outline(form.radius, form.teeth)
     return with_normals(_prism(outline, form.bore, form.width), 30.0)

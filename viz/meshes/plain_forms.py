@@ -12,21 +12,24 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from viz.drawlist import geometry as g
 from viz.look import LIGHT
-from viz.meshes.machine_parts import coil, gearwheel, spiral
+from viz.meshes.machine_parts import around, coil, gearwheel, spiral
 from viz.meshes.polydata import coloured, joined, moved, revolved, surface, swept, wire, with_normals
 from viz.placement import along
 
 ROUND = 48
 """Sides of round forms."""
+COARSE = 12
+"""The same of stand-ins."""
 
 
 @lru_cache(maxsize=2048)
-def form_mesh(form: g.Geometry) -> vtkPolyData:
-    """The mesh of a form; the same object for equal forms. Treat it as read-only."""
-    return _BUILDERS[type(form)](form)
+def form_mesh(form: g.Geometry, sides: int = ROUND) -> vtkPolyData:
+    """The mesh of a form, with so many sides where it is round; the same object for equal forms. Treat it as
+    read-only."""
+    return _BUILDERS[type(form)](form, sides)
 
 
-def _box(form: g.Box) -> vtkPolyData:
+def _box(form: g.Box, sides: int) -> vtkPolyData:
     half = np.array(form.size) / 2.0
     cut = min(form.bevel, 0.45 * float(half.min()) * 2.0)
     if cut <= 0.0:
@@ -61,59 +64,61 @@ def _cuboid(half: np.ndarray) -> vtkPolyData:
     return surface(points, faces)
 
 
-def _cylinder(form: g.Cylinder) -> vtkPolyData:
+def _cylinder(form: g.Cylinder, sides: int) -> vtkPolyData:
     r, h, b = form.radius, form.length / 2.0, min(form.bevel, form.radius / 2.0, form.length / 4.0)
     corner = [(r, -h), (r, h)] if b <= 0 else [(r - b, -h), (r, -h + b), (r, h - b), (r - b, h)]
-    return with_normals(revolved([(0.0, -h), *corner, (0.0, h)], form.sides))
+    return with_normals(revolved([(0.0, -h), *corner, (0.0, h)], min(form.sides, sides)))
 
 
-def _tube(form: g.Tube) -> vtkPolyData:
+def _tube(form: g.Tube, sides: int) -> vtkPolyData:
     h = form.length / 2.0
     ring = [(form.outer, -h), (form.outer, h), (form.inner, h), (form.inner, -h)]
-    return with_normals(revolved(ring, ROUND, closed=True))
+    return with_normals(revolved(ring, sides, closed=True))
 
 
-def _half_circle(radius: float, height: float, lower: bool, steps: int = 12) -> list[tuple[float, float]]:
+def _half_circle(radius: float, height: float, lower: bool, steps: int) -> list[tuple[float, float]]:
     start = -pi / 2 if lower else 0.0
     angles = [start + pi / 2 * i / steps for i in range(steps + 1)]
     return [(max(radius * cos(t), 0.0), height + radius * sin(t)) for t in angles]
 
 
-def _sphere(form: g.Sphere) -> vtkPolyData:
-    profile = _half_circle(form.radius, 0.0, True)[:-1] + _half_circle(form.radius, 0.0, False)
-    return with_normals(revolved(profile, ROUND), 90.0)
+def _sphere(form: g.Sphere, sides: int) -> vtkPolyData:
+    steps = sides // 4
+    profile = _half_circle(form.radius, 0.0, True, steps)[:-1] + _half_circle(form.radius, 0.0, False, steps)
+    return with_normals(revolved(profile, sides), 90.0)
 
 
-def _ellipsoid(form: g.Ellipsoid) -> vtkPolyData:
-    return with_normals(moved(form_mesh(g.Sphere(1.0)), np.diag([*form.radii, 1.0])), 90.0)
+def _ellipsoid(form: g.Ellipsoid, sides: int) -> vtkPolyData:
+    return with_normals(moved(form_mesh(g.Sphere(1.0), sides), np.diag([*form.radii, 1.0])), 90.0)
 
 
-def _capsule(form: g.Capsule) -> vtkPolyData:
+def _capsule(form: g.Capsule, sides: int) -> vtkPolyData:
     h = form.length / 2.0
-    lower, upper = _half_circle(form.radius, -h, True, 8), _half_circle(form.radius, h, False, 8)
+    steps = sides // 6
+    lower, upper = _half_circle(form.radius, -h, True, steps), _half_circle(form.radius, h, False, steps)
     if form.length <= 0.0:
         lower = lower[:-1]
-    return with_normals(revolved(lower + upper, 32), 90.0)
+    return with_normals(revolved(lower + upper, 2 * sides // 3), 90.0)
 
 
-def _cone(form: g.Cone) -> vtkPolyData:
+def _cone(form: g.Cone, sides: int) -> vtkPolyData:
     h = form.length / 2.0
     profile = [(0.0, -h), (form.radius, -h), (form.top, h)]
-    return with_normals(revolved(profile if form.top <= 0 else [*profile, (0.0, h)], ROUND))
+    return with_normals(revolved(profile if form.top <= 0 else [*profile, (0.0, h)], sides))
 
 
-def _arc(form: g.Arc) -> vtkPolyData:
+def _arc(form: g.Arc, sides: int) -> vtkPolyData:
     whole = abs(form.end - form.start) >= 2.0 * pi - 1e-9
-    steps = max(2, round(abs(form.end - form.start) / (2.0 * pi) * 72))
+    steps = max(3, round(abs(form.end - form.start) / (2.0 * pi) * 1.5 * sides))
     angle = np.linspace(form.start, form.end, steps + 1)
     if whole:
         angle = angle[:-1]
     path = form.radius * np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
-    return with_normals(swept(path, form.tube, 10, closed=whole), 60.0)
+    return with_normals(swept(path, form.tube, around(10, sides), closed=whole), 60.0)
 
 
-def _sector(form: g.Sector) -> vtkPolyData:
-    steps = max(2, round(abs(form.end - form.start) / (2.0 * pi) * 72))
+def _sector(form: g.Sector, sides: int) -> vtkPolyData:
+    steps = max(2, round(abs(form.end - form.start) / (2.0 * pi) * 1.5 * sides))
     angle = np.linspace(form.start, form.end, steps + 1)
     ray = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
     i = np.arange(steps)
@@ -121,32 +126,32 @@ def _sector(form: g.Sector) -> vtkPolyData:
     return with_normals(surface(np.concatenate([form.inner * ray, form.outer * ray]), faces))
 
 
-def _arrow(form: g.Arrow) -> vtkPolyData:
+def _arrow(form: g.Arrow, sides: int) -> vtkPolyData:
     neck = form.length - form.head_length
     profile = [(0.0, 0.0), (form.shaft, 0.0), (form.shaft, neck), (form.head_radius, neck), (0.0, form.length)]
-    return with_normals(revolved(profile, 24))
+    return with_normals(revolved(profile, around(24, sides)))
 
 
-def _helix(form: g.Helix) -> vtkPolyData:
+def _helix(form: g.Helix, sides: int) -> vtkPolyData:
     turns = form.length / abs(form.pitch)
-    t = np.linspace(0.0, turns, max(8, round(turns * 24)) + 1)
+    t = np.linspace(0.0, turns, max(8, round(turns * sides / 2)) + 1)
     angle = 2.0 * pi * t
     z = t * form.pitch - np.sign(form.pitch) * form.length / 2.0
     path = np.stack([form.radius * np.cos(angle), form.radius * np.sin(angle), z], axis=1)
-    return with_normals(swept(path, form.tube, 8), 60.0)
+    return with_normals(swept(path, form.tube, around(8, sides)), 60.0)
 
 
-def _triad(form: g.Triad) -> vtkPolyData:
+def _triad(form: g.Triad, sides: int) -> vtkPolyData:
     parts = []
     for axis, key in enumerate("xyz"):
         length = form.length * (form.z_factor if axis == 2 else 1.0)
         arrow = g.Arrow(length, 0.032 * form.length, 0.085 * form.length, 0.26 * form.length)
-        parts.append(coloured(moved(form_mesh(arrow), along(np.eye(3)[axis])), LIGHT.palette[key]))
-    ball = moved(form_mesh(g.Sphere(0.05 * form.length)), np.eye(4))
+        parts.append(coloured(moved(form_mesh(arrow, sides), along(np.eye(3)[axis])), LIGHT.palette[key]))
+    ball = moved(form_mesh(g.Sphere(0.05 * form.length), sides), np.eye(4))
     return joined([*parts, coloured(ball, LIGHT.palette["joint"])])
 
 
-def _center_mark(form: g.CenterMark) -> vtkPolyData:
+def _center_mark(form: g.CenterMark, sides: int) -> vtkPolyData:
     """Eight octants, black and white in turn."""
     angles = np.linspace(0.0, pi / 2, 7)
     u, v = np.meshgrid(angles, angles, indexing="ij")
@@ -164,7 +169,7 @@ def _center_mark(form: g.CenterMark) -> vtkPolyData:
     return joined(parts)
 
 
-def _missing(form: g.MissingMesh) -> vtkPolyData:
+def _missing(form: g.MissingMesh, sides: int) -> vtkPolyData:
     h = form.size / 2.0
     points = [(x, y, z) for x in (-h, h) for y in (-h, h) for z in (-h, h)]
     edges = [(0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (3, 7), (4, 5), (4, 6), (5, 7), (6, 7)]
@@ -172,7 +177,7 @@ def _missing(form: g.MissingMesh) -> vtkPolyData:
     return wire(points, edges + crosses)
 
 
-_BUILDERS: dict[type, Callable[[Any], vtkPolyData]] = {
+_BUILDERS: dict[type, Callable[[Any, int], vtkPolyData]] = {
     g.Box: _box,
     g.Cylinder: _cylinder,
     g.Tube: _tube,

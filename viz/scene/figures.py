@@ -1,4 +1,5 @@
-"""Actors of a draw list: made once per item, kept while the item stays equal, then only moved."""
+"""Actors of a draw list: made once per item, kept while the item stays equal, then only moved. Many figures of one form
+share an actor (`crowds`)."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
@@ -14,14 +16,17 @@ from viz.drawlist.item import Item
 from viz.drawlist.spans import Spans
 from viz.look import LIGHT, Look
 from viz.meshes.meshes import mesh
+from viz.meshes.solids import is_solid
+from viz.meshes.stand_ins import stand_in
 from viz.placement import Array, matrix
+from viz.scene.crowds import MANY, Crowd
 
 Poses = Mapping[str, ArrayLike]
 """Name of a body or frame → (4, 4) world ← that frame."""
 
 
 class Figure:
-    """One item and its actor."""
+    """One item and its actor, which draws it where it is `alone`."""
 
     def __init__(self, item: Item, look: Look) -> None:
         self.item = item
@@ -34,14 +39,35 @@ class Figure:
         self.actor.SetUserMatrix(self.matrix)
         self.pose = np.eye(4)
         self.place = matrix(item.placement)
+        self.alone = False
+        self._coarse = vtkPolyDataMapper()
         self.paint(look)
+
+    @property
+    def stand_in(self) -> vtkPolyData:
+        """Its form with fewer polygons."""
+        return stand_in(self.item.geometry)
+
+    @property
+    def likeness(self) -> tuple[object, ...] | None:
+        """What it has in common with those it can be drawn with; None if it cannot."""
+        own_colours = self.data.GetPointData().GetScalars() is not None
+        return None if own_colours or self.item.opacity < 1.0 else (self.item.geometry, self.item.role)
+
+    def coarsen(self, on: bool) -> None:
+        """Show the stand-in, or the form itself."""
+        if on and self._coarse.GetInput() is not self.stand_in:
+            self._coarse.SetInputData(self.stand_in)
+        self.actor.SetMapper(self._coarse if on else self.mapper)
 
     def paint(self, look: Look) -> None:
         """Take the colours of a look."""
         own_colours = self.data.GetPointData().GetScalars() is not None and not self.item.paint_over
-        self.mapper.SetScalarVisibility(own_colours)
+        for mapper in (self.mapper, self._coarse):
+            mapper.SetScalarVisibility(own_colours)
         shine(self.actor, look.colour(self.item.colour), self.item.role)
         self.actor.GetProperty().SetOpacity(self.item.opacity)
+        self.actor.GetProperty().SetBackfaceCulling(self.item.opacity >= 1.0 and is_solid(self.item.geometry))
 
     @property
     def bounds(self) -> tuple[float, ...]:
@@ -86,6 +112,14 @@ class Figures:
         self.table: dict[str, Figure] = {}
         self.items: tuple[Item, ...] = ()
         self.is_shown: Callable[[Item], bool] = lambda item: item.shown
+        self.glass = False
+        """Whether something can be seen through."""
+        self.coarse = False
+        """Whether stand-ins are shown."""
+        self.polygons = 0
+        """How many a picture has without them."""
+        self._crowds: list[Crowd] = []
+        self._alone: list[Figure] = []
         self._places = np.zeros((0, 4, 4))
         self._stiff: list[Figure] = []
         self._stretched: list[Figure] = []
@@ -101,19 +135,57 @@ class Figures:
         """Follow changes of what is to be shown."""
         wanted = {item.id: item for item in self.items if item.role not in WORDS and self.is_shown(item)}
         for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
-            figure = self.table.pop(name)
-            self._layer(figure.item).RemoveActor(figure.actor)
+            self._stand(self.table.pop(name), False)
         for name, item in wanted.items():
             known = self.table.get(name)
             if known is None:
-                figure = self.table[name] = Figure(item, self.look)
-                self._layer(item).AddActor(figure.actor)
+                self.table[name] = Figure(item, self.look)
             elif known.item != item:
                 known.item = item
                 known.place = matrix(item.placement)
                 known.paint(self.look)
+        self.glass = any(item.opacity < 1.0 for item in wanted.values())
+        self.polygons = sum(figure.data.GetNumberOfPolys() for figure in self.table.values())
         self._arrange()
+        self._gather()
         self.move(self._poses)
+
+    def _stand(self, figure: Figure, alone: bool) -> None:
+        """Draw a figure by its own actor, or not."""
+        if alone != figure.alone:
+            figure.alone = alone
+            layer = self._layer(figure.item)
+            (layer.AddActor if alone else layer.RemoveActor)(figure.actor)
+
+    def _gather(self) -> None:
+        """Draw those that are alike together where they are many."""
+        alike: dict[object, list[Figure]] = {}
+        for figure in self.table.values():
+            alike.setdefault(figure.likeness or figure, []).append(figure)
+        crowds = [group for group in alike.values() if len(group) >= MANY]
+        self._alone = [figure for group in alike.values() if len(group) < MANY for figure in group]
+        kept = [crowd for crowd in self._crowds if crowd.figures in crowds]
+        for crowd in self._crowds:
+            if crowd not in kept:
+                crowd.remove()
+        known = [crowd.figures for crowd in kept]
+        self._crowds = kept + [
+            Crowd(self._layer(group[0].item), group, self.look) for group in crowds if group not in known
+        ]
+        for group in alike.values():
+            for figure in group:
+                self._stand(figure, len(group) < MANY)
+        for crowd in kept:
+            crowd.paint(self.look)
+        self.coarsen(self.coarse)
+
+    def coarsen(self, on: bool) -> None:
+        """Show stand-ins, or the forms themselves."""
+        self.coarse = on
+        for crowd in self._crowds:
+            crowd.coarsen(on)
+        for figure in self._alone:
+            figure.coarsen(on)
 
     def _layer(self, item: Item) -> vtkRenderer:
         return self.front if item.role in IN_FRONT else self.renderer
@@ -137,12 +209,16 @@ class Figures:
             placed = self._spans.poses(poses)
             for figure, pose, row in zip(self._stretched, placed, placed.reshape(-1, 16).tolist(), strict=True):
                 figure.put(pose, row)
+        for crowd in self._crowds:
+            crowd.move()
 
     def paint(self, look: Look) -> None:
         """Take the colours of a look."""
         self.look = look
         for figure in self.table.values():
             figure.paint(look)
+        for crowd in self._crowds:
+            crowd.paint(look)
 
     @property
     def lowest(self) -> float:

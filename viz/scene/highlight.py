@@ -55,20 +55,22 @@ class Outline:
         self.width = width
         self._actors: list[vtkActor] = []
 
-    def show(self, figures: list[Figure], colour: tuple[float, float, float], scale: float = 1.0) -> None:
+    def show(self, figures: list[Figure], colour: tuple[float, float, float]) -> None:
         """Outline these figures and no others."""
         for actor in self._actors:
             self.renderer.RemoveActor(actor)
-        self._actors = [self._outline(figure, colour, scale) for figure in figures]
+        self._actors = [self._outline(figure, colour) for figure in figures]
         for actor in self._actors:
             self.renderer.AddActor(actor)
 
-    def fit(self, size: tuple[int, int]) -> None:
+    def fit(self, size: tuple[int, int], pixel_ratio: float) -> None:
         """Tell the outlines the size of the picture in pixels."""
         for actor in self._actors:
-            actor.GetShaderProperty().GetVertexCustomUniforms().SetUniform2f("outlineSize", [float(x) for x in size])
+            uniforms = actor.GetShaderProperty().GetVertexCustomUniforms()
+            uniforms.SetUniform2f("outlineSize", [float(x) for x in size])
+            uniforms.SetUniformf("outlineWidth", self.width * pixel_ratio)
 
-    def _outline(self, figure: Figure, colour: tuple[float, float, float], scale: float) -> vtkActor:
+    def _outline(self, figure: Figure, colour: tuple[float, float, float]) -> vtkActor:
         mapper = vtkPolyDataMapper()
         mapper.SetInputData(hull(figure.item.geometry))
         mapper.ScalarVisibilityOff()
@@ -85,7 +87,4 @@ class Outline:
         surface.FrontfaceCullingOn()
         shader = actor.GetShaderProperty()
         shader.AddVertexShaderReplacement("//VTK::PositionVC::Impl", True, _PUSH, False)
-        uniforms = shader.GetVertexCustomUniforms()
-        uniforms.SetUniform2f("outlineSize", [1000.0, 1000.0])
-        uniforms.SetUniformf("outlineWidth", self.width * scale)
         return actor

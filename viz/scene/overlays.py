@@ -151,6 +151,11 @@ class Overlays:
             actors.paint(look)
 
     @property
+    def glass(self) -> bool:
+        """Whether something can be seen through."""
+        return bool(self._ghosts.sources or self._ellipsoids)
+
+    @property
     def actors(self) -> list[vtkActor]:
         """Everything shown, for fitting the view."""
         own = [*self._ghosts.actors, *(actor for actor, _ in self._paths.values()), *self._arrows.actors]

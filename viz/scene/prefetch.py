@@ -1,4 +1,4 @@
-"""Making ahead what drawing a model needs: meshes read, outlines and search trees built. May run in a thread.
+"""Making ahead what drawing a model needs: meshes, stand-ins, outlines, search trees. May run in a thread.
 
 A scene that shows the model afterwards finds it ready.
 """
@@ -9,7 +9,10 @@ from collections.abc import Mapping
 
 from core.model import Model
 from viz.drawlist.draw_list import Item, items
+from viz.drawlist.item import forms_in
 from viz.meshes.meshes import mesh
+from viz.meshes.solids import is_solid
+from viz.meshes.stand_ins import thin
 from viz.scene.highlight import hull
 from viz.scene.picking import pickable, search_tree
 
@@ -23,6 +26,7 @@ def prepare(model: Model) -> None:
     for form in {item.geometry for item in found}:
         mesh(form)
         hull(form)
+        is_solid(form)
         search_tree(pickable(form))
     _ahead[:] = [(model, found)]
 
@@ -33,3 +37,9 @@ def draw_list(model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
         if known is model and model.values(p) == model.values():
             return found
     return items(model, p)
+
+
+def prepare_stand_ins(model: Model) -> None:
+    """Make what stands for large meshes in pictures of what moves."""
+    for form in forms_in(items(model)):
+        thin(form)

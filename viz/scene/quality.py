@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Literal
 
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
@@ -13,6 +14,8 @@ take their time on any machine."""
 SOFTWARE = ("llvmpipe", "softpipe", "swr", "swiftshader", "software", "basic render", "gdi generic")
 """Words in the names of software renderers."""
 SAMPLES = 8
+MOST_POLYGONS, MOST_PIXELS = 60_000, 1_000_000
+"""What the processor draws in haste: of more polygons stand-ins, of a larger picture a smaller one, enlarged."""
 
 
 def drawn_by(window: vtkRenderWindow) -> str:
@@ -27,6 +30,11 @@ def quality_for(renderer_name: str) -> Quality:
     """What a renderer of this name can carry; one without a name is not trusted with much."""
     name = renderer_name.lower()
     return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"
+
+
+def share(size: tuple[int, int]) -> float:
+    """The share of width and height that a hasty picture of this size has, before it is enlarged."""
+    return min(1.0, sqrt(MOST_PIXELS / (size[0] * size[1])))
 
 
 def apply(

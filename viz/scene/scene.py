@@ -59,7 +59,8 @@ class Scene:
         """`fineness` None: what the graphics hardware carries, found at the first render."""
         self.window = window
         self._fineness = fineness
-        self.hasty = False  # whether the last picture's edges were left jagged
+        self.hasty = False  # whether the last picture was coarser than it could be
+        self._seen: tuple[int, int] | None = None  # the size a smaller picture is enlarged to
         self.pixel_ratio = pixel_ratio
         self.palette = LOOKS[look]
         self.model: Model | None = None
@@ -95,6 +96,7 @@ class Scene:
         renderers = vtkRenderer(), vtkRenderer(), vtkRenderer()
         for layer, renderer in enumerate(renderers):
             renderer.SetLayer(layer)
+            renderer.SetUseOIT(False)  # blending glass in the order of depth takes two passes over the whole picture
             self.window.AddRenderer(renderer)
         renderers[1].SetActiveCamera(renderers[0].GetActiveCamera())
         renderers[1].AddViewProp(vtkTextActor())  # draws nothing, but layers without props smooth nothing
@@ -186,6 +188,7 @@ class Scene:
         look = self.palette
         plain = not self.renderer.GetUseSSAO()  # ambient occlusion draws no gradient
         self.renderer.SetGradientBackground(plain)
+        self.renderer.SetBackgroundAlpha(1.0)
         self.renderer.SetBackground(*look.colour("horizon" if plain else "haze"))
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
@@ -228,9 +231,9 @@ class Scene:
         chosen = self._figures_of(self._selected)
         spoken_of = [figure for ref in self._pointed for figure in self._figures_of(ref) or self._carried(ref)]
         touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
-        self._outlines["accent"].show(chosen, self.palette.colour("accent"), self.pixel_ratio)
-        self._outlines["dragged"].show(spoken_of, self.palette.colour("dragged"), self.pixel_ratio)
-        self._outlines["hover"].show(touched, self.palette.colour("hover"), self.pixel_ratio)
+        self._outlines["accent"].show(chosen, self.palette.colour("accent"))
+        self._outlines["dragged"].show(spoken_of, self.palette.colour("dragged"))
+        self._outlines["hover"].show(touched, self.palette.colour("hover"))
 
     def _carried(self, ref: Ref) -> list[Figure]:
         """The figures of the body that a joint carries, where the joint itself is not drawn."""
@@ -267,9 +270,15 @@ class Scene:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of the picture in device pixels."""
-        width, height = self.window.GetSize()
+        """Width and height of the picture, as it is seen, in device pixels."""
+        width, height = self._seen or self.window.GetSize()
         return max(width, 1), max(height, 1)
+
+    def resize(self, width: int, height: int) -> None:
+        """Take another size, in device pixels."""
+        if (width, height) != self.size:
+            self._seen = None
+            self.window.SetSize(width, height)
 
     def bounds(self, ref: Ref | None = None, overlays: bool = False) -> Array:
         """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m;
@@ -308,9 +317,10 @@ class Scene:
         self._fit_surroundings()
 
     def transparent(self, on: bool) -> None:
-        """Leave the background out, for pictures to be laid on others."""
+        """Leave background and ground out, for pictures to be laid on others."""
         self.renderer.SetGradientBackground(not on)
         if on:
+            self.set_display(ground=False)
             self.renderer.SetBackground(0.0, 0.0, 0.0)
             self.renderer.SetBackgroundAlpha(0.0)
 
@@ -321,9 +331,14 @@ class Scene:
             self.window.RemoveRenderer(renderer)
 
     def render(self, hasty: bool = False) -> None:
-        """Draw the picture now. `hasty`: leave edges jagged where the processor draws, while something moves."""
-        self.prepare()
+        """Draw the picture now. `hasty`: coarser where the processor draws, while something moves: edges are left
+        jagged, stand-ins take the place of many polygons, and a smaller picture is to be enlarged."""
         self.hasty = hasty and self.quality == "plain"
+        coarse = self.hasty and self.figures.polygons > quality.MOST_POLYGONS
+        if coarse != self.figures.coarse:
+            self.figures.coarsen(coarse)
+        self._shrink(quality.share(self.size) if self.hasty else 1.0)
+        self.prepare()
         quality.smooth(self.quality, hasty, self.front, self.corner)
         self.window.Render()
         if self._fineness is None:
@@ -331,6 +346,14 @@ class Scene:
             self._refine()
             if self._fineness == "fine":
                 self.window.Render()
+
+    def _shrink(self, share: float) -> None:
+        """Draw with a share of the pixels that are seen, along each side."""
+        seen = self.size
+        drawn = round(share * seen[0]), round(share * seen[1])
+        if drawn != self.window.GetSize():
+            self._seen = seen if share < 1.0 else None
+            self.window.SetSize(*drawn)
 
     def _refine(self) -> None:
         renderers = self.renderer, self.front, self.corner
@@ -340,13 +363,16 @@ class Scene:
     def prepare(self) -> None:
         """Bring everything that depends on the view up to date, for a render to follow."""
         camera.apply(self.view, self.renderer.GetActiveCamera())
+        size = self.window.GetSize()
+        ratio = self.pixel_ratio * size[1] / self.size[1]
         for outline in self._outlines.values():
-            outline.fit(self.size)
-        where = self.view, self.size, self.pixel_ratio
+            outline.fit(size, ratio)
+        where = self.view, size, ratio
         for part in (self.handles, self.range_box):
             part.fit(*where)
         self.labels.fit(*where, self.mobility_marks.fit(*where))
-        self.cube.fit(*where, self.display.cube)
+        self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
+        self.renderer.SetUseOIT(self.figures.glass or self.overlays.glass)
         self.renderer.ResetCameraClippingRange()
 
 

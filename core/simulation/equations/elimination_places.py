@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.elimination import Front, depths_of, elimination_tree, fronts, with_ancestors
+from core.numerics.elimination import Front, Pattern, depths_of, elimination_tree, fronts, with_ancestors
 from core.simulation.machine_code.language import loader
 from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
-from core.traces.row_expressions import Pattern
 
 Integers = NDArray[np.int64]
 

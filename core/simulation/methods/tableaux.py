@@ -7,12 +7,14 @@ same polynomial form as the others here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.simulation.methods.coefficients import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER, Pair
 
 Array = NDArray[np.float64]
 
@@ -41,8 +43,6 @@ class Tableau:
 @cache
 def tableau(method: str) -> Tableau:
     """Coefficients of a Runge–Kutta method of the table."""
-    from scipy import integrate
-
     if method == "rk4":
         A = np.zeros((4, 4))
         A[1, 0] = A[2, 1] = 0.5
@@ -51,27 +51,28 @@ def tableau(method: str) -> Tableau:
     if method in ("euler", "semi_implicit_euler"):
         return _fixed(np.zeros((1, 1)), [1.0], [0.0])
     if method == "rk853":
-        return _eighth(integrate.DOP853)
-    solver: Any = {"rk32": integrate.RK23, "rk54": integrate.RK45}[method]
-    s = len(solver.B) + 1  # the last stage is the first of the next step
+        return _eighth(HAIRER)
+    pair = {"rk32": BOGACKI_SHAMPINE, "rk54": DORMAND_PRINCE}[method]
+    s = len(pair.B) + 1  # the last stage is the first of the next step
     A = np.zeros((s, s))
-    A[: solver.A.shape[0], : solver.A.shape[1]] = solver.A
-    A[s - 1, : s - 1] = solver.B
+    _fill(A, (*pair.A, pair.B))
     none = np.zeros(s)
     return Tableau(
         A,
-        np.append(solver.B, 0.0),
-        np.append(solver.C, 1.0),
-        _real(solver.E),
+        np.append(pair.B, 0.0),
+        np.append(pair.C, 1.0),
+        np.array(pair.E),
         none,
-        _real(solver.P),
+        np.array(pair.P),
         s,
-        solver.error_estimator_order,
+        pair.error_order,
     )
 
 
-def _real(values: Any) -> Array:
-    return np.ascontiguousarray(values, dtype=float)
+def _fill(A: Array, rows: Sequence[Sequence[float]]) -> None:
+    """Write rows into the lower triangle of A."""
+    for target, row in zip(A, rows, strict=False):
+        target[: len(row)] = row
 
 
 def _fixed(A: Array, b: list[float], c: list[float]) -> Tableau:
@@ -79,18 +80,16 @@ def _fixed(A: Array, b: list[float], c: list[float]) -> Tableau:
     return Tableau(A, np.array(b), np.array(c), none, none, np.zeros((len(b), 1)), len(b), len(b))
 
 
-def _eighth(solver: Any) -> Tableau:
+def _eighth(pair: Pair) -> Tableau:
     """13 stages to step, 3 more for values within it."""
     stages, extra = 13, 3
     A = np.zeros((stages + extra, stages + extra))
-    A[:12, :12] = solver.A
-    A[12, :12] = solver.B
-    A[13:, : solver.A_EXTRA.shape[1]] = solver.A_EXTRA
+    _fill(A, (*pair.A, pair.B, *pair.A_extra))
     b, e, e_low = (np.zeros(stages + extra) for _ in range(3))
-    b[:12] = solver.B
-    e[:stages], e_low[:stages] = solver.E5, solver.E3
-    c = np.concatenate([solver.C, [1.0], solver.C_EXTRA])
-    return Tableau(A, b, c, e, e_low, _polynomials(b, _real(solver.D)), stages, 7)
+    b[:12] = pair.B
+    e[:stages], e_low[:stages] = pair.E, pair.E_low
+    c = np.concatenate([pair.C, [1.0], pair.C_extra])
+    return Tableau(A, b, c, e, e_low, _polynomials(b, np.array(pair.D)), stages, pair.error_order)
 
 
 def _polynomials(b: Array, D: Array) -> Array:

@@ -45,7 +45,7 @@ def place_of(bench, name):
 
 def test_the_machine_is_drawn(drawn, bench):
     bench.example("puma560")
-    image = bench.view.grabFramebuffer()
+    image = bench.view.grab_picture()
     colours = {image.pixelColor(x, y).rgb() for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
     assert len(colours) > 200
     x, y = place_of(bench, "link1")
@@ -56,7 +56,7 @@ def test_the_machine_is_drawn(drawn, bench):
 
 def jagged(view):
     """How many stairs there are: hard steps between neighbouring pixels that the next row has at another place."""
-    image = view.grabFramebuffer().convertToFormat(QImage.Format.Format_Grayscale8)
+    image = view.grab_picture().convertToFormat(QImage.Format.Format_Grayscale8)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())[:, : image.width()]
     hard = np.abs(np.diff(rows.astype(int), axis=1)) > 60
     return int((hard[:-1] & ~hard[1:]).sum())
@@ -311,7 +311,7 @@ def test_the_ground_is_as_wide_as_the_pose_that_is_opened(bench):
 
 def test_a_picture_drawn_while_a_file_opens_is_not_what_the_view_is_fitted_to(bench):
     view = bench.view
-    bench.session.changed.connect(draw := lambda *_: view.grabFramebuffer())
+    bench.session.changed.connect(draw := lambda *_: view.grab_picture())
     try:
         bench.example("point_gravity")
     finally:

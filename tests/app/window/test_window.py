@@ -150,10 +150,10 @@ def test_light_and_dark_change_window_and_scene(drawn, bench):
     bench.example("pendulum")
     bench.window.run("view.look_light")
     bench.draw()
-    light, sky = ground(), bench.view.grabFramebuffer().pixelColor(4, 4).lightness()
+    light, sky = ground(), bench.view.grab_picture().pixelColor(4, 4).lightness()
     bench.window.run("view.look_dark")
     bench.draw()
-    dark, night = ground(), bench.view.grabFramebuffer().pixelColor(4, 4).lightness()
+    dark, night = ground(), bench.view.grab_picture().pixelColor(4, 4).lightness()
     assert light > 200 > 60 > dark
     assert sky > 200 > 80 > night
     assert bench.view.scene.palette.name == "dark"

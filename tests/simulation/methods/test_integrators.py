@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import integrate
 from scipy.special import ellipj, ellipk
 
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
 from core.simulation import METHODS, simulate
+from core.simulation.methods.coefficients import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER
 from core.simulation.methods.tableaux import tableau
 from tests.simulation.published import published_machines as machines
 
@@ -31,6 +33,22 @@ def test_order_of_fixed_steps(method, counts):
     model, end = machines.point_pendulum(g=G), 1.9
     errors = [abs(simulate(model, end, method=method, step=end / n, q0=[START]).q[-1, 0] - swing(end)) for n in counts]
     assert slope([1 / n for n in counts], errors) == pytest.approx(METHODS[method].order, abs=0.15)
+
+
+@pytest.mark.parametrize(("ours", "name"), [(BOGACKI_SHAMPINE, "RK23"), (DORMAND_PRINCE, "RK45"), (HAIRER, "DOP853")])
+def test_the_numbers_of_the_pairs_are_those_of_scipy(ours, name):
+    theirs = getattr(integrate, name)
+    for row, wanted in zip((*ours.A, *ours.A_extra), (*theirs.A, *getattr(theirs, "A_EXTRA", ())), strict=True):
+        assert list(row) == list(wanted[: len(row)])
+        assert not np.any(wanted[len(row) :])
+    assert [tuple(theirs.B), tuple(theirs.C)] == [ours.B, ours.C]
+    if name == "DOP853":
+        assert [ours.E, ours.E_low, ours.C_extra] == [tuple(theirs.E5), tuple(theirs.E3), tuple(theirs.C_EXTRA)]
+        assert np.array_equal(ours.D, theirs.D)
+    else:
+        assert tuple(theirs.E) == ours.E
+        assert np.array_equal(ours.P, theirs.P)
+        assert ours.error_order == theirs.error_estimator_order
 
 
 @pytest.mark.parametrize("method", ["rk32", "rk54", "rk853"])

@@ -1,0 +1,52 @@
+"""Stand-ins: meshes of fewer polygons, for pictures of what moves."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkQuadricDecimation, vtkTriangleFilter
+
+from viz.drawlist import geometry as g
+from viz.meshes.meshes import mesh
+from viz.meshes.plain_forms import COARSE, form_mesh
+from viz.meshes.polydata import joined, moved, with_normals
+from viz.placement import matrix
+
+FEW, SHARE = 600, 0.125
+"""Polygons, and share of them, that the mesh of a file keeps."""
+_thinned: dict[g.MeshFile, vtkPolyData] = {}
+
+
+def stand_in(form: g.Geometry) -> vtkPolyData:
+    """A mesh like that of the form, of fewer polygons; its own as long as `thin` has not been asked. Treat it as
+    read-only."""
+    if isinstance(form, g.MeshFile):
+        return _thinned.get(form) or mesh(form)
+    return mesh(form) if isinstance(form, g.ShapeFile) else _plainer(form)
+
+
+@lru_cache(maxsize=2048)
+def _plainer(form: g.Geometry) -> vtkPolyData:
+    if isinstance(form, g.Compound):
+        parts = [moved(stand_in(part.geometry), matrix(part.placement)) for part in form.parts]
+        return parts[0] if len(parts) == 1 else joined(parts)
+    return form_mesh(form, COARSE)
+
+
+def thin(form: g.Geometry) -> None:
+    """Make the stand-in of a mesh file: takes a second for 200,000 polygons, and may run in a thread."""
+    if not isinstance(form, g.MeshFile) or form in _thinned:
+        return
+    data = mesh(form)
+    count = data.GetNumberOfPolys()
+    kept = max(FEW, SHARE * count)
+    if kept < count and data.GetPointData().GetScalars() is None:
+        triangles, clean, fewer = vtkTriangleFilter(), vtkCleanPolyData(), vtkQuadricDecimation()
+        triangles.SetInputData(data)
+        clean.SetInputConnection(triangles.GetOutputPort())
+        fewer.SetInputConnection(clean.GetOutputPort())
+        fewer.SetTargetReduction(1.0 - kept / count)
+        fewer.Update()
+        data = with_normals(fewer.GetOutput())
+    _thinned[form] = data
