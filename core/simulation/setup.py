@@ -18,7 +18,6 @@ from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED, Method
-from core.simulation.run.growing_rows import BLOCK, gathered
 from core.simulation.start_speeds import start_speeds
 
 Array = NDArray[np.float64]
@@ -64,14 +63,10 @@ class Settings:
     def times(self) -> Array:
         """(n,) times of the samples: multiples of `output`, and the end."""
         count = max(1, math.ceil(self.duration / self.output - 1e-9))
-
-        def piece(first: int) -> Array:
-            times: Array = np.arange(first, min(first + BLOCK, count + 1), dtype=float) * self.output
-            if first + BLOCK > count:
-                times[-1] = self.duration
-            return times + self.start
-
-        return gathered(piece(first) for first in range(0, count + 1, BLOCK))
+        times: Array = np.arange(count + 1, dtype=float) * self.output
+        times[-1] = self.duration
+        times += self.start
+        return times
 
 
 def settings(
