@@ -9,8 +9,8 @@ from core.model import Body, Joint, Model, Pose
 from resources import EXAMPLES
 from viz.pictures.offscreen import offscreen
 from viz.pictures.pixels import pixels
-from viz.scene import crowds, figures, quality
-from viz.scene.crowds import quaternions
+from viz.scene import figures, quality
+from viz.scene.figures import quaternions
 
 SIZE = (480, 360)
 PUMA = load(EXAMPLES / "puma560.kst")
@@ -66,7 +66,7 @@ def test_more_bodies_are_no_more_actors():
 @pytest.mark.parametrize("value", [0.0, 0.9])
 def test_a_crowd_is_seen_as_its_figures_would_be_alone(monkeypatch, value):
     pictures = []
-    for many in (crowds.MANY, 1000):
+    for many in (figures.MANY, 1000):
         monkeypatch.setattr(figures, "MANY", many)
         with offscreen(SIZE) as scene:
             mech = shown(scene, row(24))
