@@ -11,6 +11,9 @@ from core.simulation.setup import Array, Settings
 from core.simulation.stepping import event_location, sliding_modes
 from core.simulation.stepping.step_state import StepState
 
+LARGEST_PIECE = 20_000
+"""Samples that are made at once."""
+
 
 class Begun(NamedTuple):
     """A run about to begin."""
@@ -48,6 +51,6 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
         failed=np.zeros(n),
         times=times,
         events=np.zeros((sliding_modes.ROWS if indicators else 0, indicators)),
-        slid=np.full((len(times), n) if indicators else (0, 0), np.nan),
+        slid=np.full((min(len(times), LARGEST_PIECE), n) if indicators else (0, 0), np.nan),
     )
     return Begun(state, equations)

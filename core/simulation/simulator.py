@@ -16,7 +16,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
-from core.simulation.begun_run import begun
+from core.simulation.begun_run import LARGEST_PIECE, begun
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
@@ -42,7 +42,6 @@ PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
 FIRST_PIECE = 64
 """Samples of the first piece."""
-LARGEST_PIECE = 20_000
 FIRST_STEPS = 500
 """Steps of the first piece at most: what is slow or has few samples can be stopped soon, too."""
 LEAST_STEPS = 50
@@ -194,7 +193,6 @@ class Job:
         self.equations.u[:] = forces
         for name in KEPT:
             setattr(self.state, name, getattr(before, name))
-        self.state.slid[:] = before.slid
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
@@ -271,7 +269,7 @@ class Job:
             arrays = (times, out, a, self.equations.u, tau)
             places = [place_of(array) for array in arrays]
             bad = sampled_accelerations(self.equations.system.place, len(times), *places)
-        slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
+        slid = state.slid[: len(out), mech.nq : mech.nq + mech.nv]
         if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan

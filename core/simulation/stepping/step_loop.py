@@ -158,8 +158,8 @@ def advance_adaptive(state: int, place: int, rows: int) -> int:
                 happened = call_entry(w.within_of, state, theta, at, 0)
                 if happened != FINE:
                     return happened
-            if w.sliding > 0 and sample < len(w.slid):
-                derivative(state, time, out[row], w.slid[sample])
+            if w.sliding > 0 and row < len(w.slid):
+                derivative(state, time, out[row], w.slid[row])
                 free_modes(state)
             row += 1
             w.sample += 1

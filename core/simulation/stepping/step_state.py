@@ -126,7 +126,7 @@ class StepState(Record):
     events: FloatRows
     """(6, indicators), see `core.simulation.stepping.sliding_modes`."""
     slid: FloatRows
-    """(m, n) ẏ at samples on switching surfaces, other rows not finite; (0, 0) without indicators."""
+    """(samples made at once, n) ẏ at those on switching surfaces, other rows not finite; (0, 0) without indicators."""
 
 
 load_state = loader(StepState)

@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 from core.mechanism import Mechanism
 from core.model import Body, Force, Gravity, Joint, Model, World
-from core.simulation import simulate
+from core.simulation import begun_run, simulate, simulator
 
 METHODS = ("rk54", "rk853", "adams", "radau", "radau5")
 MASS = 2.0
@@ -44,6 +44,21 @@ def test_a_block_stops_and_stays(method, push, law):
     np.testing.assert_allclose(run["x0.v"][after], 0.0, atol=1e-11)
     np.testing.assert_allclose(run["x0.a"][after], 0.0, atol=1e-9)
     assert run.statistics.steps < 60
+
+
+def test_accelerations_that_hold_are_kept_for_one_piece_of_samples_alone(monkeypatch):
+    """A block at rest has none, in every piece of a long run; what is kept does not grow with the run."""
+    monkeypatch.setattr(begun_run, "LARGEST_PIECE", 16)
+    monkeypatch.setattr(simulator, "LARGEST_PIECE", 16)
+    monkeypatch.setattr(simulator, "FIRST_PIECE", 5)
+    states = []
+    begun = simulator.begun
+    monkeypatch.setattr(simulator, "begun", lambda *given: states.append(begun(*given)) or states[-1])
+    run = simulate(sliders("4*sign(x0.v)"), 3.0, v0=[1.0], torque={"x0": "3*sin(20*t)"}, output=0.01)
+    assert max(len(each.state.slid) for each in states) == 16
+    after = run.time > 1.5
+    np.testing.assert_allclose(run["x0.a"][after], 0.0, atol=1e-9)
+    assert after.sum() > 100
 
 
 @pytest.mark.parametrize("method", METHODS)
