@@ -102,7 +102,7 @@ def test_code_is_shared_as_long_as_a_mechanism_has_it():
     """However many other machines were made since; what no mechanism has any more is kept for the last few only."""
     mech = Mechanism(pendulum())
     left = weakref.ref(Mechanism(change(pendulum(), "bodies", "rod", mass=2.5)).compiled.program)
-    for k in range(program._KEPT + 1):
+    for k in range(program.KEPT + 1):
         Mechanism(change(pendulum(), "bodies", "rod", mass=3.0 + k))
     assert Mechanism(pendulum()).compiled.program is mech.compiled.program
     gc.collect()

@@ -9,7 +9,6 @@ import time
 from collections import defaultdict
 
 import numpy as np
-import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
 from app.commands.elements import add_link
@@ -158,20 +157,11 @@ def hour(turns, bench, name):
         turns.step(f"a plot of {name} taken away", lambda: bench.window.plots.remove_plot(0))
 
 
-@pytest.fixture
-def warm(bench):
-    """The integrators' machine code is there: made beside the window it takes the processor from it."""
-    from app.runs.integrator_code import integrators
-
-    integrators().wait(lambda: False)
-    return bench
-
-
-def test_no_turn_of_an_hour_of_work_is_long(warm):
+def test_no_turn_of_an_hour_of_work_is_long(bench):
     turns = Turns()
     for _ in range(ROUNDS):
         for name in MACHINES:
-            hour(turns, warm, name)
+            hour(turns, bench, name)
     assert not turns.long_ones(), "\n".join(turns.long_ones())
 
 

@@ -31,8 +31,8 @@ def links(file, **options):
 
 
 SUBCLASSES = (
-    "(lambda: [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'Popen'][0]"
-    "(['touch', 'MARK']).wait() or 1)()"
+    "(lambda words: [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"
+    ".__init__.__globals__['spawnvp'](0, words[0], words) or 1)(['touch', 'MARK'])"
 )
 FRAMES = (
     "(lambda l: l.append((l[0].gi_frame.f_back.f_back.f_back.f_globals for _ in [1])) or "

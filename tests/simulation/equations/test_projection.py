@@ -10,7 +10,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.constrained import BRANCH_JUMP_ERROR
-from core.simulation.equations.system import DRIFTED, FINE
+from core.simulation.stepping.outcome import Outcome
 from tests.mobility import overconstrained
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
@@ -79,7 +79,7 @@ class Projection:
 @pytest.fixture(scope="module", params=MACHINES)
 def projection(request):
     made = Projection(request.param)
-    assert made.happened == FINE
+    assert made.happened == Outcome.FINE
     return made
 
 
@@ -115,5 +115,5 @@ def test_of_errors_stays_what_the_manifold_leaves(projection):
 @pytest.mark.parametrize("leap", [0.5 * BRANCH_JUMP_ERROR, 3.0 * BRANCH_JUMP_ERROR])
 def test_a_position_too_uncertain_is_not_projected(leap):
     made = Projection("four-bar", leap)
-    assert made.happened == (FINE if leap < BRANCH_JUMP_ERROR else DRIFTED)
+    assert made.happened == (Outcome.FINE if leap < BRANCH_JUMP_ERROR else Outcome.DRIFTED)
     assert (list(made.closed) == list(made.q)) == (leap > BRANCH_JUMP_ERROR)

@@ -215,8 +215,7 @@ def test_a_follower_is_shown_but_not_moved_by_hand(bench):
     assert rows["grip"].slider.isEnabled()
     assert not rows["copy"].slider.isEnabled()
     bench.session.preview_coordinates({"grip": 0.6})
-    bench.draw()
-    assert rows["copy"].box.value() == pytest.approx(-0.5 * 0.6 + 0.1)
+    bench.wait(lambda: rows["copy"].box.value() == pytest.approx(-0.5 * 0.6 + 0.1))
 
 
 def test_three_sliders_turn_a_ball(bench):
