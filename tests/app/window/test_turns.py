@@ -119,7 +119,7 @@ def runs(turns, bench, name):
     window.what_if.made.connect(heard.append)
     turns.step(f"what-if of {name} begun", lambda: window.what_if.switch(True), lambda: heard and drawn())
     for k in range(2):
-        value, made = {session.mech.q_names[0]: float(session.edited_pose[0]) + 0.01 * k}, len(heard)
+        value, made = {session.mech.q_names[0]: float(session.edited_pose[0]) + 0.01 * (k + 1)}, len(heard)
         turns.step(
             f"what-if of {name}, a movement",
             lambda value=value: session.preview_coordinates(value),
