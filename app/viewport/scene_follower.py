@@ -26,6 +26,7 @@ DISPLAY = {
     "forces": "forces",
     "sensors": "sensors",
     "marks": "marks",
+    "layers": "layers",
 }
 """Settings flag → field of the scene's display."""
 

@@ -39,6 +39,8 @@ class Display:
     forces: bool = True
     sensors: bool = True
     marks: bool = True
+    layers: bool = True
+    """Whether links of planar machines are drawn side by side."""
 
     def shows(self, item: Item, selected: Ref | None = None) -> bool:
         """Whether an item is to be seen while an element is selected."""
