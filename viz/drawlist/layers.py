@@ -128,7 +128,7 @@ class Layers:
             return
         links = list(_links(normal, forms, _pins(skeleton, joints)))
         flat = Flat(normal, links, [levels.of(link.form.body) for link in links])
-        apart = flat.conflicts()
+        apart = flat.to_part()
         if not apart:
             return
         colours = coloured(dict.fromkeys(map(levels.of, (WORLD, *bodies))), apart)
@@ -230,7 +230,7 @@ class Flat:
         self.thickness = 0.0
         """Of the thickest pair of links that are to be parted, m."""
 
-    def conflicts(self) -> set[frozenset[str]]:
+    def to_part(self) -> set[frozenset[str]]:
         """Pairs of groups that need different layers: links of theirs share a plane, and a pin or a place in it."""
         first, second = np.nonzero(np.triu(self._share_plane(), 1))
         found = set()
