@@ -294,6 +294,10 @@ class Scene:
             found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
         return boxes.around(found or [EMPTY])
 
+    def shows(self, ref: Ref) -> bool:
+        """Whether something of an element is drawn."""
+        return bool(self._figures_of(ref))
+
     def fit(self, ref: Ref | None = None) -> View:
         """The present view moved so that an element fills the picture, or the whole machine, or the fixed ranges."""
         width, height = self.size
