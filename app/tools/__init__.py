@@ -8,7 +8,16 @@ TOOLS: dict[str, Tool[Stage]] = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave),
     "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave),
-    "connect": Tool("connect", connect.EXPECTS, connect.press, connect.hover, connect.leave, handles=False),
+    "connect": Tool(
+        "connect",
+        connect.EXPECTS,
+        connect.press,
+        connect.hover,
+        connect.leave,
+        handles=False,
+        wants=connect.wants,
+        key=connect.key,
+    ),
     "measure": Tool("measure", measure.EXPECTS, measure.press, measure.hover, measure.leave, handles=False),
 }
 """What the left button can do, by id."""

@@ -16,6 +16,8 @@ from psygnal import Signal
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
     from app.document.session import Session, State
 
 Gesture = Generator[None, Pointer | None, None]
@@ -37,6 +39,10 @@ class Tool(Generic[V]):
     hover: Callable[[V, Pointer | None], None]
     leave: Callable[[V], None]
     handles: bool = True
+    wants: Callable[[V, QKeyEvent], bool] | None = None
+    """Whether a key is the tool's own, before the window's shortcuts."""
+    key: Callable[[V, QKeyEvent], None] | None = None
+    """What it does."""
 
 
 class Gestures(Generic[V]):

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
     QContextMenuEvent,
     QImage,
+    QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
     QResizeEvent,
@@ -295,7 +296,14 @@ class Viewport(Surface):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """Pinch on a trackpad zooms."""
+        """Keys of the tool go before shortcuts; pinch on a trackpad zooms."""
+        if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+            tool = self.gestures.tool
+            if tool.wants is not None and tool.key is not None and tool.wants(self, event):
+                event.accept()
+                if event.type() == QEvent.Type.KeyPress:
+                    tool.key(self, event)
+                return True
         if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
             zoom_to(self, self.pointer(event.position()), 1.0 + event.value())
             return True
