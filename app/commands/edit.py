@@ -47,6 +47,7 @@ COMMANDS = (
         toolbar="edit",
         when=lambda w: bool(w.session.undo_label),
         help="Take back the last change of the model or the pose.",
+        also=("undo history", "history", "take back"),
     ),
     Command(
         "edit.redo",
@@ -103,6 +104,7 @@ COMMANDS = (
         checked=lambda w: w.settings.degrees,
         section="units",
         help="Show and read angles in degrees; off: radians.",
+        also=("degrees", "radians"),
     ),
     Command(
         "edit.millimetres",
@@ -114,5 +116,6 @@ COMMANDS = (
         checked=lambda w: w.settings.millimetres,
         section="units",
         help="Show and read lengths in millimetres; off: metres.",
+        also=("units", "inch", "mm"),
     ),
 )

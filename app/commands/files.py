@@ -109,6 +109,7 @@ COMMANDS = (
         "picture",
         section="export",
         help="Write what the viewport shows, without the handles, to a PNG file in twice its resolution.",
+        also=("screenshot", "image", "render"),
     ),
     Command(
         "file.copy_picture",

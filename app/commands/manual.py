@@ -23,6 +23,7 @@ COMMANDS = (
         "help",
         section="find",
         help="Explains what is under the pointer: a button, a panel, a function, a field; anything else by its search.",
+        also=("manual", "documentation"),
     ),
     Command(
         "help.keyboard",
@@ -33,6 +34,7 @@ COMMANDS = (
         "keyboard",
         section="find",
         help="All keys and mouse gestures on one page.",
+        also=("shortcut", "shortcuts", "hotkey", "keys"),
     ),
     Command(
         "help.messages",

@@ -43,7 +43,8 @@ class Dialogs:
         """Help on a function, a command, a panel or an element; without a topic on what is under the pointer."""
         from app.dialogs.help import HelpDialog
 
-        HelpDialog.open_on(self._bench.widget, topic or self._topic())
+        dialog = HelpDialog.open_on(self._bench.widget, topic or self._topic())
+        dialog.chosen.connect(self._bench.files.start_example)
 
     def film(self) -> None:
         """File, size and camera of a film of the current run."""
