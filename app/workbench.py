@@ -147,6 +147,14 @@ class DialogService(Protocol):
         """The gallery of examples."""
         ...
 
+    def start_page(self) -> None:
+        """What one can begin with, over whatever is open."""
+        ...
+
+    def leave_start_page(self) -> bool:
+        """Put it away; False if it is not seen."""
+        ...
+
     def palette(self) -> None:
         """Find a command, function, element or example."""
         ...

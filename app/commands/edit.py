@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Cancel the gesture or preview in progress; else step back to the select tool; else select nothing."""
-    if bench.stage.gestures.cancel():
+    """Put the start page away, or cancel the gesture or preview in progress; else step back to the select tool; else
+    select nothing."""
+    if bench.dialogs.leave_start_page() or bench.stage.gestures.cancel():
         return
     if bench.session.previewing:
         bench.session.cancel()

@@ -10,6 +10,7 @@ from app.background.lifetime import Lifetime
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
     from app.dialogs.messages import MessageCard
+    from app.window.start_page import StartPage
     from app.workbench import Workbench
 
 
@@ -24,6 +25,8 @@ class Dialogs:
         self._life = Lifetime()
         self.film_dialog: FilmDialog | None = None
         """Kept, with what was chosen in it, once it was opened."""
+        self.page: StartPage | None = None
+        """The start page, once there is one."""
 
     def examples(self) -> None:
         """The gallery of examples."""
@@ -32,6 +35,18 @@ class Dialogs:
         gallery = ExamplesGallery(self._bench.widget)
         gallery.chosen.connect(self._bench.files.start_example)
         gallery.open()
+
+    def start_page(self) -> None:
+        """What one can begin with."""
+        if self.page is not None:
+            self.page.show_again()
+
+    def leave_start_page(self) -> bool:
+        """Put it away; False if it is not seen."""
+        if self.page is None or not self.page.isVisible():
+            return False
+        self.page.put_away()
+        return True
 
     def palette(self) -> None:
         """Find a command, function, element or example."""
