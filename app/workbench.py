@@ -163,6 +163,10 @@ class DialogService(Protocol):
         """Help on a topic; without one on what is under the pointer."""
         ...
 
+    def tour(self, name: str) -> None:
+        """Begin a tour, or go on with it."""
+        ...
+
     def film(self) -> None:
         """A film of what the timeline plays."""
         ...

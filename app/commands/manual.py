@@ -1,6 +1,12 @@
 """Commands of the Help menu."""
 
-from app.commands.command import Command
+from app.commands.command import Command, Run
+from app.tours import TOURS
+
+
+def _tour(name: str) -> Run:
+    return lambda bench: bench.dialogs.tour(name)
+
 
 COMMANDS = (
     Command(
@@ -35,6 +41,20 @@ COMMANDS = (
         section="find",
         help="All keys and mouse gestures on one page.",
         also=("shortcut", "shortcuts", "hotkey", "keys"),
+    ),
+    *(
+        Command(
+            f"help.tour_{tour.id}",
+            tour.title,
+            _tour(tour.id),
+            "Help/Tours",
+            "",
+            "play",
+            section="find",
+            help=f"{tour.about} Each step waits until you did it; what you make is an ordinary document.",
+            also=("tour", "tutorial", "lesson"),
+        )
+        for tour in TOURS.values()
     ),
     Command(
         "help.messages",

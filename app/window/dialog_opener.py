@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.background.lifetime import Lifetime
+from app.tours import TOURS
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
     from app.dialogs.messages import MessageCard
+    from app.tours.card import TourCard
     from app.window.start_page import StartPage
     from app.workbench import Workbench
 
@@ -25,6 +27,8 @@ class Dialogs:
         self._life = Lifetime()
         self.film_dialog: FilmDialog | None = None
         """Kept, with what was chosen in it, once it was opened."""
+        self.tour_card: TourCard | None = None
+        """The card of the tour that was begun last."""
         self.page: StartPage | None = None
         """The start page, once there is one."""
 
@@ -61,6 +65,15 @@ class Dialogs:
         dialog = HelpDialog.open_on(self._bench.widget, topic or self._topic())
         dialog.chosen.connect(self._bench.files.start_example)
 
+    def tour(self, name: str) -> None:
+        """Begin a tour, or go on with it where it was left."""
+        from app.tours.card import TourCard
+
+        if self.tour_card is not None and self.tour_card.on:
+            self.tour_card.leave()
+        self.leave_start_page()
+        self.tour_card = TourCard(self._bench, TOURS[name])
+
     def film(self) -> None:
         """File, size and camera of a film of the current run."""
         from app.dialogs.film import FilmDialog
@@ -90,3 +103,5 @@ class Dialogs:
     def close(self) -> None:
         """Listen no more."""
         self._life.close()
+        if self.tour_card is not None and self.tour_card.on:
+            self.tour_card.close_card()

@@ -24,6 +24,7 @@ CHOICES = {
     "file.open": "Open a file\nor drop it here",
     "add.chain": "Serial arm\nfrom a DH table",
     "add.link": "Add a link\nand build on it",
+    "help.tour_four_bar": "Tour: a four-bar\nin two minutes",
 }
 """Command → what its large button says."""
 RECENT = "Recent"
