@@ -11,7 +11,7 @@ from app.tours import TOURS
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
     from app.dialogs.messages import MessageCard
-    from app.tours.card import TourCard
+    from app.tours.tour_card import TourCard
     from app.window.start_page import StartPage
     from app.workbench import Workbench
 
@@ -67,7 +67,7 @@ class Dialogs:
 
     def tour(self, name: str) -> None:
         """Begin a tour, or go on with it where it was left."""
-        from app.tours.card import TourCard
+        from app.tours.tour_card import TourCard
 
         if self.tour_card is not None and self.tour_card.on:
             self.tour_card.leave()

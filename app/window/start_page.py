@@ -12,6 +12,7 @@ from app.background.lifetime import Lifetime
 from app.commands import table
 from app.document.kept import recent_pictures
 from app.document.session import State
+from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label
 from app.widgets.machine_shelf import Machine, MachineShelf, example_shelves
@@ -84,7 +85,7 @@ class StartPage(QFrame):
         row.setSpacing(8)
         commands = table()
         for name, words in CHOICES.items():
-            button = QToolButton(toolTip=commands[name].help)
+            button = QToolButton(toolTip=as_tip(commands[name].help))
             button.setIcon(icon(commands[name].icon))
             button.setIconSize(PICTURE)
             button.setText(words)
