@@ -15,6 +15,7 @@ from core.errors import KinetostatError
 from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, connections
 from core.model.edits import edits
 from core.model.fields import Element
+from core.synonyms import others_for
 from viz.drawlist.elements import look_of
 
 Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
@@ -27,6 +28,7 @@ class Connection:
 
     wants: what is to be pointed at, in this order: "point" (body, frame, junction or ground), "frame" (no junction),
     "joint" or "sensor"
+    also: what others call it
     """
 
     id: str
@@ -40,6 +42,7 @@ class Connection:
     """The kind of joint that it is, if it is one: the two points then may be brought together."""
     own_frames: bool = False
     """True for what brings frames of its own: points then lie on the bodies themselves."""
+    also: tuple[str, ...] = ()
 
     def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
         """Add it, as one undo step, and select it. A refusal is told."""
@@ -110,8 +113,18 @@ _FORCES = (
         _TWO,
         _line("spring"),
         "A spring between two points, relaxed as the machine stands.",
+        also=("elastic",),
     ),
-    Connection("damper", "Damper", "damper", "Add/Force", _TWO, _line("damper"), "A damper between two points."),
+    Connection(
+        "damper",
+        "Damper",
+        "damper",
+        "Add/Force",
+        _TWO,
+        _line("damper"),
+        "A damper between two points.",
+        also=("dashpot",),
+    ),
     Connection(
         "series",
         "Spring and damper in series",
@@ -129,6 +142,7 @@ _FORCES = (
         _TWO,
         _line("line_force"),
         "A force that pulls two points together by any formula of length, rate, time and state.",
+        also=("rubber band", "muscle", "tendon"),
     ),
     Connection(
         "junction",
@@ -176,6 +190,7 @@ _CONSTRAINTS = (
         ("frame", "frame"),
         _rod("rod"),
         "A massless rod with a ball at each end: holds the distance between two points.",
+        also=("wire", "cable", "rope", "string", "strut"),
     ),
     Connection(
         "universal_rod",
@@ -194,6 +209,7 @@ _CONSTRAINTS = (
         ("joint", "joint"),
         lambda s, m, p: connections.gear(m, p[0].name, p[1].name, surroundings(s, p)),
         "Couples the second joint to the first, as gearwheels do.",
+        also=("belt", "chain", "pulley", "timing", "transmission"),
     ),
     Connection(
         "hold",
@@ -212,6 +228,7 @@ _CONSTRAINTS = (
         ("joint",),
         lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
         "Moves a joint by a formula of time, a table or a recorded signal, from where it is.",
+        also=("motor", "actuator", "input", "drive", "crank"),
     ),
 )
 
@@ -245,6 +262,7 @@ _JOINTS = tuple(
         f"Connect two bodies by a {kind} joint: bring two points together, or join as they stand.",
         joint=kind,
         own_frames=True,
+        also=others_for(kind),
     )
     for kind, info in JOINT_KINDS.items()
 )
