@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def escape(bench: Workbench) -> None:
     """Cancel the gesture or preview in progress; else step back to the select tool; else select nothing."""
-    if bench.stage.gestures.cancel():
+    if bench.stage.gestures.cancel() or bench.stage.gestures.step_back():
         return
     if bench.session.previewing:
         bench.session.cancel()

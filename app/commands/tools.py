@@ -8,6 +8,11 @@ TOOLS = {
     "select": ("Select", "Q", "Click selects; dragging a handle moves its joint; dragging elsewhere orbits."),
     "move": ("Move", "W", "Drag any body and the machine follows, as far as its joints and loops allow."),
     "pull": ("Pull", "G", "Drag any body with a spring while the machine runs in real time (Ctrl+drag in any tool)."),
+    "draw": (
+        "Draw",
+        "D",
+        "Draw a linkage in a plane, from pin to pin: links, sliders, gears, motors, with dimensions.",
+    ),
     "connect": ("Connect", "C", "Click two points and choose what is between them: a spring, a rod, a sensor …"),
     "measure": ("Measure", "M", "Click two points: their distance and its parts along x, y and z are shown."),
 }

@@ -73,9 +73,11 @@ class SceneFollower:
         if old.model is not new.model:
             self._show()
             self._settles = True
-            if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
+            empty = not (old.model.bodies + old.model.chains)
+            keeps = self._view.gestures.tool.keeps_view
+            if old.model.origin != new.model.origin or (empty and not keeps):
                 self._fits = True
-            elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
+            elif not keeps and len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
                 known = {body.name for body in old.model.expanded.bodies}
                 added = [body.name for body in new.model.expanded.bodies if body.name not in known]
                 QTimer.singleShot(0, self._view.widget, lambda: self._bring_in(added))

@@ -38,12 +38,14 @@ class Welcome(QFrame):
         column.addWidget(words)
         column.addLayout(row)
         view.session.changed.connect(self._changed)
+        view.gestures.chosen.connect(self.refresh)
         view.widget.installEventFilter(self)
         self.refresh()
 
     def close(self) -> None:
         """Listen no more."""
         self._view.session.changed.disconnect(self._changed)
+        self._view.gestures.chosen.disconnect(self.refresh)
 
     def _changed(self, old: State, new: State) -> None:
         self.refresh()
@@ -51,7 +53,8 @@ class Welcome(QFrame):
     def refresh(self) -> None:
         """Show or hide, in the middle."""
         model = self._view.session.model
-        self.setVisible(not (model.bodies or model.chains or model.frames or model.assemblies))
+        drawing = self._view.gestures.tool.keeps_view
+        self.setVisible(not drawing and not (model.bodies or model.chains or model.frames or model.assemblies))
         self.place()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:

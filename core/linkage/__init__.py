@@ -9,10 +9,11 @@ formula. Points are (u, v) of a plane, names of pins, links and frames, or `On(b
 """
 
 from core.linkage.additions import gears, mass_point, motor, spring, tracer
+from core.linkage.closing import as_drawn
 from core.linkage.dimensions import dimension, ground_distance, link_angle, named_dimension
 from core.linkage.drawing import Drawing, On, ground
-from core.linkage.links import corner, ground_pin, link
-from core.linkage.plane import PLANES, XY, XZ, YZ, Plane, plane_on
+from core.linkage.links import corner, ground_pin, link, with_link
+from core.linkage.plane import PLANES, XY, XZ, YZ, Plane, Point, plane_on
 from core.linkage.sliders import slider, slot
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "Drawing",
     "On",
     "Plane",
+    "Point",
+    "as_drawn",
     "corner",
     "dimension",
     "gears",
@@ -39,4 +42,5 @@ __all__ = [
     "slot",
     "spring",
     "tracer",
+    "with_link",
 ]

@@ -13,6 +13,7 @@ from core.linkage.plane import XZ, Plane, Point
 from core.model import WORLD, Body, Constraint, Driver, Frame, Gearwheel, Joint, Model, Pose, Sphere
 from core.model.connections import Surroundings, line_force
 from core.model.edits.edits import add, remove, replace, unused_name
+from core.model.fields import Value
 from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 
@@ -193,7 +194,7 @@ def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, rad
 # ------------------------------------------------------------------------------- masses, springs, points
 
 
-def mass_point(model: Model, at: End, mass: float, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
+def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
     """The model with a mass (kg) without extent, fixed to a link at a pin, free end or point of it."""
     drawing = Drawing(model, plane, poses)
     number = float(value_of(mass, drawing.values, "mass"))

@@ -1,4 +1,4 @@
-"""Dimensions: lengths of links, angles of those on the ground, places of ground pins. Changed, the loops close again."""
+"""Dimensions: lengths of links, angles of those on the ground, places of ground pins. When one changes, loops close."""
 
 from __future__ import annotations
 

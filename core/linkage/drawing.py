@@ -115,7 +115,7 @@ class Drawing:
     @cached_property
     def X_DW(self) -> Array:
         """(4, 4) the plane's axes ← world."""
-        return np.linalg.inv(self.X_WD)
+        return np.asarray(np.linalg.inv(self.X_WD), dtype=float)
 
     # ------------------------------------------------------------------------------- points
 
@@ -135,7 +135,7 @@ class Drawing:
     def point(self, place: Place) -> Point:
         """Where a place of a body is in the plane."""
         local = np.array([*(self.number(each) for each in place.position), 1.0])
-        return self.plane_point((self.poses[place.owner] @ local)[:3])
+        return self.plane_point(np.asarray(self.poses[place.owner] @ local)[:3])
 
     def local(self, owner: str, point: Point) -> Array:
         """(3,) a point of the plane in the axes of a body or frame, m."""

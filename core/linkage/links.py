@@ -54,7 +54,7 @@ def link(
         model = _one_link(model, start, end, plane, length, angle, poses)
         made = model.bodies[-1].name
         start = end if isinstance(end, str | On) else made
-        poses = poses if poses is None else {**poses, made: _pose_of_last(model, plane, poses)}
+        poses = poses if poses is None else with_link(model, plane, poses)
     return model
 
 
@@ -245,8 +245,7 @@ def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angl
 
 def _pair(end: object) -> Point:
     try:
-        u, v = end  # type: ignore[misc]
-        u, v = float(u), float(v)
+        u, v = (float(each) for each in end)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         u = v = math.nan
     if not (math.isfinite(u) and math.isfinite(v)):
@@ -259,8 +258,8 @@ def _wrapped(angle: float) -> float:
     return math.remainder(angle, 2.0 * math.pi)
 
 
-def _pose_of_last(model: Model, plane: Plane, poses: Poses) -> NDArray[np.float64]:
-    """(4, 4) world ← the link that was drawn last, as its pin in the tree holds it."""
+def with_link(model: Model, plane: Plane, poses: Poses) -> Poses:
+    """The poses with that of the link that was drawn last, as its pin in the tree holds it."""
     body = model.bodies[-1].name
     joint = next(joint for joint in model.joints if joint.child == body and joint.rest)
     drawing = Drawing(model, plane, {**poses, body: np.eye(4)})
@@ -271,4 +270,4 @@ def _pose_of_last(model: Model, plane: Plane, poses: Poses) -> NDArray[np.float6
     )
     X[:3, :3] = X[:3, :3] @ turn @ plane.basis.T
     X[:3, 3] = drawing.world_point(drawing.point(Place(joint.parent, joint.a.position)))
-    return X
+    return {**poses, body: X}

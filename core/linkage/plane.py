@@ -172,6 +172,6 @@ def angles(R: ArrayLike) -> Vector:
 
 
 def _quarters(angle: float) -> Value:
-    words = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
+    words: dict[int, Value] = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
     quarters = round(angle / (math.pi / 2.0))
     return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else without_noise(angle)
