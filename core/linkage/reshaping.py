@@ -86,7 +86,7 @@ def moved_pin(
     locked: Collection[str] = (),
     poses: Poses | None = None,
 ) -> Model:
-    """The model in which the pin or free end at a point of the plane stands at another: the lengths of its links change,
+    """The model in which the pin or free end at a point of the plane stands at another: its links change their lengths,
     a pin on the ground changes its place, all others stay where they are. See `pin_target` for what holds it."""
     drawing = Drawing(model, plane, poses)
     goal = pin_target(drawing, point, to, locked)
