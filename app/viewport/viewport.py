@@ -258,9 +258,11 @@ class Viewport(Surface):
         self.gestures.release(self._of(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The point under the pointer becomes the centre of orbiting."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            set_centre(self, self._of(event, double=True))
+        """The tool's, or the point under the pointer becomes the centre of orbiting."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        pointer, double = self._of(event, double=True), self.gestures.tool.double
+        double(self, pointer) if double is not None else set_centre(self, pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu key: what can be done with the selection (the right button is a gesture)."""
@@ -269,6 +271,8 @@ class Viewport(Surface):
 
     def open_menu(self, pointer: Pointer) -> None:
         """The menu of what is under the pointer."""
+        if self.gestures.tool.menu is not None and self.gestures.tool.menu(self, pointer):
+            return
         hit = self.scene.pick(pointer.x, pointer.y)
         ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
         self.menu_point = hit.position if hit is not None else None
