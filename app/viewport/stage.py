@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from app.preferences.theme import Theme
     from app.viewport.annotations import Annotations
     from app.viewport.gestures import Gestures
+    from app.viewport.link_ends import LinkEnds
     from app.viewport.pointer import Pointer
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
@@ -113,6 +114,11 @@ class Stage(Protocol):
 
     def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
         """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
+        ...
+
+    @property
+    def link_ends(self) -> LinkEnds:
+        """The ends of the selected link, which can be dragged."""
         ...
 
     def handle_under(self, pointer: Pointer) -> Part | None:

@@ -28,6 +28,7 @@ from app.viewport.annotations import Annotations
 from app.viewport.frame_sets import FrameSets
 from app.viewport.gestures import Gestures, Tool
 from app.viewport.handle_choice import HandleChoice
+from app.viewport.link_ends import LinkEnds
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.overlay import Overlay
 from app.viewport.pointer import Pointer
@@ -98,6 +99,7 @@ class Viewport(Surface):
         self.gestures.chosen.connect(lambda _tool: self.say())
         self.follower = own(SceneFollower(self))
         self.handles = own(HandleChoice(self))
+        self.link_ends = own(LinkEnds(self))
         self.overlay = own(Overlay(self))
         self.frame_sets = own(FrameSets(self))
         for timer in (self._again, self._calm, self.viewpoint):
