@@ -29,6 +29,7 @@ VIEW_FLAGS = {
     "forces": True,
     "sensors": True,
     "marks": True,
+    "layers": True,
     "mobility": False,
 }
 """What the scene may show besides the machine, and whether it does at first."""

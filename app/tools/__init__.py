@@ -8,8 +8,8 @@ TOOLS: dict[str, Tool[Stage]] = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave),
     "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave),
-    "connect": Tool("connect", connect.EXPECTS, connect.press, connect.hover, connect.leave),
-    "measure": Tool("measure", measure.EXPECTS, measure.press, measure.hover, measure.leave),
+    "connect": Tool("connect", connect.EXPECTS, connect.press, connect.hover, connect.leave, handles=False),
+    "measure": Tool("measure", measure.EXPECTS, measure.press, measure.hover, measure.leave, handles=False),
 }
 """What the left button can do, by id."""
 

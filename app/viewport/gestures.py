@@ -28,13 +28,15 @@ PULLING = ("select", "move", "pull")
 
 @dataclass(frozen=True)
 class Tool(Generic[V]):
-    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button."""
+    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button;
+    `handles`: whether a press on a joint's ring or arrow drags it, so that they are shown."""
 
     id: str
     expects: str
     press: Callable[[V, Pointer], Gesture]
     hover: Callable[[V, Pointer | None], None]
     leave: Callable[[V], None]
+    handles: bool = True
 
 
 class Gestures(Generic[V]):
