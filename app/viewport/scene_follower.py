@@ -88,7 +88,7 @@ class SceneFollower:
             if old.model.origin != new.model.origin or self._document != self._view.session.document:
                 self._document = self._view.session.document
                 self._fits = True
-            elif added := _added(old.model.expanded, new.model.expanded):
+            elif not self._view.gestures.tool.keeps_view and (added := _added(old.model.expanded, new.model.expanded)):
                 first = not old.model.bodies + old.model.chains
                 QTimer.singleShot(0, self._view.widget, lambda: self._bring_in(added, first))
 

@@ -45,6 +45,7 @@ from app.runs.interactive import Interactive
 from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
+from app.tools.draw.bar import DrawBar
 from app.viewport.ellipsoids import LiveEllipsoid
 from app.viewport.mobility_layer import MobilityLayer
 from app.viewport.mobility_legend import MobilityLegend
@@ -185,6 +186,7 @@ class Window(QMainWindow):
         column.setSpacing(0)
         self.notices = Notices()
         column.addWidget(self.notices)
+        column.addWidget(self._life.own(DrawBar(self.viewport)))
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
         middle.setFocusProxy(self.viewport)

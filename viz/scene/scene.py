@@ -41,6 +41,7 @@ from viz.scene.quality import Quality
 from viz.scene.range_box import RangeBox, room
 from viz.scene.surroundings import Surroundings, light_up
 from viz.scene.tracks import Tracks
+from viz.scene.working_plane import WorkingPlane
 
 EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
 """The box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
@@ -86,6 +87,7 @@ class Scene:
         self.handles = Handles(self.front, self.palette)
         self.mobility_marks = MarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
+        self.working_plane = WorkingPlane(self.renderer)
         self.range_box = RangeBox(self.renderer, self.front, self.palette)
         self._outlines = {name: Outline(self.renderer) for name in ("hover", "accent", "dragged")}
         self._refine()
