@@ -169,6 +169,15 @@ class Settings:
         self.remember("files/older", bool(on))
 
     @property
+    def shows_hands(self) -> bool:
+        """A hand shows how a tool is used when it is taken for the first time."""
+        return bool(self.value("hands", True))
+
+    @shows_hands.setter
+    def shows_hands(self, on: bool) -> None:
+        self.remember("hands", bool(on))
+
+    @property
     def recent(self) -> tuple[Path, ...]:
         """Files opened lately that still exist, newest first."""
         return tuple(path for path in map(Path, self.value("recent", [])) if path.is_file())
