@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Put the start page away, cancel the gesture in progress or take a step back in the tool; else cancel the preview,
-    step back to the select tool, or select nothing."""
+    """Put the start page away, or cancel the gesture or preview in progress, or go one step back in the tool; else back
+    to the select tool; else select nothing."""
     gestures = bench.stage.gestures
     if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
         return

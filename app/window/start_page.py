@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 CHOICES = {
-    "tool.draw": "Draw a linkage\npivot to pivot",
+    "tool.draw": "Draw a linkage\nfrom pin to pin",
     "file.open": "Open a file\nor drop it here",
     "add.chain": "Serial arm\nfrom a DH table",
+    "add.link": "Add a link\nand build on it",
     "help.tour_four_bar": "Tour: a four-bar\nin two minutes",
 }
 """Command → what its large button says."""

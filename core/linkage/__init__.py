@@ -10,10 +10,11 @@ formula. Points are (u, v) of a plane, names of pins, links and frames, or `On(b
 
 from core.linkage.additions import gears, mass_point, motor, spring, tracer
 from core.linkage.closing import as_drawn
-from core.linkage.dimensions import dimension, ground_distance, link_angle, named_dimension
 from core.linkage.drawing import Drawing, On, ground
-from core.linkage.links import corner, ground_pin, link, with_link
+from core.linkage.drawn_dimensions import dimension, ground_distance, link_angle, named_dimension
+from core.linkage.drawn_links import corner, ground_pin, link, with_link
 from core.linkage.plane import PLANES, XY, XZ, YZ, Plane, Point, plane_on
+from core.linkage.reshaping import flipped, moved_pin
 from core.linkage.sliders import slider, slot
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "as_drawn",
     "corner",
     "dimension",
+    "flipped",
     "gears",
     "ground",
     "ground_distance",
@@ -36,6 +38,7 @@ __all__ = [
     "link_angle",
     "mass_point",
     "motor",
+    "moved_pin",
     "named_dimension",
     "plane_on",
     "slider",

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from core.errors import ModelError
 from core.linkage.drawing import SAME_PLACE, Drawing, End, On, Pin, Place
-from core.linkage.links import Poses, carrier_of, thickness
-from core.linkage.plane import XZ, Plane, Point
+from core.linkage.drawn_links import Poses, carrier_of, thickness
+from core.linkage.plane import XZ, Plane, Point, written
 from core.model import WORLD, Body, Constraint, Driver, Frame, Gearwheel, Joint, Model, Pose, Sphere
 from core.model.connections import Surroundings, line_force
 from core.model.edits.edits import add, remove, replace, unused_name
 from core.model.fields import Value
-from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 
 TEETH = 20.0
@@ -71,7 +70,7 @@ def gears(
             joint=other.joint.name,
             leader=one.joint.name,
             ratio=along,
-            offset=without_noise(at[1] - along * at[0]),
+            offset=written(at[1] - along * at[0]),
         ),
     )
 
@@ -156,7 +155,7 @@ def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tup
                 continue
             turned = drawing.angle(wheel.child) - drawing.angle(arm.child)
             moved = dataclasses.replace(
-                wheel, parent=arm.child, a=arm.b, axis=drawing.plane.normal, rest=(without_noise(turned),)
+                wheel, parent=arm.child, a=arm.b, axis=drawing.plane.normal, rest=(written(turned),)
             )
             pair = _sides(model, moved)[0], _sides(model, planet)[0]
             return replace(model, wheel, moved), *(pair[::-1] if swapped else pair)
@@ -181,13 +180,15 @@ def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, rad
     place = drawing.place(On(wheel.body, point))
     thick = thickness(model, radius)
     shape = Gearwheel(
-        radius=without_noise(radius),
-        teeth=without_noise(teeth),
-        width=without_noise(FACE * thick),
-        bore=without_noise(min(thick, radius / 2.0)),
+        radius=written(radius),
+        teeth=written(teeth),
+        width=written(FACE * thick),
+        bore=written(min(thick, radius / 2.0)),
         pose=Pose(position=place.position, rotation=drawing.plane.upright),
     )
     body = model.find("bodies", wheel.body)
+    if shape in body.shapes:  # a planet has one wheel for both meshes
+        return model
     return replace(model, body, dataclasses.replace(body, shapes=(*body.shapes, shape)))
 
 
@@ -202,7 +203,7 @@ def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: 
         raise ModelError(f"A mass of {number:g} kg moves nothing.", where="mass", remedy="Give a mass above zero.")
     place = _on_a_link(drawing, at)
     name = unused_name(model, "bodies", "mass1")
-    radius = without_noise(2.0 * thickness(model, 0.1))
+    radius = written(2.0 * thickness(model, 0.1))
     model = add(model, Body(name=name, mass=mass, shapes=(Sphere(radius=radius),)))
     joint = Joint(
         name=unused_name(model, "joints", name),
@@ -265,7 +266,7 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
     start = _start(model, found, plane, poses)
     motion = "2*pi*t"
     if found.info.is_slider():
-        motion = f"{without_noise(float(f'{STROKE * abs(start) or 0.05:.0e}')):g}*sin(2*pi*t)"
+        motion = f"{written(float(f'{STROKE * abs(start) or 0.05:.0e}')):g}*sin(2*pi*t)"
     function = f"{start:.12g} + {motion}" if start else motion
     return add(model, Driver(name=unused_name(model, "drivers", f"{joint}_motor"), joint=joint, function=function))
 
@@ -277,4 +278,4 @@ def _start(model: Model, joint: Joint, plane: Plane, poses: Poses | None) -> flo
     from core.mechanism import Mechanism
 
     mech = Mechanism(model)
-    return without_noise(float(mech.coordinate(mech.rest(), joint.name)[0]))
+    return written(float(mech.coordinate(mech.rest(), joint.name)[0]))

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from core.constraints.closed_positions import closed_position
 from core.errors import KinetostatError, ModelError
+from core.linkage.plane import written
 from core.mechanism import Mechanism
 from core.model import Joint, Model
 from core.model.edits.edits import replace
-from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 from core.model.units.units import display
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -141,7 +141,7 @@ def with_rest(model: Model, joint: Joint, value: float) -> Model:
     old = float(value_of(joint.rest[0], model.values())) if joint.rest else 0.0
     if abs(value - old) < MOVED:
         return model
-    new = without_noise(value)
+    new = written(value)
     model = replace(model, joint, dataclasses.replace(joint, rest=(new,)))
     for driver in model.drivers:
         motion = _motion(driver.function, old) if driver.joint == joint.name else None

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError, near_misses
-from core.linkage.plane import Plane, Point, angles
+from core.linkage.plane import Plane, Point, angles, written
 from core.mechanism import Mechanism
 from core.model import WORLD, Body, Capsule, Joint, Model, Pose
 from core.model.fields import Value, Vector
-from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 
 Array = NDArray[np.float64]
@@ -241,7 +240,7 @@ class Drawing:
         owner = on.body or self.plane.parent
         if owner not in self.poses:
             raise ModelError(f"There is no body or frame '{owner}'.", remedy=near_misses(owner, list(self.poses)))
-        x, y, z = (without_noise(each) for each in self.local(owner, on.point))
+        x, y, z = (written(each) for each in self.local(owner, on.point))
         return Place(owner, (x, y, z))
 
     def _named(self, name: str) -> Place:

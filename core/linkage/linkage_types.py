@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from core.linkage.drawing import Drawing, Guide, Pin
-from core.linkage.links import carrier_of
+from core.linkage.drawn_links import carrier_of
 from core.linkage.plane import Point
 
 EQUAL = 1e-9

@@ -15,7 +15,6 @@ from core.errors import ModelError, near_misses
 from core.model import WORLD, Frame, Model, Pose
 from core.model.edits.edits import add, unused_name
 from core.model.fields import Value, Vector
-from core.model.formula.numerals import without_noise
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
@@ -111,7 +110,7 @@ class Plane:
 
     def turned(self, angle: float) -> Vector:
         """Angles that turn a shape about the normal."""
-        x, y, z = (without_noise(each * angle) for each in _AXES[self.axes].turned)
+        x, y, z = (written(each * angle) for each in _AXES[self.axes].turned)
         return x, y, z
 
     @property
@@ -163,6 +162,11 @@ def _moved(normal: Array, offset: Value) -> Vector:
     return x, y, z
 
 
+def written(value: float) -> float:
+    """A measured number as it is written: to 1e-12, so that loops close to 1e-10 where they are drawn."""
+    return round(float(value), 12) + 0.0  # −0 is 0
+
+
 def angles(R: ArrayLike) -> Vector:
     """The angles about the fixed axes of a rotation (3, 3); quarter turns as fractions of pi."""
     from core.spatial.rotation import angles_of
@@ -174,4 +178,4 @@ def angles(R: ArrayLike) -> Vector:
 def _quarters(angle: float) -> Value:
     words: dict[int, Value] = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
     quarters = round(angle / (math.pi / 2.0))
-    return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else without_noise(angle)
+    return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else written(angle)

@@ -6,12 +6,11 @@ import math
 
 from core.errors import ModelError
 from core.linkage.drawing import SAME_PLACE, Drawing, End, On, Place
-from core.linkage.links import STEEL, Poses, carrier_of, pin_name, thickness
-from core.linkage.plane import XZ, Plane, Point
+from core.linkage.drawn_links import STEEL, Poses, carrier_of, pin_name, thickness
+from core.linkage.plane import XZ, Plane, Point, written
 from core.model import WORLD, Body, Box, Joint, Model, Pose
 from core.model.edits.edits import add, unused_name
 from core.model.fields import Value, Vector
-from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 
 BLOCK = (7.0, 4.0, 3.0)
@@ -84,7 +83,7 @@ def _guide(
     plane = drawing.plane
     place = drawing.place(On(owner, foot))
     turn = direction - drawing.angle(owner)
-    axis = plane.vector(without_noise(math.cos(turn)), without_noise(math.sin(turn)))
+    axis = plane.vector(written(math.cos(turn)), written(math.sin(turn)))
     return Joint(
         name=unused_name(model, "joints", "guide1"),
         kind="prismatic",
@@ -92,7 +91,7 @@ def _guide(
         child=name,
         a=drawing.frame(place),
         axis=axis,
-        rest=(without_noise(distance),),
+        rest=(written(distance),),
     )
 
 
@@ -109,7 +108,7 @@ def _block(model: Model, name: str, plane: Plane, direction: float) -> Body:
 
 def _size(plane: Plane, radius: float) -> Vector:
     """Of a block: length along the first axis of the plane, height across, depth along the normal."""
-    length, height, depth = (without_noise(share * radius) for share in BLOCK)
+    length, height, depth = (written(share * radius) for share in BLOCK)
     x, y, z = (length if u else height if v else depth for u, v, _ in plane.basis)
     return x, y, z
 

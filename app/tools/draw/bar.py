@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QToolButton
 
 from app.background.lifetime import Lifetime
+from app.plain_text import as_tip, headed_tip
 from app.preferences.icons import icon
 from app.tools.draw.freedoms import Freedoms
 from app.tools.draw.sub_tools import SUB_TOOLS
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 WIDE = 760
 """Pixels from which there is room for the letters of the sub-tools."""
+
+PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every planar loop has"
 
 
 class DrawBar(QFrame):
@@ -78,14 +81,14 @@ class DrawBar(QFrame):
         button = QToolButton(autoRaise=True, checkable=True, icon=icon(sub.icon), text=key.upper())
         button.setIconSize(QSize(18, 18))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setToolTip(f"{sub.title} ({key.upper()})\n{sub.help}")
+        button.setToolTip(headed_tip(sub.title, key.upper(), sub.help))
         button.setAccessibleName(sub.title)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(lambda: self._hand.choose(sub))
         return button
 
     def _switch(self, title: str, tip: str) -> QToolButton:
-        button = QToolButton(autoRaise=True, checkable=True, text=title, toolTip=tip)
+        button = QToolButton(autoRaise=True, checkable=True, text=title, toolTip=as_tip(tip))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(self._switched)
         return button
@@ -132,9 +135,7 @@ class DrawBar(QFrame):
         rows += [self._type(now)] if now.type is not None else []
         rows += ["planar"] if now.planar and not now.others else []
         self.freedoms.setText("  ·  ".join(rows))
-        self.freedoms.setToolTip(
-            "\n".join(now.others) or "Degrees of freedom, by rank. “planar”: redundancies that every planar loop has"
-        )
+        self.freedoms.setToolTip(as_tip("\n".join(now.others) or PLANAR))
 
     def _type(self, found: Freedoms) -> str:
         shown, linkage = self._view.settings.shown, found.type

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from app.tools.draw.snapping import bars
+from app.tools.draw.snapping import bars, ends_beside
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
 from core.linkage import Point
-from core.linkage.dimensions import ground_pins
-from core.linkage.links import carrier_of
+from core.linkage.drawn_dimensions import ground_pins
+from core.linkage.drawn_links import carrier_of
 from core.model import WORLD
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ LEAST_LINK = 46.0
 
 @dataclass(frozen=True)
 class Tag:
-    """Something written that can be clicked. kind : "length", "angle", "distance" or "motor"; name : of the parameter
-    or pin; other : the second pin of a distance; value : SI"""
+    """Something that can be clicked. kind : "length", "angle", "distance", "motor", "branch" or "lock"; name : of the
+    parameter or pin; other : the second pin of a distance; value : SI"""
 
     box: QRectF
     kind: str
@@ -55,6 +55,8 @@ class Figure:
         self._axes(painter)
         self._guides(painter)
         self._band(painter)
+        self._branch(painter)
+        self._drag(painter)
         self._dimensions(painter)
         self._pins(painter)
         self._pointer(painter)
@@ -99,13 +101,13 @@ class Figure:
             span = math.hypot(line.x(), line.y())
             if span < 1e-9:
                 continue
-            way = line / span
+            unit = line / span
             room = min(
-                (size.width() - 170.0 - origin.x()) / way.x() if way.x() > 0.3 else 1e9,
-                (origin.y() - 16.0) / -way.y() if way.y() < -0.3 else 1e9,
+                (size.width() - 170.0 - origin.x()) / unit.x() if unit.x() > 0.3 else 1e9,
+                (origin.y() - 16.0) / -unit.y() if unit.y() < -0.3 else 1e9,
             )
             if 0.0 < room < 1e8:
-                self._word(painter, letter, origin + way * room, "muted", quiet=True)
+                self._word(painter, letter, origin + unit * room, "muted", quiet=True)
 
     def _guides(self, painter: QPainter) -> None:
         painter.setPen(QPen(self._color("muted", 0.8), 1.2, Qt.PenStyle.DashLine))
@@ -131,6 +133,33 @@ class Figure:
             for start, end in hand.snap.guides:
                 painter.drawLine(self._at(start), self._at(end))
 
+    def _branch(self, painter: QPainter) -> None:
+        """The other branch of two links, which a click or V takes."""
+        hand, drawing = self._hand, self._hand.drawing
+        goal = hand.other_branch(hand.dyad) if hand.dyad and not hand.chain and not hand.picks else None
+        if goal is None or hand.dragged is not None:
+            return
+        point = drawing.pin(hand.dyad).point
+        painter.setPen(QPen(self._color("muted", 0.8), 2.0, Qt.PenStyle.DashLine, Qt.PenCapStyle.RoundCap))
+        painter.setBrush(self._color("base", 0.7))
+        place = self._at(goal)
+        for end in ends_beside(drawing, point):
+            painter.drawLine(place, self._at(end))
+        painter.drawEllipse(place, PIN, PIN)
+        reach = 2.0 * PIN
+        box = QRectF(place.x() - reach, place.y() - reach, 2.0 * reach, 2.0 * reach)
+        self.tags.append(Tag(box, "branch", hand.dyad, 0.0))
+
+    def _drag(self, painter: QPainter) -> None:
+        """The links beside a pin that is dragged, with their new lengths."""
+        if self._hand.dragged is None:
+            return
+        point, goal = self._hand.dragged
+        for end in ends_beside(self._hand.drawing, point):
+            painter.setPen(QPen(self._color("accent", 0.5), BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(self._at(end), self._at(goal))
+            self._word(painter, self._length(math.dist(end, goal)), (self._at(end) + self._at(goal)) / 2.0)
+
     def _dimensions(self, painter: QPainter) -> None:
         hand, drawing = self._hand, self._hand.drawing
         lengths = {tip.body: tip.length for tip in drawing.tips}
@@ -139,14 +168,29 @@ class Figure:
             span = math.hypot(b.x() - a.x(), b.y() - a.y())
             if span < LEAST_LINK and body != hand.hovered_body:
                 continue
-            across = QPointF(-(b.y() - a.y()), b.x() - a.x()) * (LABEL_ASIDE / max(span, 1.0))
-            across = across if across.y() < 0.0 else -across
             value, length = math.dist(start, end), lengths[body]
             name = f"{length} = " if isinstance(length, str) and length.isidentifier() else ""
-            box = self._word(painter, f"{name}{self._length(value)}", (a + b) / 2.0 + across, quiet=True)
+            text = f"{name}{self._length(value)}"
+            across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
+            across = across if across.y() < 0.0 else -across
+            room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
+            box = self._word(painter, text, (a + b) / 2.0 + across * room, quiet=True)
             if name:
                 self.tags.append(Tag(box, "length", str(length), value))
+                self._padlock(painter, box, str(length))
         self._grounded(painter)
+
+    def _padlock(self, painter: QPainter, box: QRectF, name: str) -> None:
+        """Right of a length: whether it is held while points are dragged; a click changes it."""
+        shut = name in self._hand.locked
+        body = QRectF(box.right() + 3.0, box.center().y() - 1.0, 9.0, 7.0)
+        painter.setPen(QPen(self._color("accent" if shut else "muted", 1.0 if shut else 0.55), 1.4))
+        painter.setBrush(self._color("accent") if shut else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(body, 1.5, 1.5)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        shackle = QRectF(body.left() + (1.5 if shut else 4.5), body.top() - 5.0, 6.0, 9.0)
+        painter.drawArc(shackle, 0, 180 * 16)
+        self.tags.append(Tag(body.adjusted(-3.0, -7.0, 4.0, 4.0), "lock", name, 0.0))
 
     def _grounded(self, painter: QPainter) -> None:
         """Angles of links on the ground, and the distances of neighbouring ground pins."""

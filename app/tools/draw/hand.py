@@ -21,6 +21,7 @@ from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
 from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn
 from core.linkage.drawing import End
+from core.linkage.reshaping import folded
 from core.model import WORLD, Model
 from viz import camera
 from viz.camera import metres_per_pixel
@@ -72,7 +73,7 @@ class Hand:
     def __init__(self, view: Stage, sub: Sub) -> None:
         self.view = view
         self.plane: Plane = XZ
-        self.sub = sub
+        self._first = self.sub = sub
         self.chain: list[Anchor] = []
         self.picks: list[Snap] = []
         self.aim: Aim | None = None
@@ -80,6 +81,12 @@ class Hand:
         self.typed: Typed = NOTHING
         self.grid = self.snapping = True
         self.hovered_body = ""
+        self.dyad = ""
+        """The pin whose other branch is shown."""
+        self.locked: set[str] = set()
+        """Lengths that are held while points are dragged, by their parameters."""
+        self.dragged: tuple[Point, Point] | None = None
+        """From where and to where a pin is dragged."""
         self.gesture: object = object()
         """That of the last click: what a double click adds belongs to the same undo step."""
         self.on = False
@@ -96,6 +103,7 @@ class Hand:
         """Begin to draw: look flat onto the plane."""
         session, goal = self.view.session, self.view.viewpoint.goal
         self.on, self._before, self._model_before = True, goal, session.model
+        self.sub = self._first
         self.plane = self._offered_plane()
         self._life = Lifetime()
         self._life.listen(
@@ -224,6 +232,13 @@ class Hand:
         self.snap = snapped(self.drawing, self.aim)
         if self.snap.body not in ("", WORLD):
             self.hovered_body = self.snap.body
+        if self.snap.kind == "pin" and not self.chain and self.other_branch(self.snap.name) is not None:
+            self.dyad = self.snap.name
+
+    def other_branch(self, name: str) -> Point | None:
+        """Where a pin stands on the other branch of its two links; None if it is no middle of two."""
+        pin = next((each for each in self.drawing.pins if each.name == name), None)
+        return folded(self.drawing, pin) if pin is not None else None
 
     def _previous_angle(self) -> float | None:
         body = self.chain[-1].body if self.chain else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from core.linkage import Drawing, On, Point
 from core.linkage.drawing import End
-from core.linkage.links import carrier_of
+from core.linkage.drawn_links import carrier_of
 
 RADIUS = 10.0
 """Pixels (at 100 %) within which something is meant rather than the place itself."""
@@ -117,6 +117,15 @@ def bars(drawing: Drawing) -> Iterator[tuple[str, Point, Point]]:
 
     for tip in drawing.tips:
         yield tip.body, drawing.point(Place(tip.body)), tip.point
+
+
+def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
+    """The other ends of the bars that end at a point."""
+    found = []
+    for _body, start, end in bars(drawing):
+        if min(math.dist(start, point), math.dist(end, point)) < 1e-7:
+            found.append(end if math.dist(start, point) < 1e-7 else start)
+    return found
 
 
 def _directed(drawing: Drawing, aim: Aim) -> Snap | None:

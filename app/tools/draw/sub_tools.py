@@ -15,7 +15,7 @@ from app.widgets.quantities.quantity_text import Measure, read, value_in
 from core import linkage
 from core.linkage import Point
 from core.linkage.drawing import End, Place
-from core.linkage.links import carrier_of
+from core.linkage.drawn_links import carrier_of
 from core.model import Model
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class SubTool(ABC):
 class Link(SubTool):
     """Chains of links from click to click."""
 
-    key, title, icon, goes_on = "l", "Link", "link", True
+    key, title = "l", "Link"
+    icon = "link"
+    goes_on = True
     help = "Click from pin to pin: every click after the first draws a link. Double click ends it on the ground."
     words = ("click where it begins: on the plane it is pinned to the ground, on a pin or link joined to that",)
 
@@ -169,7 +171,8 @@ def link_to(hand: Hand, snap: Snap) -> None:
 class Ground(SubTool):
     """Free ends are held by a pin on the ground, ground pins released."""
 
-    key, title, icon = "g", "Ground pin", "ground"
+    key, title = "g", "Ground pin"
+    icon = "ground"
     help = "Click a free end: it is held by a pin on the ground. Click a ground pin: it is released."
     words = ("click a free end to hold it there, or a pin on the ground to release it",)
 
@@ -192,7 +195,9 @@ class Ground(SubTool):
 class Slider(SubTool):
     """A block on a guide, for the chain that hangs or anywhere."""
 
-    key, title, icon, goes_on = "s", "Slider", "prismatic", True
+    key, title = "s", "Slider"
+    icon = "prismatic"
+    goes_on = True
     help = "Click the place of its pin, then the direction in which it slides. A chain that hangs is drawn to it."
     words = ("click the place of its pin", "click the direction in which it slides, or type its angle")
 
@@ -257,7 +262,8 @@ def _direction(start: Point, end: Point) -> float:
 class Slot(SubTool):
     """A pin slides along a link."""
 
-    key, title, icon = "b", "Pin in slot", "cylindrical"
+    key, title = "b", "Pin in slot"
+    icon = "cylindrical"
     help = "Click a pin or free end, then the link along which it slides."
     words = ("click a pin or free end", "click the link along which it slides")
 
@@ -300,7 +306,8 @@ def _moving_body(hand: Hand, snap: Snap) -> str:
 class Gears(SubTool):
     """Two wheels on two pins of one carrier."""
 
-    key, title, icon = "u", "Gear pair", "gearwheel"
+    key, title = "u", "Gear pair"
+    icon = "gearwheel"
     help = "Click two pins, then type z1 : z2 or the ratio (negative: outer mesh)."
     words = ("click the first pin", "click the second pin", "type z1 : z2 or the ratio, negative of an outer mesh")
 
@@ -330,7 +337,8 @@ class Gears(SubTool):
 class MassPoint(SubTool):
     """A mass at a point of a link."""
 
-    key, title, icon = "i", "Mass point", "com"
+    key, title = "i", "Mass point"
+    icon = "com"
     help = "Click a pin or a point of a link, then type the mass."
     words = ("click a pin or a point of a link", "type its mass")
 
@@ -355,7 +363,8 @@ class MassPoint(SubTool):
 class Spring(SubTool):
     """A spring and damper between two points."""
 
-    key, title, icon = "n", "Spring and damper", "spring_damper"
+    key, title = "n", "Spring and damper"
+    icon = "spring_damper"
     help = "Click two points: of links, pins, or of the ground."
     words = ("click its first end", "click its second end")
 
@@ -374,7 +383,8 @@ class Spring(SubTool):
 class Tracer(SubTool):
     """A point whose path is drawn."""
 
-    key, title, icon = "p", "Tracer point", "trace"
+    key, title = "p", "Tracer point"
+    icon = "trace"
     help = "Click on a link or beside it: the point belongs to the link that the pointer was on last."
     words = ("click on a link, or beside the one that the pointer was on last",)
 
@@ -400,7 +410,8 @@ class Tracer(SubTool):
 class Motor(SubTool):
     """A motor in a pin or guide."""
 
-    key, title, icon = "a", "Motor", "driver"
+    key, title = "a", "Motor"
+    icon = "driver"
     help = "Click a pin or guide: it turns once a second. Click again: the motor goes."
     words = ("click a pin or guide; a motor that is there goes",)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -12,7 +14,7 @@ from PySide6.QtGui import QKeyEvent
 
 from app.tools.draw.figure import Figure, Tag
 from app.tools.draw.hand import Hand
-from app.tools.draw.snapping import Snap, snapped
+from app.tools.draw.snapping import Snap, grid_step, snapped
 from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, drive, link_to
 from app.tools.draw.typed_numbers import NOTHING, typed_numbers
 from app.viewport.gestures import Gesture
@@ -20,7 +22,9 @@ from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
 from core import linkage
 from core.errors import KinetostatError
-from core.model import Model
+from core.linkage import Point
+from core.linkage.reshaping import pin_target
+from core.model import Model, Parameter
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -73,25 +77,101 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     hand.gesture = object()
     tag = tag_under(hand, pointer)
     hand.aim_at(pointer)
+    drag = _drag_of(hand, tag, pointer)
+    next(drag)
     last, moved = pointer, False
-    while (now := (yield)) is not None:
-        last = now
-        moved = moved or not now.is_click_after(pointer)
-        if moved and tag is None:
-            if not hand.chain and hand.snap is not None and _sub(hand).key == "l":
-                begin_chain(hand, hand.snap)
-            hand.aim_at(now)
-            view.annotations.update()
+    try:
+        while (now := (yield)) is not None:
+            last = now
+            moved = moved or not now.is_click_after(pointer)
+            if moved:
+                drag.send(now)
+                view.annotations.update()
+    except GeneratorExit:
+        drag.close()
+        raise
+    if moved:
+        with suppress(StopIteration):
+            drag.send(None)
+        return
+    drag.close()
     if tag is not None:
-        _take_tag(hand, tag, pointer)
+        _take_tag(hand, tag)
         return
     hand.aim_at(last)
-    if hand.snap is None:
-        return
-    if moved:
-        _dragged(hand)
-    else:
+    if hand.snap is not None:
         _told(hand, lambda: _click(hand, last))
+
+
+def _drag_of(hand: Hand, tag: Tag | None, press: Pointer) -> Gesture:
+    """What a drag from here does: a length slides, a pin goes elsewhere, a link is drawn."""
+    snap = hand.snap
+    if tag is not None:
+        return _slide(hand, tag, press)
+    if hand.chain or _sub(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
+        return _draw_in_one_go(hand)
+    return _reshape(hand, snap.point)
+
+
+def _draw_in_one_go(hand: Hand) -> Gesture:
+    """A link from where the button goes down to where it comes up; the chain ends there."""
+    begun, moved = hand.snap, False
+    while (pointer := (yield)) is not None:
+        if not moved and not hand.chain and begun is not None and _sub(hand).key == "l":
+            begin_chain(hand, begun)
+        moved = True
+        hand.aim_at(pointer)
+    if _sub(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
+        return
+    if math.dist(snap.point, hand.chain[-1].point) > 1e-9:
+        _told(hand, lambda: link_to(hand, snap))
+    hand.end_chain()
+
+
+def _reshape(hand: Hand, point: Point) -> Gesture:
+    """A pin is dragged: the lengths beside it change when it is let go."""
+    goal = point
+    try:
+        while (pointer := (yield)) is not None:
+            hand.view.say(
+                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
+            )
+            hand.aim_at(pointer)
+            if hand.aim is None:
+                continue
+            near = hand.aim.point if hand.snap is None or hand.snap.joins else hand.snap.point
+            goal = pin_target(hand.drawing, point, near, hand.locked)
+            hand.dragged = point, goal
+    finally:
+        hand.dragged = None
+        hand.view.say(hand.sub.expects(hand))
+    plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
+
+    def edit(model: Model) -> Model:
+        return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
+
+    _told(hand, lambda: hand.commit("Move pin", edit, here=True))
+
+
+def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
+    """A length follows the pointer, to the right it grows; the machine follows at once."""
+    session, value = hand.view.session, tag.value
+    stated = session.model.index("parameter").get(tag.name)
+    slides = tag.kind == "length" and isinstance(stated, Parameter) and stated.independent
+    pixel = hand.pixel
+    step = grid_step(pixel, 2.0)
+    try:
+        while (pointer := (yield)) is not None:
+            wanted = tag.value + (pointer.x - press.x) / press.scale * pixel
+            if slides:
+                value = max(step, round(wanted / step) * step)
+                with suppress(KinetostatError):  # where the loops do not close the machine stays
+                    session.preview(parameters={tag.name: value})
+    finally:
+        session.cancel()
+    if slides:
+        edit = partial(linkage.dimension, parameter=tag.name, value=value)
+        _told(hand, lambda: hand.commit(f"Dimension {tag.name}", edit, here=True))
 
 
 def _sub(hand: Hand) -> SubTool:
@@ -102,16 +182,6 @@ def _sub(hand: Hand) -> SubTool:
 def _click(hand: Hand, pointer: Pointer) -> None:
     assert hand.snap is not None
     _sub(hand).click(hand, hand.snap, pointer)
-
-
-def _dragged(hand: Hand) -> None:
-    """A link was drawn in one go."""
-    if _sub(hand).key != "l" or not hand.chain or hand.snap is None:
-        return
-    snap = hand.snap
-    if math.dist(snap.point, hand.chain[-1].point) > 1e-9:
-        _told(hand, lambda: link_to(hand, snap))
-    hand.end_chain()
 
 
 def _told(hand: Hand, act: Callable[[], object]) -> None:
@@ -170,9 +240,26 @@ def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
     return next((tag for tag in reversed(_known(hand.view)[1].tags) if tag.box.contains(place)), None)
 
 
-def _take_tag(hand: Hand, tag: Tag, pointer: Pointer) -> None:
+def flip(hand: Hand) -> None:
+    """Take the other branch of the pin that the pointer is on, or was on last."""
+    plane, poses, pin = hand.plane, hand.drawing.poses, hand.dyad
+    if not pin or hand.other_branch(pin) is None:
+        hand.view.session.message.emit("hint", "Point at the pin between two links first: V takes their other branch.")
+        return
+    hand.gesture = object()
+    hand.commit("Other branch", lambda m: linkage.flipped(m, pin, plane=plane, poses=poses), here=True)
+
+
+def _take_tag(hand: Hand, tag: Tag) -> None:
     if tag.kind == "motor":
         drive(hand, tag.name)
+        return
+    if tag.kind == "branch":
+        flip(hand)
+        return
+    if tag.kind == "lock":
+        hand.locked ^= {tag.name}
+        hand.refresh()
         return
     measure = Measure("angle" if tag.kind == "angle" else "length")
     text = quantity(tag.value, measure, hand.view.settings, 8)
@@ -232,6 +319,8 @@ def key(view: Stage, event: QKeyEvent) -> None:
         hand.end_chain()
     elif text in SUB_TOOLS:
         hand.choose(SUB_TOOLS[text])
+    elif text == "v":
+        flip(hand)
     elif text in OPENING:
         _open_field(hand, text)
 

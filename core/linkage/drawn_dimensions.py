@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from core.errors import ModelError
 from core.linkage.closing import followed
 from core.linkage.drawing import Drawing, Pin
-from core.linkage.links import carrier_of
-from core.linkage.plane import XZ, Plane, Point
+from core.linkage.drawn_links import carrier_of
+from core.linkage.plane import XZ, Plane, Point, written
 from core.model import Model
 from core.model.edits.edits import change, rename, replace
 from core.model.fields import Value
-from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 
 
@@ -84,7 +83,7 @@ def ground_distance(model: Model, pin: str, other: str, distance: float, *, plan
 
 def ground_point(model: Model, drawing: Drawing, pin: Pin, point: Point) -> Model:
     """The model with a pin of the ground, and those at the same place of it, somewhere else; loops as they are."""
-    x, y, z = (without_noise(each) for each in drawing.local(pin.joint.parent, point))
+    x, y, z = (written(each) for each in drawing.local(pin.joint.parent, point))
     for each in drawing.pins_at(pin.point):
         joint = model.find("joints", each.name)
         if carrier_of(model, joint.parent) == carrier_of(model, pin.joint.parent):

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.linkage.drawing import SAME_PLACE, Drawing, End, On, Place, Tip, half
-from core.linkage.plane import XZ, Plane, Point
+from core.linkage.plane import XZ, Plane, Point, written
 from core.model import WORLD, Body, Capsule, Frame, Joint, Model, Parameter, Pose, Shape
 from core.model.edits.edits import add, remove, replace, unused_name
 from core.model.fields import Value
-from core.model.formula.numerals import without_noise
 from core.model.parameters import value_of
 
 STEEL = 7850.0
@@ -78,7 +77,7 @@ def _one_link(
     turn = (
         _angle(angle, drawing, begin)
         if angle is not None
-        else without_noise(_wrapped(direction - drawing.angle(begin.owner)))
+        else written(_wrapped(direction - drawing.angle(begin.owner)))
     )
     tree = Joint(
         name=pin_name(model),
@@ -108,7 +107,7 @@ def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
         return model, place
     along, aside = (drawing.number(each) for each in drawing.plane.components(place.position))
     if abs(aside) < SAME_PLACE * max(1.0, abs(along)):
-        return model, Place(place.owner, drawing.plane.along(without_noise(along)))
+        return model, Place(place.owner, drawing.plane.along(written(along)))
     return plate(model, drawing.plane, tip, along, aside)
 
 
@@ -116,10 +115,10 @@ def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> t
     """The model in which a link is a triangle with a third point at these coordinates (m, in its own axes); and that
     point. Distance and angle from the link's line are parameters."""
     e = Parameter(
-        name=unused_name(model, "parameters", "e1"), value=without_noise(math.hypot(along, aside)), dimension="length"
+        name=unused_name(model, "parameters", "e1"), value=written(math.hypot(along, aside)), dimension="length"
     )
     g = Parameter(
-        name=unused_name(model, "parameters", "g1"), value=without_noise(math.atan2(aside, along)), dimension="angle"
+        name=unused_name(model, "parameters", "g1"), value=written(math.atan2(aside, along)), dimension="angle"
     )
     model = add(add(model, e), g)
     u, v = f"{e.name}*cos({g.name})", f"{e.name}*sin({g.name})"
@@ -208,7 +207,7 @@ def _bar(plane: Plane, length: str, radius: float) -> Shape:
 
 
 def _length_parameter(model: Model, length: Value | None, span: float) -> Parameter:
-    value = without_noise(span) if length is None else length
+    value = written(span) if length is None else length
     number = float(value_of(value, model.values(), "length"))
     if not number > 0.0:
         raise ModelError(
@@ -220,7 +219,7 @@ def _length_parameter(model: Model, length: Value | None, span: float) -> Parame
 def _angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
     """The rest of a link whose angle from the first axis was given; a formula stays one where it can."""
     turned = drawing.angle(begin.owner)
-    return angle if not turned else without_noise(_wrapped(drawing.number(angle) - turned))
+    return angle if not turned else written(_wrapped(drawing.number(angle) - turned))
 
 
 def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
