@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
-from psygnal import Signal
 from PySide6.QtCore import QByteArray, QSettings
+
+from app.background.signal import Signal
 
 if TYPE_CHECKING:
     from core.model.units.units import Display
