@@ -77,7 +77,9 @@ class GhostHand(QWidget):
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
         """Whoever presses knows how."""
-        if self.playing and event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.Resize):
+        if event.type() == QEvent.Type.Resize:
+            self.setGeometry(self._view.widget.rect())
+        elif self.playing and event.type() == QEvent.Type.MouseButtonPress:
             self.end()
         return False
 

@@ -138,7 +138,8 @@ class Shape(Element, ABC):
 
     def with_edge(self, axis: int, size: Value) -> Self:
         """The shape with another size along an axis."""
-        return dataclasses.replace(self, length=size)
+        length: dict[str, Any] = {"length": size}
+        return dataclasses.replace(self, **length)
 
 
 class Round(Shape):
@@ -198,7 +199,8 @@ class Box(Shape):
 
     def with_edge(self, axis: int, size: Value) -> Self:
         """See `Shape`."""
-        return dataclasses.replace(self, size=tuple(size if k == axis else own for k, own in enumerate(self.size)))
+        x, y, z = (size if k == axis else own for k, own in enumerate(self.size))
+        return dataclasses.replace(self, size=(x, y, z))
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
         """Its middle and the middles of its faces."""

@@ -214,7 +214,8 @@ def _moved(
     joint: Joint = model.find("joints", ends[1].joint)
     side: Pose = getattr(joint, ends[1].side)
     position = line.point(1.0, side.position)
-    moved = dataclasses.replace(joint, **{ends[1].side: dataclasses.replace(side, position=position)})
+    there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
+    moved = dataclasses.replace(joint, **there)
     return _replaced(model, "joints", moved)
 
 
@@ -296,4 +297,5 @@ def _text(start: float, slope: float, formula: str) -> str:
 
 def _replaced(model: Model, collection: str, new: Any) -> Model:
     old = getattr(model, collection)
-    return dataclasses.replace(model, **{collection: tuple(new if each.name == new.name else each for each in old)})
+    changed: dict[str, Any] = {collection: tuple(new if each.name == new.name else each for each in old)}
+    return dataclasses.replace(model, **changed)
