@@ -35,6 +35,7 @@ from core.codegen.block_code import BlockCode
 from core.codegen.blocks import Recorder
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
+from core.codegen.joined_rows import joined
 from core.codegen.machine_code import MachineCode
 from core.codegen.object_code import Library
 from core.mechanics.runner import Runner, inline
@@ -202,7 +203,7 @@ class ClosedForms:
         if self.long:
             recorder = Recorder(sizes, self.tracer.p)
             table = recorder.finish(traced(dict(zip(words, recorder.inputs, strict=False)), recorder))
-            return BlockCode(table, checked=False)
+            return BlockCode(joined(table), checked=False)
         inputs = {word: symbols(word, self.tracer.sizes[word]) for word in words}
         result, sources = traced(inputs, inline), [*inputs.values(), self.tracer.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
