@@ -187,6 +187,8 @@ def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, rad
         pose=Pose(position=place.position, rotation=drawing.plane.upright),
     )
     body = model.find("bodies", wheel.body)
+    if shape in body.shapes:  # a planet has one wheel for both meshes
+        return model
     return replace(model, body, dataclasses.replace(body, shapes=(*body.shapes, shape)))
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import hypot
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import Any, ClassVar, Protocol, Self
 
 from core.kinds import Kinds
 from core.model.fields import (
@@ -138,8 +138,8 @@ class Shape(Element, ABC):
 
     def with_edge(self, axis: int, size: Value) -> Self:
         """The shape with another size along an axis."""
-        shape: Any = self
-        return cast("Self", dataclasses.replace(shape, length=size))
+        length: dict[str, Any] = {"length": size}
+        return dataclasses.replace(self, **length)
 
 
 class Round(Shape):

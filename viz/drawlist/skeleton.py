@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
@@ -155,7 +156,7 @@ class Skeleton:
         if not lengths:
             return self._radius_of_shapes()
         reach = self._reach()
-        typical = float(np.median([length for length in lengths if length > 0.02 * reach] or lengths))
+        typical = median([length for length in lengths if length > 0.02 * reach] or lengths)
         least, most = (share * typical for share in RADIUS_PER_LINK)
         return min(max(RADIUS_PER_REACH * reach, least), most)
 

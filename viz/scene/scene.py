@@ -348,7 +348,7 @@ class Scene:
         coarse = self.hasty and self.figures.polygons > quality.MOST_POLYGONS
         if coarse != self.figures.coarse:
             self.figures.coarsen(coarse)
-        self._shrink(quality.share(self.size) if self.hasty else 1.0)
+        self._shrink(quality.share(self.size, self.figures.polygons) if self.hasty else 1.0)
         self.prepare()
         quality.smooth(self.quality, hasty, self.front, self.corner)
         self.window.Render()

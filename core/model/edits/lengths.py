@@ -16,6 +16,7 @@ from core.model.bodies import Body
 from core.model.fields import Value, coerce_value
 from core.model.formula.expression import names, parse
 from core.model.formula.numerals import without_noise
+from core.model.joints import Joint
 from core.model.model import Model
 from core.model.parameters import Parameter, finite_value_of, value_of
 from core.model.shapes import Pose, Shape
@@ -210,10 +211,12 @@ def _moved(
     line = _Line(near, far, value, wanted, formulas == "offset")
     shapes = tuple(line.stretched(shape, values, body.name, formulas) for shape in body.shapes)
     model = _replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
-    joint: Any = model.find("joints", ends[1].joint)
+    joint: Joint = model.find("joints", ends[1].joint)
     side: Pose = getattr(joint, ends[1].side)
     position = line.point(1.0, side.position)
-    return _replaced(model, "joints", _changed(joint, {ends[1].side: dataclasses.replace(side, position=position)}))
+    there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
+    moved = dataclasses.replace(joint, **there)
+    return _replaced(model, "joints", moved)
 
 
 class _Line:
@@ -294,8 +297,5 @@ def _text(start: float, slope: float, formula: str) -> str:
 
 def _replaced(model: Model, collection: str, new: Any) -> Model:
     old = getattr(model, collection)
-    return _changed(model, {collection: tuple(new if each.name == new.name else each for each in old)})
-
-
-def _changed(element: Any, fields: Mapping[str, Any]) -> Any:
-    return dataclasses.replace(element, **fields)
+    changed: dict[str, Any] = {collection: tuple(new if each.name == new.name else each for each in old)}
+    return dataclasses.replace(model, **changed)
