@@ -52,7 +52,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Way:
+class Outcome:
     """One of the ways to connect two points, and what comes of it.
 
     q : (nq,) coordinates of the new machine; open : what is left open of its loops, None if they close
@@ -86,10 +86,10 @@ def gap_of(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool =
     return Gap(float(np.linalg.norm(counts)), angle)
 
 
-def ways(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool = False) -> tuple[Way, ...]:
+def outcomes(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool = False) -> tuple[Outcome, ...]:
     """Assemble, join here, leave apart: what comes of each. Those that cannot be made are left out; raises
     KinetostatError if none can."""
-    found: list[Way] = []
+    found: list[Outcome] = []
     refusal: KinetostatError | None = None
     for make in (_assembled, _here, _apart):
         try:
@@ -107,10 +107,10 @@ def joined_here(session: Session, model: Model, kind: str, picks: tuple[Pick, ..
     return connected(session, model, picks, starters.connection(model, kind, parent.name, child.name))
 
 
-def _here(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Way:
+def _here(session: Session, kind: str, picks: tuple[Pick, ...], _flipped: bool) -> Outcome:
     model = joined_here(session, session.model, kind, picks)
     mech, q = _carried(session, model)
-    return Way("here", "Join here", model, mech, q, _new_joint(session, model))
+    return Outcome("here", "Join here", model, mech, q, _new_joint(session, model))
 
 
 def _new_joint(session: Session, model: Model) -> str:
@@ -118,7 +118,7 @@ def _new_joint(session: Session, model: Model) -> str:
     return next(joint.name for joint in model.joints if joint.name not in known)
 
 
-def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Way:
+def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
     joint, parent, child = _framed(session, kind, picks, flipped)
     model = joined(session.model, joint)
     mech, q = _carried(session, model)
@@ -133,10 +133,10 @@ def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bo
     else:
         model = _at_rest(session, model, mech, q, joint.name)
         mech = session.mech.updated(model)
-    return Way("assemble", "Assemble", model, mech, q, joint.name, left)
+    return Outcome("assemble", "Assemble", model, mech, q, joint.name, left)
 
 
-def _apart(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Way:
+def _apart(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
     joint, _, child = _framed(session, kind, picks, flipped)
     joint = dataclasses.replace(joint, cut="yes")
     model = edits.add(session.model, joint)
@@ -146,7 +146,7 @@ def _apart(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) 
         mech = session.mech.updated(model)
     known = [each.name for each in mech.compiled.model.expanded.joints if _has(mech, each.name)]
     q = _as_before(session, mech, np.array(mech.rest(), dtype=float), known)
-    return Way("apart", "Leave apart", model, mech, q, joint.name)
+    return Outcome("apart", "Leave apart", model, mech, q, joint.name)
 
 
 def _standing(session: Session, pick: Pick) -> Model:

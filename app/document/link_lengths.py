@@ -24,6 +24,15 @@ LOOP_ERROR = 1e-6
 """What may be left open of a loop that counts as closed, m or rad."""
 
 
+class LinkEnd(NamedTuple):
+    """An end of a link: the joint that is there, and where both ends are, (3,) m, world."""
+
+    body: str
+    joint: str
+    near: Array
+    place: Array
+
+
 class LinkLength(NamedTuple):
     """What a person wants a link to be: how long, to which joint, and what becomes of formulas."""
 

@@ -28,7 +28,7 @@ from app.document.connection_draft import (
     present,
 )
 from app.document.connection_kinds import CONNECTIONS, Connection
-from app.document.joining import Gap, Way, gap_of
+from app.document.joining import Gap, Outcome, gap_of
 from app.document.session import Ref, State
 from app.preferences.icons import icon
 from app.tools.joining_bar import JoiningBar, joining_bar
@@ -396,15 +396,15 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
         _back(view, state)
         return
 
-    def done(way: Way | None) -> None:
+    def done(outcome: Outcome | None) -> None:
         if _asking.get(view) is not state:
             return
         state.bar = None
-        if way is None:
+        if outcome is None:
             _back(view, state)
             return
         view.gestures.choose("select")
-        way.take(view.session)
+        outcome.take(view.session)
         view.update()
 
     bar.ask(state.at if not state.at.isNull() else QCursor.pos(), done)

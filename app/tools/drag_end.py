@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.document.link_lengths import LinkLength, Trial, resized
+from app.document.link_lengths import LinkEnd, LinkLength, Trial, resized
 from app.tools.drag_joint import SNAP
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
@@ -16,7 +16,6 @@ from core.model.formula.numerals import without_noise
 from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
-    from app.viewport.link_ends import LinkEnd
     from app.viewport.stage import Stage
 
 GHOST = "length"

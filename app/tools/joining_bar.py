@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.document.joining import Gap, Way, ways
+from app.document.joining import Gap, Outcome, outcomes
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:
@@ -25,37 +25,37 @@ HELP = {
 
 
 class JoiningBar:
-    """The menu of ways; Enter takes the first that closes."""
+    """The menu of outcomes; Enter takes the first that closes."""
 
     def __init__(self, view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> None:
         self.view = view
         self.menu = QMenu(view.widget)
         self.menu.setToolTipsVisible(True)
-        self.found = ways(view.session, kind, picks, flipped)
-        self.chosen: Way | None = None
-        self._ways: dict[QAction, Way] = {}
-        for way in self.found:
-            action = self.menu.addAction(self._title(way, gap), self._taker(way))
-            action.setToolTip(HELP[way.id])
-            action.setEnabled(not way.open)
-            self._ways[action] = way
+        self.found = outcomes(view.session, kind, picks, flipped)
+        self.chosen: Outcome | None = None
+        self._outcomes: dict[QAction, Outcome] = {}
+        for outcome in self.found:
+            action = self.menu.addAction(self._title(outcome, gap), self._taker(outcome))
+            action.setToolTip(HELP[outcome.id])
+            action.setEnabled(not outcome.open)
+            self._outcomes[action] = outcome
         self.menu.hovered.connect(self._show)
 
-    def _title(self, way: Way, gap: Gap) -> str:
+    def _title(self, outcome: Outcome, gap: Gap) -> str:
         settings = self.view.settings
         apart = [settings.shown(gap.distance, "length")] if gap.distance else []
         apart += [settings.shown(gap.angle, "angle")] if gap.angle else []
-        if way.open:
-            return f"{way.title}: {way.open[0].lower()}{way.open[1:]}".rstrip(".")
-        return f"{way.title} ({', '.join(apart)})" if way.id != "here" else way.title
+        if outcome.open:
+            return f"{outcome.title}: {outcome.open[0].lower()}{outcome.open[1:]}".rstrip(".")
+        return f"{outcome.title} ({', '.join(apart)})" if outcome.id != "here" else outcome.title
 
-    def _taker(self, way: Way) -> Callable[[], None]:
+    def _taker(self, outcome: Outcome) -> Callable[[], None]:
         def take() -> None:
-            self.chosen = way
+            self.chosen = outcome
 
         return take
 
-    def ask(self, at: QPoint, done: Callable[[Way | None], None]) -> None:
+    def ask(self, at: QPoint, done: Callable[[Outcome | None], None]) -> None:
         """Show the menu; `done` gets what was chosen, None if nothing was."""
 
         def over() -> None:
@@ -63,8 +63,8 @@ class JoiningBar:
             done(self.chosen)
 
         self.menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self.view.widget, over))
-        first = next((action for action in self._ways if action.isEnabled()), None)
-        shown = next(iter(self._ways))
+        first = next((action for action in self._outcomes if action.isEnabled()), None)
+        shown = next(iter(self._outcomes))
         self.menu.popup(at)
         if first is not None:
             self.menu.setActiveAction(first)
@@ -72,9 +72,9 @@ class JoiningBar:
 
     def _show(self, action: QAction) -> None:
         """The machine as it would stand."""
-        way = self._ways[action]
-        arrays = way.mech.poses(way.q)
-        self.view.scene.overlays.ghosts(way.mech.frame_names, [arrays], model=way.model, source=GHOST)
+        outcome = self._outcomes[action]
+        arrays = outcome.mech.poses(outcome.q)
+        self.view.scene.overlays.ghosts(outcome.mech.frame_names, [arrays], model=outcome.model, source=GHOST)
         self.view.update()
 
     def _clear(self) -> None:

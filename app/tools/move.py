@@ -39,7 +39,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     """Drag the body under the pointer, or orbit."""
     if view.press_cube(pointer):
         return
-    end = view.link_ends.under(pointer)
+    end = view.link_end_under(pointer)
     if end is not None:
         yield from selection.click_or(view, pointer, drag_end(view, end, pointer))
         return

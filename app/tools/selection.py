@@ -21,7 +21,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     """Choose what a press of the left button begins."""
     if view.press_cube(pointer):
         return
-    end = view.link_ends.under(pointer)
+    end = view.link_end_under(pointer)
     if end is not None:
         yield from click_or(view, pointer, drag_end(view, end, pointer))
         return
@@ -64,10 +64,10 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     if pointer is None:
         view.hover_cube(None)
         view.light_handle(None)
-        view.link_ends.light(None)
+        view.light_link_end(None)
         view.session.point_at(None)
         return
-    if view.link_ends.light(view.link_ends.under(pointer)):
+    if view.light_link_end(view.link_end_under(pointer)):
         view.light_handle(None)
         view.session.point_at(None)
         return

@@ -55,7 +55,7 @@ class Annotations(QWidget):
         self.points: tuple[tuple[float, float, float], ...] = ()
         self.grips: tuple[tuple[float, float, float], ...] = ()
         """Places (m, world) that can be dragged, until they are set anew."""
-        self.held: int | None = None
+        self.lit: int | None = None
         """Which of them the pointer is on."""
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
@@ -111,7 +111,7 @@ class Annotations(QWidget):
             if place is None:
                 continue
             painter.setPen(QPen(QColor(colors.accent), 2.0))
-            painter.setBrush(QColor(YELLOW if k == self.held else colors.raised))
+            painter.setBrush(QColor(YELLOW if k == self.lit else colors.raised))
             painter.drawRoundedRect(QRectF(place.x() - 5.0, place.y() - 5.0, 10.0, 10.0), 2.0, 2.0)
 
     def _draw_line(self, painter: QPainter, each: Line) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.background.lifetime import Lifetime
-from app.document.link_lengths import has_length
+from app.document.link_lengths import LinkEnd, has_length
 from core.model.edits.lengths import is_locked, joint_points
 
 if TYPE_CHECKING:
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
 
 REACH = 9.0
 """Pixels (at 100 %) from which the pointer is on an end."""
-
-
-class LinkEnd(NamedTuple):
-    """An end of a link: the joint that is there, and where both ends are, (3,) m, world."""
-
-    body: str
-    joint: str
-    near: NDArray[np.float64]
-    place: NDArray[np.float64]
 
 
 class LinkEnds:
@@ -51,7 +41,7 @@ class LinkEnds:
         notes = self._view.annotations
         grips = tuple((float(x), float(y), float(z)) for x, y, z in (end.place for end in self.ends))
         if grips != notes.grips:
-            notes.grips, notes.held = grips, None
+            notes.grips, notes.lit = grips, None
             notes.update()
 
     def _found(self) -> tuple[LinkEnd, ...]:
@@ -80,8 +70,8 @@ class LinkEnds:
     def light(self, end: LinkEnd | None) -> bool:
         """Make an end yellow (None: none); True if there is one."""
         notes = self._view.annotations
-        held = None if end is None else self.ends.index(end)
-        if held != notes.held:
-            notes.held = held
+        lit = None if end is None else self.ends.index(end)
+        if lit != notes.lit:
+            notes.lit = lit
             notes.update()
         return end is not None

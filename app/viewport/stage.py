@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
+    from app.document.link_lengths import LinkEnd
     from app.document.session import Session
     from app.preferences.settings import Settings
     from app.preferences.theme import Theme
     from app.viewport.annotations import Annotations
     from app.viewport.gestures import Gestures
-    from app.viewport.link_ends import LinkEnds
     from app.viewport.pointer import Pointer
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
@@ -116,9 +116,12 @@ class Stage(Protocol):
         """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
         ...
 
-    @property
-    def link_ends(self) -> LinkEnds:
-        """The ends of the selected link, which can be dragged."""
+    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+        """The end of the selected link under the pointer, which can be dragged."""
+        ...
+
+    def light_link_end(self, end: LinkEnd | None) -> bool:
+        """Make an end of a link yellow (None: none); True if there is one."""
         ...
 
     def handle_under(self, pointer: Pointer) -> Part | None:

@@ -43,6 +43,7 @@ from viz.scene.scene import Scene
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.document.link_lengths import LinkEnd
     from viz.drawlist.joint_handles import Part
 
 CALM = 150
@@ -191,6 +192,14 @@ class Viewport(Surface):
     def light_handle(self, part: Part | None) -> bool:
         """Make a ring or arrow yellow (None: none); True if there is one."""
         return self.handles.light(part)
+
+    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+        """The end of the selected link under the pointer."""
+        return self.link_ends.under(pointer)
+
+    def light_link_end(self, end: LinkEnd | None) -> bool:
+        """Make an end of a link yellow (None: none); True if there is one."""
+        return self.link_ends.light(end)
 
     def press_cube(self, pointer: Pointer) -> bool:
         """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""

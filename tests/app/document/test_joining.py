@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.document.connection_draft import Pick, frame_at
-from app.document.joining import gap_of, smallest_turn, ways
+from app.document.joining import gap_of, outcomes, smallest_turn
 from app.document.session import Session
 from core.files import dumps, loads
 from core.mechanism import Mechanism
@@ -57,9 +57,9 @@ def poses(session: Session) -> dict[str, np.ndarray]:
     return dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
 
 
-def taken(kind: str, way: str, *names: str) -> Session:
+def taken(kind: str, outcome: str, *names: str) -> Session:
     session = Session(machine())
-    found = next(each for each in ways(session, kind, points(session, *names)) if each.id == way)
+    found = next(each for each in outcomes(session, kind, points(session, *names)) if each.id == outcome)
     assert found.take(session)
     return session
 
@@ -70,8 +70,8 @@ def test_the_order_of_the_points_makes_no_difference(kind: str, pair: tuple[str,
     found = []
     for names in (pair, pair[::-1]):
         session = Session(machine())
-        found.append(ways(session, kind, points(session, *names)))
-    assert [way.id for way in found[0]] == [way.id for way in found[1]] == ["assemble", "here", "apart"]
+        found.append(outcomes(session, kind, points(session, *names)))
+    assert [outcome.id for outcome in found[0]] == [outcome.id for outcome in found[1]] == ["assemble", "here", "apart"]
     for one, other in zip(*found, strict=True):
         first, second = (dict(zip(w.mech.frame_names, w.mech.poses(w.q), strict=True)) for w in (one, other))
         assert bool(one.open) == bool(other.open)
@@ -111,7 +111,7 @@ def test_the_ground_itself_never_moves_and_always_carries() -> None:
 def test_two_parts_that_are_both_held_meet_as_their_joints_allow() -> None:
     """The ends of two cranks, 0.2 m and 0.1 m long, on pins 0.8 m apart cannot meet; those of longer ones do."""
     session = Session(machine())
-    (assembled, *_) = ways(session, "revolute", points(session, "arm", "rocker"))
+    (assembled, *_) = outcomes(session, "revolute", points(session, "arm", "rocker"))
     assert assembled.id == "assemble"
     assert "missing" in assembled.open
     near = Session(machine())
@@ -119,7 +119,7 @@ def test_two_parts_that_are_both_held_meet_as_their_joints_allow() -> None:
         frame_at(near, "arm", np.array([0.5, 0.0, 0.3])).on_body,
         frame_at(near, "rocker", np.array([1.4, 0.0, 0.3])).on_body,
     )  # 0.5 m and 0.6 m reach over 0.8 m
-    (closed, *_) = ways(near, "revolute", picks)
+    (closed, *_) = outcomes(near, "revolute", picks)
     assert not closed.open
     assert closed.take(near)
     a, b = near.mech.joint_poses(near.q)[closed.joint]
@@ -128,14 +128,14 @@ def test_two_parts_that_are_both_held_meet_as_their_joints_allow() -> None:
     assert np.hypot(a[0, 3] - 0.8, a[2, 3] - 0.3) == pytest.approx(0.6, abs=1e-6)
 
 
-@pytest.mark.parametrize("way", ["assemble", "here", "apart"])
-def test_one_undo_step_restores_model_and_pose(way: str) -> None:
+@pytest.mark.parametrize("outcome", ["assemble", "here", "apart"])
+def test_one_undo_step_restores_model_and_pose(outcome: str) -> None:
     session = Session(machine())
     q = session.q.copy()
     q[0] = 0.4
     session.pose("Bend", q)
     model, before = session.model, poses(session)
-    found = next(each for each in ways(session, "revolute", points(session, "part", "arm")) if each.id == way)
+    found = next(each for each in outcomes(session, "revolute", points(session, "part", "arm")) if each.id == outcome)
     assert found.take(session)
     after = poses(session)
     session.undo()
@@ -179,8 +179,8 @@ def test_faces_meet_normal_against_normal_and_may_be_turned_round() -> None:
     )
     for flipped, sign in ((False, -1.0), (True, 1.0)):
         assert gap_of(session, "revolute", picks, flipped).angle == pytest.approx(np.pi / 2)
-        (way, *_) = ways(session, "revolute", picks, flipped)
-        poses_after = dict(zip(way.mech.frame_names, way.mech.poses(way.q), strict=True))
+        (outcome, *_) = outcomes(session, "revolute", picks, flipped)
+        poses_after = dict(zip(outcome.mech.frame_names, outcome.mech.poses(outcome.q), strict=True))
         turn = poses_after["light"][:3, :3] @ poses(session)["light"][:3, :3].T
         np.testing.assert_allclose(turn @ (0.0, 0.0, 1.0), (sign, 0.0, 0.0), atol=1e-9)
 
