@@ -14,7 +14,6 @@ from app.panels.properties.panel import PropertyEditor
 from app.widgets.fields.applicability import applies
 from app.widgets.fields.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
 from app.widgets.fields.field_editor import FieldEditor
-from app.widgets.fields.length_editor import applies_to
 from app.widgets.fields.number_editors import NumberEditor, VectorEditor
 from app.widgets.fields.part_editors import PartEditor, PartsEditor
 from app.widgets.fields.table_editor import TableEditor
@@ -273,7 +272,6 @@ def test_every_field_is_edited_and_undone(qtbot, session, panel, ref):
     session.select(ref)
     element = panel.form.element
     meant = {f.name for f in fields_of(type(element)) if applies(element, f)}
-    meant |= {"length"} if applies_to(element, session.model) else set()
     driven = set()
     for editor in shown_editors(panel.form):
         drive(qtbot, session, editor)
