@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Cancel the gesture or preview in progress; else step back to the select tool; else select nothing."""
-    if bench.stage.gestures.cancel():
+    """Put the start page away, or cancel the gesture or preview in progress; else step back to the select tool; else
+    select nothing."""
+    if bench.dialogs.leave_start_page() or bench.stage.gestures.cancel():
         return
     if bench.session.previewing:
         bench.session.cancel()
@@ -47,6 +48,7 @@ COMMANDS = (
         toolbar="edit",
         when=lambda w: bool(w.session.undo_label),
         help="Take back the last change of the model or the pose.",
+        also=("undo history", "history", "take back"),
     ),
     Command(
         "edit.redo",
@@ -103,6 +105,7 @@ COMMANDS = (
         checked=lambda w: w.settings.degrees,
         section="units",
         help="Show and read angles in degrees; off: radians.",
+        also=("degrees", "radians"),
     ),
     Command(
         "edit.millimetres",
@@ -114,5 +117,6 @@ COMMANDS = (
         checked=lambda w: w.settings.millimetres,
         section="units",
         help="Show and read lengths in millimetres; off: metres.",
+        also=("units", "inch", "mm"),
     ),
 )

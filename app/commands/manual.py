@@ -1,6 +1,12 @@
 """Commands of the Help menu."""
 
-from app.commands.command import Command
+from app.commands.command import Command, Run
+from app.tours import TOURS
+
+
+def _tour(name: str) -> Run:
+    return lambda bench: bench.dialogs.tour(name)
+
 
 COMMANDS = (
     Command(
@@ -23,6 +29,7 @@ COMMANDS = (
         "help",
         section="find",
         help="Explains what is under the pointer: a button, a panel, a function, a field; anything else by its search.",
+        also=("manual", "documentation"),
     ),
     Command(
         "help.keyboard",
@@ -33,6 +40,21 @@ COMMANDS = (
         "keyboard",
         section="find",
         help="All keys and mouse gestures on one page.",
+        also=("shortcut", "shortcuts", "hotkey", "keys"),
+    ),
+    *(
+        Command(
+            f"help.tour_{tour.id}",
+            tour.title,
+            _tour(tour.id),
+            "Help/Tours",
+            "",
+            "play",
+            section="find",
+            help=f"{tour.about} Each step waits until you did it; what you make is an ordinary document.",
+            also=("tour", "tutorial", "lesson"),
+        )
+        for tour in TOURS.values()
     ),
     Command(
         "help.messages",

@@ -131,6 +131,7 @@ COMMANDS = (
             section="look",
             checked=lambda w, name=name: w.settings.look == name,
             help=text,
+            also=(f"{name} mode", f"{name} look"),
         )
         for name, title, icon, text in (
             ("system", "As the system", "system", "Light or dark, as the system is set."),

@@ -63,10 +63,10 @@ from app.window.pointed_help import topic_under_pointer
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
 from app.window.services import Panels, Runs, Scenery
+from app.window.start_page import StartPage
 from app.window.status import StatusLine
 from app.window.telling import Telling
 from app.window.view_state import Surroundings
-from app.window.welcome import Welcome
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -195,7 +195,7 @@ class Window(QMainWindow):
         add_panels(actions, self.docks)
         add_files(actions, self.files, self.settings)
         add_views(actions, self.views)
-        self.welcome = self._life.own(Welcome(self.viewport, actions.by_id))
+        self.start_page = self.dialogs.page = self._life.own(StartPage(self))
         self.timeline.fill(actions.by_id)
         self.simulation_panel.fill(actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
@@ -244,7 +244,7 @@ class Window(QMainWindow):
 
     def _awaited(self, coming: bool) -> None:
         """A document is about to be here, or it did not come."""
-        self.welcome.hide() if coming else self.welcome.refresh()
+        self.start_page.hide() if coming else self.start_page.refresh()
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]

@@ -455,4 +455,5 @@ PANEL = Panel(
     "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
     "CSV.",
     tab_with="output",
+    also=("graph", "chart", "scope", "diagram over time"),
 )

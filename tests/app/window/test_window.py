@@ -57,15 +57,15 @@ def test_a_broken_file_gives_a_message_and_what_was_open_stays(bench, tmp_path):
 
 def test_an_empty_scene_does_not_say_so_while_a_file_is_read(bench, tmp_path):
     bench.window.run("file.new")
-    assert bench.window.welcome.isVisible()
+    assert bench.window.start_page.isVisible()
     bench.window.files.open(EXAMPLES["scara"])
     assert bench.window.files.opening.busy
-    assert not bench.window.welcome.isVisible()
+    assert not bench.window.start_page.isVisible()
     bench.wait(lambda: not bench.window.files.opening.busy)
-    assert not bench.window.welcome.isVisible()
+    assert not bench.window.start_page.isVisible()
     bench.window.run("file.new")
     bench.open(tmp_path / "nothing_there.kst")
-    assert bench.window.welcome.isVisible()
+    assert bench.window.start_page.isVisible()
 
 
 def test_a_dropped_file_opens(bench):
