@@ -27,7 +27,7 @@ TOOLS = {
         "Draw",
         "D",
         "Draw a linkage in a plane, from pin to pin: links, sliders, gears, motors, with dimensions.",
-        ("linkage", "sketch", "sketcher", "mechanism", "link", "bar", "four-bar"),
+        ("linkage", "sketch", "sketcher", "mechanism", "four-bar"),
     ),
     "connect": (
         "Connect",

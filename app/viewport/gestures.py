@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from inspect import GEN_RUNNING, getgeneratorstate
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from psygnal import Signal
-
+from app.background.signals import Signal
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
@@ -30,13 +29,15 @@ PULLING = ("select", "move", "pull")
 
 @dataclass(frozen=True)
 class Tool(Generic[V]):
-    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button."""
+    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button;
+    `handles`: whether a press on a joint's ring or arrow drags it, so that they are shown."""
 
     id: str
     expects: str
     press: Callable[[V, Pointer], Gesture]
     hover: Callable[[V, Pointer | None], None]
     leave: Callable[[V], None]
+    handles: bool = True
     enter: Callable[[V], None] | None = None
     """What choosing it does."""
     double: Callable[[V, Pointer], None] | None = None
@@ -51,6 +52,9 @@ class Tool(Generic[V]):
     """What it does."""
     takes_shift: bool = False
     """Whether a press with Shift is the tool's; else it pans."""
+    hand: tuple[tuple[float, float, bool], ...] = ()
+    """The way of a hand that shows how it is used: fractions of the view from the left and the top, and whether it
+    presses there."""
     keeps_view: bool = False
     """Whether the camera stays where it is when something is added."""
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from psygnal import Signal
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -21,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.document.session import Ref, Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme

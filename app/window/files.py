@@ -6,12 +6,12 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psygnal import Signal
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.dialogs.leaving import Loss, Wanted, ask
 from app.document.file_filters import open_filter, save_filter
 from app.document.kept import companion, recent_pictures

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from psygnal import Signal
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.document.session import Ref, State
 from app.tools.draw.freedoms import Examiner, Freedoms, examined
 from app.tools.draw.number_field import NumberField
