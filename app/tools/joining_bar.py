@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from app.document.joining import Gap, Outcome, outcomes
+from app.plain_text import as_tip
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class JoiningBar:
         self._outcomes: dict[QAction, Outcome] = {}
         for outcome in self.found:
             action = self.menu.addAction(self._title(outcome, gap), self._taker(outcome))
-            action.setToolTip(HELP[outcome.id])
+            action.setToolTip(as_tip(HELP[outcome.id]))
             action.setEnabled(not outcome.open)
             self._outcomes[action] = outcome
         self.menu.hovered.connect(self._show)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.linkage.drawing import SAME_PLACE, Drawing, End, On, Place, Tip, half
+from core.linkage.drawing import SAME_PLACE, Bar, Drawing, End, On, Place, half
 from core.linkage.plane import XZ, Plane, Point, written
 from core.model import WORLD, Body, Capsule, Frame, Joint, Model, Parameter, Pose, Shape
 from core.model.edits.edits import add, remove, replace, unused_name
@@ -19,7 +19,7 @@ from core.model.parameters import value_of
 
 STEEL = 7850.0
 """Density of what is drawn, kg/m³."""
-THICKNESS = 0.04
+THICKNESS = 0.06
 """Radius of the first bar as a share of its length; further ones are as thick as it."""
 
 Poses = Mapping[str, NDArray[np.float64]]
@@ -32,6 +32,7 @@ def link(
     plane: Plane = XZ,
     length: Value | None = None,
     angle: Value | None = None,
+    radius: float | None = None,
     poses: Poses | None = None,
 ) -> Model:
     """The model with links from point to point. A first point that is new becomes a pin on the ground (on what the
@@ -40,6 +41,7 @@ def link(
 
     length, angle : of a single link that begins at the first point, in place of the second: a number (m, rad) or a
     formula, from which the length's parameter is made
+    radius : of the bars, m; default: that of the first one there is
     poses : (4, 4) world ← body, how the machine stands as one draws; default: its rest
     """
     ends = list(points)
@@ -50,7 +52,7 @@ def link(
         raise ModelError("A link has two ends.", remedy="Give two points, or one with a length and an angle.")
     start = ends[0]
     for end in ends[1:]:
-        model = _one_link(model, start, end, plane, length, angle, poses)
+        model = _one_link(model, start, end, plane, (length, angle, radius), poses)
         made = model.bodies[-1].name
         start = end if isinstance(end, str | On) else made
         poses = poses if poses is None else with_link(model, plane, poses)
@@ -58,8 +60,14 @@ def link(
 
 
 def _one_link(
-    model: Model, start: End, end: End, plane: Plane, length: Value | None, angle: Value | None, poses: Poses | None
+    model: Model,
+    start: End,
+    end: End,
+    plane: Plane,
+    given: tuple[Value | None, Value | None, float | None],
+    poses: Poses | None,
 ) -> Model:
+    length, angle, radius = given
     drawing = Drawing(model, plane, poses)
     model, begin = _anchored(model, drawing, start)
     if model is not drawing.model:
@@ -73,7 +81,7 @@ def _one_link(
     direction = math.atan2(last[1] - first[1], last[0] - first[0])
     number = _length_parameter(model, length, span)
     body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
-    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, thickness(model, span)),))
+    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, radius or thickness(model, span)),))
     turn = (
         _angle(angle, drawing, begin)
         if angle is not None
@@ -102,16 +110,16 @@ def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) 
 def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
     """The place of a pin; one on a link off its line gets two parameters and the link a plate."""
     place = drawing.place(end)
-    tip = drawing.tip(place.owner) if isinstance(end, On) else None
-    if tip is None:
+    bar = drawing.bar(place.owner) if isinstance(end, On) else None
+    if bar is None:
         return model, place
     along, aside = (drawing.number(each) for each in drawing.plane.components(place.position))
     if abs(aside) < SAME_PLACE * max(1.0, abs(along)):
         return model, Place(place.owner, drawing.plane.along(written(along)))
-    return plate(model, drawing.plane, tip, along, aside)
+    return plate(model, drawing.plane, bar, along, aside)
 
 
-def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> tuple[Model, Place]:
+def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:
     """The model in which a link is a triangle with a third point at these coordinates (m, in its own axes); and that
     point. Distance and angle from the link's line are parameters."""
     e = Parameter(
@@ -122,8 +130,8 @@ def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> t
     )
     model = add(add(model, e), g)
     u, v = f"{e.name}*cos({g.name})", f"{e.name}*sin({g.name})"
-    body = model.find("bodies", tip.body)
-    radius, rest = body.shapes[0].radius, f"({u} - {tip.length})"
+    body = model.find("bodies", bar.body)
+    radius, rest = body.shapes[0].radius, f"({u} - {bar.length})"
     sides = (
         Capsule(
             radius=radius,
@@ -135,13 +143,13 @@ def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> t
             radius=radius,
             length=f"sqrt({rest}^2 + ({v})^2)",
             pose=Pose(
-                position=plane.vector(f"({tip.length} + {u})/2", f"{v}/2"), rotation=plane.bar(f"atan2({v}, {rest})")
+                position=plane.vector(f"({bar.length} + {u})/2", f"{v}/2"), rotation=plane.bar(f"atan2({v}, {rest})")
             ),
             material=body.shapes[0].material,
         ),
     )
     shaped = dataclasses.replace(body, shapes=(*body.shapes, *sides))
-    return replace(model, body, shaped), Place(tip.body, plane.vector(u, v))
+    return replace(model, body, shaped), Place(bar.body, plane.vector(u, v))
 
 
 def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:

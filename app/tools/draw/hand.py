@@ -15,7 +15,7 @@ from app.background.signals import Signal
 from app.document.session import Ref, State
 from app.tools.draw.freedoms import Examiner, Freedoms, examined
 from app.tools.draw.number_field import NumberField
-from app.tools.draw.snapping import Aim, Snap, bars, grid_step, snapped
+from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FIRST_HALF_HEIGHT = 0.3
 """Half of what is seen in m where one begins with nothing."""
+BAR = 6.0
+"""Pixels of the radius of the first bar."""
 ROOM = 1.5
 """How much larger than the machine the picture is."""
 DISTANCE_OF_HALF_HEIGHT = 1.0 / math.tan(camera.FIELD_OF_VIEW / 2.0)
@@ -92,6 +94,7 @@ class Hand:
         self.on = False
         self._before: View | None = None
         self._model_before: Model | None = None
+        self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
         self._life = Lifetime()
         self.examiner = Examiner(view.widget)
@@ -204,6 +207,11 @@ class Hand:
         ratio = self.view.widget.devicePixelRatioF()
         return metres_per_pixel(self.view.scene.view, self.view.scene.size, self.drawing.X_WD[:3, 3]) * ratio
 
+    @property
+    def thickness(self) -> float | None:
+        """Radius of the first bar, m: some pixels as one sees it; None where there is one already."""
+        return None if self.drawing.bars else float(f"{BAR * self.pixel:.0e}")
+
     def point_at(self, x: float, y: float) -> Point | None:
         """The point of the plane under a device pixel; None where one looks along it."""
         ray, X = self.view.scene.ray(x, y), self.drawing.X_WD
@@ -242,8 +250,8 @@ class Hand:
 
     def _previous_angle(self) -> float | None:
         body = self.chain[-1].body if self.chain else ""
-        ends = next(((a, b) for name, a, b in bars(self.drawing) if name == body), None)
-        return math.atan2(ends[1][1] - ends[0][1], ends[1][0] - ends[0][0]) if ends is not None else None
+        bar = self.drawing.bar(body)
+        return math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0]) if bar is not None else None
 
     # ----------------------------------------------------------------------------- what is done
 
@@ -350,6 +358,13 @@ class Hand:
         """Those of the machine; None while it is examined."""
         model, plane = self.view.session.model, self.plane
         return self.examiner.answer(("now", model, plane), lambda: examined(model, plane)) if model.bodies else None
+
+    def tell_coming(self) -> None:
+        """Say what a click would change of the freedoms, if that is something else than before."""
+        coming = self.coming
+        if coming != self._coming:
+            self._coming = coming
+            self.changed.emit()
 
     @property
     def coming(self) -> Freedoms | None:
