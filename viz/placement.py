@@ -83,8 +83,10 @@ def along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """(4, 4) a frame at `origin` whose z axis points along `direction` and whose x is `perpendicular`."""
     z = unit(direction)
     x = perpendicular(z)
+    (a, b, c), (d, e, f) = z.tolist(), x.tolist()
+    y = b * f - c * e, c * d - a * f, a * e - b * d  # z × x, which np.cross takes long for
     result = np.eye(4)
-    result[:3, 0], result[:3, 1], result[:3, 2], result[:3, 3] = x, np.cross(z, x), z, origin
+    result[:3, 0], result[:3, 1], result[:3, 2], result[:3, 3] = x, y, z, origin
     return result
 
 

@@ -137,10 +137,13 @@ class Layers:
             if number and self._apart:
                 self._heights[body] = height = number * CLEARANCE * flat.thickness
                 self.offsets[body] = height * (skeleton.at_rest[body][:3, :3].T @ normal)
+        parts: dict[str, list[Form]] = {}
+        for form in forms:
+            parts.setdefault(form.body, []).append(form)
         for joint in joints:
             if joint.info.is_hinge():
                 self._normals[joint.name] = normal
-                if (pin := self._pin(joint, normal, flat, forms)) is not None:
+                if (pin := self._pin(joint, normal, flat, parts)) is not None:
                     self.pins[joint.name] = pin
 
     def _levels(self, joints: Iterable[Joint], forms: Iterable[Form]) -> _Groups:
@@ -157,7 +160,7 @@ class Layers:
                 levels.join(*bodies)
         return levels
 
-    def _pin(self, joint: Joint, normal: Array, flat: Flat, forms: Sequence[Form]) -> Pin | None:
+    def _pin(self, joint: Joint, normal: Array, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Pin | None:
         """The pin of a joint through the thinnest forms of both bodies that it meets."""
         first, second = self._bodies(joint)
         origin = self._place(joint)[:3, 3]
@@ -171,11 +174,11 @@ class Layers:
         radius = min([PIN * thin / 2.0, *(WITHIN * radius for radius in self._bosses(joint, flat, forms))])
         return Pin(low - BEYOND * thin, high + BEYOND * thin, radius)
 
-    def _bosses(self, joint: Joint, flat: Flat, forms: Iterable[Form]) -> Iterator[float]:
+    def _bosses(self, joint: Joint, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Iterator[float]:
         """Radii of what the bodies of a joint have around its pin, m."""
         origin, bodies = self._place(joint)[:3, 3], self._bodies(joint)
-        for form in forms:
-            if form.body in bodies and flat.is_around(form, origin):
+        for form in (form for body in bodies for form in forms.get(body, ())):
+            if flat.is_around(form, origin):
                 yield flat.radius(form)
 
     def _place(self, joint: Joint) -> Array:
@@ -223,6 +226,9 @@ class Flat:
     def __init__(self, normal: Array, links: Sequence[Link], groups: Sequence[str]) -> None:
         self.links, self.groups = links, np.array(groups)
         self._basis = along(normal)[:3, :3]
+        self._of: dict[str, list[int]] = {}
+        for k, link in enumerate(links):
+            self._of.setdefault(link.form.body, []).append(k)
         middles = np.array([link.form.middle for link in links]).reshape(-1, 3) @ self._basis
         edges = np.array([link.form.edges for link in links]).reshape(-1, 3, 3) @ self._basis
         self.centres, self.heights = middles[:, :2], middles[:, 2]
@@ -234,8 +240,9 @@ class Flat:
         """Pairs of groups that need different layers: links of theirs share a plane, and a pin or a place in it."""
         first, second = np.nonzero(np.triu(self._share_plane(), 1))
         found = set()
-        for i, j in zip(first.tolist(), second.tolist(), strict=True):
-            if self.links[i].pins & self.links[j].pins or self._overlap(i, j):
+        overlap = self._overlap(first, second).tolist()
+        for i, j, meet in zip(first.tolist(), second.tolist(), overlap, strict=True):
+            if meet or self.links[i].pins & self.links[j].pins:
                 found.add(frozenset((str(self.groups[i]), str(self.groups[j]))))
                 self.thickness = max(self.thickness, float(self.halves[i] + self.halves[j]))
         return found
@@ -253,17 +260,14 @@ class Flat:
             & ~np.logical_and.outer(meshes, meshes)
         )
 
-    def _overlap(self, i: int, j: int) -> bool:
-        """Whether two outlines overlap: no line along one of their edges has them on different sides."""
-        return not _parted(
-            self.centres[j] - self.centres[i], (1.0 - TOUCHING) * np.vstack((self.sides[i], self.sides[j]))
-        )
+    def _overlap(self, first: Array, second: Array) -> Array:
+        """(n,) whether the outlines of pairs of links (n,), (n,) overlap."""
+        edges = (1.0 - TOUCHING) * np.concatenate((self.sides[first], self.sides[second]), axis=1)
+        return ~_parted(self.centres[second] - self.centres[first], edges)
 
     def at(self, point: Array, body: str) -> tuple[float, float] | None:
         """Lowest and highest place along the normal of the thinnest link of a body at a point (3,), m."""
-        met = [
-            k for k, link in enumerate(self.links) if link.form.body == body and _covers(link.form, self._basis, point)
-        ]
+        met = [k for k in self._of.get(body, ()) if _covers(self.links[k].form, self._basis, point)]
         if not met:
             return None
         k = min(met, key=lambda k: float(self.halves[k]))
@@ -281,15 +285,17 @@ class Flat:
 
 def _covers(form: Form, basis: Array, point: Array) -> bool:
     """Whether a point (3,) is on a form, seen along the third axis of a basis."""
-    return not _parted(((point - form.middle) @ basis)[:2], (1.0 + TOUCHING) * (form.edges @ basis)[:, :2])
+    path, edges = ((point - form.middle) @ basis)[:2], (form.edges @ basis)[:, :2]
+    return not _parted(path[None], (1.0 + TOUCHING) * edges[None])[0]
 
 
-def _parted(path: Array, edges: Array) -> bool:
-    """Whether a line parts two point-symmetric figures whose middles are `path` (2,) apart and whose half edges
-    together are `edges` (n, 2)."""
-    across = np.column_stack((-edges[:, 1], edges[:, 0]))
-    widths = np.abs(across @ edges.T).sum(axis=1)
-    return bool(np.any((np.abs(across @ path) > widths) & (widths > SHORT)))
+def _parted(paths: Array, edges: Array) -> Array:
+    """(n,) whether a line along an edge parts two point-symmetric figures whose middles are `paths` (n, 2) apart
+    and whose half edges together are `edges` (n, m, 2)."""
+    across = np.stack((-edges[:, :, 1], edges[:, :, 0]), axis=2)
+    widths = np.abs(across @ edges.transpose(0, 2, 1)).sum(axis=2)
+    gaps = np.abs((across @ paths[:, :, None])[:, :, 0])
+    return np.asarray(((gaps > widths) & (widths > SHORT)).any(axis=1))
 
 
 def coloured(nodes: Iterable[str], apart: set[frozenset[str]]) -> dict[str, int]:
@@ -315,7 +321,7 @@ def _normal(skeleton: Skeleton, joints: Sequence[Joint]) -> Array | None:
     for joint in joints:
         for axis in axes[joint.name]:
             if joint.info.is_hinge():
-                fits = float(np.linalg.norm(np.cross(axis, normal))) < PARALLEL
+                fits = float(np.linalg.norm(axis - float(axis @ normal) * normal)) < PARALLEL
             else:
                 fits = joint.info.is_slider() and abs(float(axis @ normal)) < PARALLEL
             if not fits:

@@ -45,6 +45,7 @@ class Skeleton:
         """Frames that carry a gripper."""
         self.values = values
         self._anchors: dict[str, tuple[str, Array]] = {}
+        self._sides: dict[tuple[str, str], tuple[str, Array]] = {}
         self.driver: dict[str, Joint] = {}
         """The first joint that carries each body: the others close loops."""
         for joint in self.model.joints:
@@ -66,8 +67,12 @@ class Skeleton:
 
     def side(self, joint: Joint, which: str) -> tuple[str, Array]:
         """Body and pose of a joint's frame "a" or "b"."""
-        body, pose = self.anchor(joint.parent if which == "a" else joint.child)
-        return body, pose @ pose_matrix(joint.a if which == "a" else joint.b, self.values)
+        found = self._sides.get((joint.name, which))
+        if found is None:
+            body, pose = self.anchor(joint.parent if which == "a" else joint.child)
+            pose = pose @ pose_matrix(joint.a if which == "a" else joint.b, self.values)
+            found = self._sides[joint.name, which] = body, pose
+        return found
 
     @cached_property
     def ports(self) -> dict[str, list[Port]]:
