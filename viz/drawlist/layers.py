@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.model import WORLD, Joint
 from viz.drawlist import geometry as g
@@ -260,7 +261,7 @@ class Flat:
             & ~np.logical_and.outer(meshes, meshes)
         )
 
-    def _overlap(self, first: Array, second: Array) -> Array:
+    def _overlap(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
         """(n,) whether the outlines of pairs of links (n,), (n,) overlap."""
         edges = (1.0 - TOUCHING) * np.concatenate((self.sides[first], self.sides[second]), axis=1)
         return ~_parted(self.centres[second] - self.centres[first], edges)
@@ -289,7 +290,7 @@ def _covers(form: Form, basis: Array, point: Array) -> bool:
     return not _parted(path[None], (1.0 + TOUCHING) * edges[None])[0]
 
 
-def _parted(paths: Array, edges: Array) -> Array:
+def _parted(paths: Array, edges: Array) -> NDArray[np.bool_]:
     """(n,) whether a line along an edge parts two point-symmetric figures whose middles are `paths` (n, 2) apart
     and whose half edges together are `edges` (n, m, 2)."""
     across = np.stack((-edges[:, :, 1], edges[:, :, 0]), axis=2)
