@@ -95,6 +95,7 @@ class Hand:
         self.on = False
         self._before: View | None = None
         self._model_before: Model | None = None
+        self._document = view.session.document
         self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
         self._life = Lifetime()
@@ -335,6 +336,8 @@ class Hand:
 
     def _document_changed(self, old: State, new: State) -> None:
         """Links of the chain that are gone, by undo say, are forgotten; so is what was pointed at."""
+        if self._document != self.view.session.document:
+            self._document, self.dyad, self.locked, self.chain = self.view.session.document, "", set(), []
         names = {body.name for body in new.model.expanded.bodies}
         while self.chain and self.chain[-1].body and self.chain[-1].body not in names:
             self.chain.pop()
