@@ -121,7 +121,10 @@ def _by_elimination(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Arra
     import scipy.sparse
     from scipy.sparse.linalg import splu
 
-    masses = splu(M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    try:
+        masses = splu(M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return None
     diagonal = masses.U.diagonal()
     if not (masses.perm_r == masses.perm_c).all() or not diagonal.min() > NEGLIGIBLE_PIVOT * diagonal.max():
         return None

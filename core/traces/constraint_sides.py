@@ -16,6 +16,7 @@ from core.codegen.like_expressions import Form, form_of, written_out
 from core.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Side
 from core.mechanics.kinematic_state import KinematicState, Place
 from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Tree
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation
 from core.spatial.scalar import Scalar
@@ -25,10 +26,23 @@ from core.traces.trace_context import TraceContext
 Step = Callable[..., tuple[Scalar, ...]]
 
 
-class _Frames:
-    """Frames of sides as symbols, in the place of a kinematic state."""
+class _Coordinates(dict[int, list[Any]]):
+    """Coordinates of links of a tree as symbols, of those that are asked for."""
 
-    def __init__(self, sides: Sequence[Side]) -> None:
+    def __init__(self, tree: Tree) -> None:
+        super().__init__()
+        self._tree = tree
+
+    def __missing__(self, link: int) -> list[Any]:
+        self[link] = symbols(f"q{link}_", self._tree.links[link].law.nq)
+        return self[link]
+
+
+class _Frames:
+    """Frames of sides and coordinates as symbols, in the place of a kinematic state."""
+
+    def __init__(self, sides: Sequence[Side], tree: Tree) -> None:
+        self.coordinates = _Coordinates(tree)
         self.places = list({id(place): place for side in sides for place in (side.a, side.b)}.values())
         self.symbols = symbols("X", 12 * len(self.places))
         self._poses = {id(place): _pose(self.symbols[12 * k : 12 * k + 12]) for k, place in enumerate(self.places)}
@@ -53,12 +67,13 @@ def constraint_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, 
     for constraint in context.constraints.table:
         if not constraint.sides:
             continue
-        frames = _Frames(constraint.sides)
+        frames = _Frames(constraint.sides, context.tree)
         derived = alike.get(constraint.alike) or _derived(constraint, frames, context.p, known)
         if constraint.alike is not None:
             alike[constraint.alike] = derived
         poses = tuple(kinematics.frame(place) for place in frames.places)
-        wrenches = iter(run(derived.step, poses, derived.parameters, derived.constants))
+        q = tuple(entry for link in derived.links for entry in kinematics.coordinates[link])
+        wrenches = iter(run(derived.step, poses, q, derived.parameters, derived.constants))
         for side in constraint.sides:
             origin = kinematics.frame(side.b).position
             for _row in constraint.rows:
@@ -67,9 +82,10 @@ def constraint_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, 
 
 
 class _Derived(NamedTuple):
-    """The derivatives of all sides of a constraint: a step of (poses, parameters, numbers)."""
+    """The derivatives of all sides of a constraint: a step of (poses, coordinates of links, parameters, numbers)."""
 
     step: Step
+    links: tuple[int, ...]
     parameters: tuple[Any, ...]
     constants: tuple[float, ...]
 
@@ -78,10 +94,11 @@ def _derived(constraint: KinematicConstraint, frames: _Frames, p: Sequence[Any],
     derived = column([entry for side in constraint.sides for entry in _derivatives(constraint, side, frames)])
     within = {symbol.element_hash() for symbol in ca.symvar(derived)}
     used = tuple(symbol for symbol in p if symbol.element_hash() in within)
-    form, constants = form_of([column(frames.symbols), column(list(used))], [derived])
+    coordinates = [x for own in frames.coordinates.values() for x in own]
+    form, constants = form_of([column(frames.symbols), column(coordinates), column(list(used))], [derived])
     if form not in known:
         known[form] = _translated(form)
-    return _Derived(known[form], used, tuple(constants))
+    return _Derived(known[form], tuple(frames.coordinates), used, tuple(constants))
 
 
 def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -> Iterator[Any]:
@@ -98,8 +115,8 @@ def _translated(form: Form) -> Step:
     arguments, (derived,) = written_out(form)
     function = ca.Function("f", arguments, [derived], {"cse": True})
 
-    def step(poses: Sequence[Pose], p: Sequence[Scalar], constants: Sequence[float]) -> tuple[Scalar, ...]:
+    def step(poses: Sequence[Pose], *others: Sequence[Scalar]) -> tuple[Scalar, ...]:
         entries = [entry for X in poses for row in (*X.rotation, X.position) for entry in row]
-        return tuple(ca.vertsplit(function(column(entries), column(list(p)), column(list(constants)))))
+        return tuple(ca.vertsplit(function(column(entries), *(column(list(each)) for each in others))))
 
     return step
