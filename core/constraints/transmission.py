@@ -54,11 +54,10 @@ def _ways(compiled: Compiled) -> _Ways:
             found += [(index[name], row, first + k, sign, moved) for k, row in enumerate(range(rows.start, rows.stop))]
         first += rows.stop - rows.start
     found.sort(key=lambda pair: pair[0])
-    joints, rows_, side_rows, signs, moved_ = (
-        np.array([pair[k] for pair in found], dtype=kind) for k, kind in enumerate((int, int, int, float, bool))
-    )
-    starts = np.flatnonzero(np.diff(joints, prepend=-1))
-    return _Ways(joints, rows_, side_rows, signs, moved_, starts)
+    numbers = np.array([pair[:3] for pair in found], dtype=np.int64).reshape(-1, 3)
+    signs, moves = np.array([pair[3] for pair in found]), np.array([pair[4] for pair in found], dtype=bool)
+    joints, borne, side_rows = numbers.T
+    return _Ways(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
 
 
 class Transmission(NamedTuple):

@@ -83,7 +83,7 @@ def _loop_by_loop(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds,
     for acting, stresses in blocks:
         alone = np.flatnonzero(count[acting] <= (np.max(np.abs(stresses), axis=1) > REGULAR))
         block, _ = np.linalg.qr(stresses)
-        own = sorted(alone, key=lambda k, acting=acting: places[acting[k]])
+        own = alone[np.argsort(places[acting[alone]])].tolist()
         components = tuple(found.components[i] for i in acting)
         changes += [change.of(acting) for change in _changes_of(block, components, kinds, own)]
     return changes

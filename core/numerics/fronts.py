@@ -69,6 +69,8 @@ class _Front(NamedTuple):
         """Q times coefficients (height, k)."""
         from scipy.linalg.lapack import dormqr
 
+        if not part.size:
+            return part
         for first, vectors, factors in reversed(self.reflections):
             part[first:] = dormqr("L", "N", vectors, factors, part[first:], max(1, part.shape[1]))[0]
         return part
@@ -151,27 +153,28 @@ class Fronts:
         return scipy.sparse.csr_array((values / lengths[columns], (rows, columns)), shape=shape)
 
     def least(self, target: Array) -> Array:
-        """(c,) the least x with the least |G x − target| for a target (r,)."""
-        left = target - self.unreached(target)
+        """(c,) the least x with the least |G x − target| for a target (r,); (c, k) for targets (r, k)."""
+        targets = target.reshape(len(target), -1) if target.size else np.zeros((len(target), 0))
+        left = targets - self.unreached(targets)
         pivots = []
         for front in self._fronts:
             y = _solve_triangle(front.triangle, left[front.kept], transposed=True)
             pivots.append(y)
             left[front.others] -= front.beside[:, len(front.dependent) :].T @ y
-        return self._back(pivots)
+        return self._back(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
 
-    def _back(self, pivots: list[Array]) -> Array:
-        """(c,) Q times coefficients along the rows that are kept, front by front."""
-        result = np.zeros(self.matrix.shape[1])
+    def _back(self, pivots: list[Array], count: int) -> Array:
+        """(c, count) Q times coefficients along the rows that are kept, front by front."""
+        result = np.zeros((self.matrix.shape[1], count))
         handed: dict[int, Array] = {}
         for at in range(len(self._fronts) - 1, -1, -1):
             front = self._fronts[at]
-            whole = np.zeros((front.height, 1))
-            whole[: len(front.kept), 0] = pivots[at]
+            whole = np.zeros((front.height, count))
+            whole[: len(front.kept)] = pivots[at]
             if at in handed:
                 whole[len(front.kept) : len(front.kept) + front.handed_on] = handed.pop(at)
             whole = front.back(whole)
-            result[front.own] = whole[: len(front.own), 0]
+            result[front.own] = whole[: len(front.own)]
             handed.update(self._of_children(front, whole))
         return result
 
@@ -185,12 +188,12 @@ class Fronts:
         return result
 
     def unreached(self, target: Array) -> Array:
-        """(r,) the part of a target that no x reaches: it is along the self-stresses."""
+        """The part of targets (r,) or (r, k) that no x reaches: it is along the self-stresses."""
         from scipy.sparse.linalg import splu
 
         S = self.stresses
         if not S.shape[1]:
-            return np.zeros(len(target))
+            return np.zeros_like(target)
         along = S.T @ target
         return np.asarray(S @ (splu((S.T @ S).tocsc()).solve(along) if along.any() else along))
 

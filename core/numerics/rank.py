@@ -5,6 +5,7 @@ same, else from singular values, too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,9 +45,15 @@ def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
 
 def least(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
     """(c,) the least x with the least |A x − target|, of a matrix (r, c)."""
+    return solver(A, tolerance)(target)
+
+
+def solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Array]:
+    """The same for several targets (r,) or (r, k)."""
     if (known := eliminated(A)) is not None:
-        return known.least(target)
-    return np.asarray(np.linalg.pinv(dense(A), rcond=tolerance) @ target)
+        return known.least
+    inverted = np.linalg.pinv(dense(A), rcond=tolerance)
+    return lambda target: np.asarray(inverted @ target)
 
 
 def eliminated(A: Matrix) -> Fronts | None:
@@ -55,7 +62,7 @@ def eliminated(A: Matrix) -> Fronts | None:
         return None
     from core.numerics.fronts import clear_fronts
 
-    return clear_fronts(A)
+    return clear_fronts(A.tocsr())
 
 
 def inverse(A: Array) -> Array:

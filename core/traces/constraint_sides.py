@@ -14,9 +14,9 @@ import casadi as ca
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.like_expressions import Form, form_of, written_out
 from core.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Side
-from core.mechanics.kinematic_state import KinematicState, Place
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Tree
+from core.mechanics.tree import Place, Tree
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation
 from core.spatial.scalar import Scalar
