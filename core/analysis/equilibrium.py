@@ -20,7 +20,7 @@ from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
-from core.numerics.matrices import dense
+from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.derivatives import derivatives
 

@@ -22,7 +22,7 @@ from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
-from core.numerics.matrices import dense
+from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]

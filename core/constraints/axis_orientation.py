@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.joints import JointKind
 from core.multibody.parameter_values import Values
-from core.numerics.matrices import Matrix, scaled
+from core.numerics.matrix_forms import Matrix, scaled
 from core.numerics.position_solver import Flags, Problem
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation

@@ -19,7 +19,7 @@ from core.constraints.named_values import motion_by_name
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
-from core.numerics.matrices import Matrix, dense, scaled
+from core.numerics.matrix_forms import Matrix, dense, scaled
 from core.numerics.rank import eliminated, least, saying
 from core.traces.compiled import Compiled
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.constraints.cut_coordinates import motion
 from core.model.signals import component
 from core.multibody.parameter_values import Values
-from core.numerics.matrices import Matrix, stacked
+from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.position_solver import Problem
 from core.traces.compiled import Compiled, once
 

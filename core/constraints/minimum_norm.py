@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.matrices import Matrix
+from core.numerics.matrix_forms import Matrix
 from core.numerics.rank import saying
 from core.numerics.tolerances import RANK_TOLERANCE
 

@@ -25,7 +25,7 @@ from core.constraints.states import per_state
 from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
 from core.numerics.fronts import Fronts
-from core.numerics.matrices import Matrix
+from core.numerics.matrix_forms import Matrix
 from core.numerics.rank import eliminated, inverse, null_space, saying
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT, RANK_TOLERANCE
 from core.traces.compiled import Compiled

@@ -19,7 +19,7 @@ from core.constraints.minimum_norm import minimum_norm, sparse_minimum_norm
 from core.constraints.transmission import Transmission, transmission
 from core.errors import ModelError, near_misses
 from core.multibody.parameter_values import Values
-from core.numerics.matrices import Matrix, scaled, stacked
+from core.numerics.matrix_forms import Matrix, scaled, stacked
 from core.numerics.rank import eliminated, rank
 from core.traces.compiled import Compiled
 
@@ -58,10 +58,10 @@ def reactions(
     own = _through(compiled, q, v, a, p, t, x, passive)
     note = ""
     if compiled.constrained:
-        ways = transmission(compiled, q, p)
+        sent = transmission(compiled, q, p)
         if _redundant(compiled, q, p):
-            multipliers, note = _least(compiled, q, multipliers, own, ways, p), NOT_UNIQUE
-        own = own + ways.through(multipliers)
+            multipliers, note = _least(compiled, q, multipliers, own, sent, p), NOT_UNIQUE
+        own = own + sent.through(multipliers)
     result = Reactions({name: own[..., i, :] for i, name in enumerate(compiled.joint_names)})
     result.note = note
     return result
@@ -76,7 +76,7 @@ def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
     return rank(compiled.constraint_matrix(state, values)) < len(compiled.rows)
 
 
-def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, ways: Transmission, p: Values) -> Array:
+def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values) -> Array:
     """(…, rows) the multipliers of which joints and other elements feel least, some states at a time; torques count
     per size of the machine."""
     leading = multipliers.shape[:-1]
@@ -86,7 +86,7 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, ways: Tra
     flat = multipliers.reshape(len(states), -1)
     through, wrenches = (
         np.broadcast_to(each, (*leading, *each.shape[-2:])).reshape(len(states), *each.shape[-2:])
-        for each in (own, ways.wrenches)
+        for each in (own, sent.wrenches)
     )
     result = np.empty_like(flat)
     count = 1 if compiled.sparse else CHUNK
@@ -94,7 +94,7 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, ways: Tra
     for first in range(0, len(states), count):
         part = slice(first, first + count)
         row = values[0] if alone else values[part]
-        felt = _Felt(compiled, ways._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
+        felt = _Felt(compiled, sent._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
         given = felt.of(flat[part], through[part])
         if compiled.sparse and (known := eliminated(compiled.constraint_matrix(states[first], values[first]))):
             result[first] = sparse_minimum_norm(known.stresses, flat[first], given[0], felt.matrix)
@@ -108,22 +108,22 @@ class _Felt:
     """What is felt of multipliers at some states: wrenches in all joints, of cut ones and of trees, and forces of all
     other elements. size : of the machine, m"""
 
-    def __init__(self, compiled: Compiled, ways: Transmission, size: float) -> None:
-        self._ways, self._unit = ways, np.array([1.0 / size] * 3 + [1.0] * 3)
+    def __init__(self, compiled: Compiled, sent: Transmission, size: float) -> None:
+        self._sent, self._unit = sent, np.array([1.0 / size] * 3 + [1.0] * 3)
         self._others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
 
     def of(self, multipliers: Array, own: Array | float = 0.0) -> Array:
         """(…, m) of multipliers (…, rows), beside own wrenches (…, joints, 6)."""
-        wrenches = (own + self._ways.through(multipliers)) * self._unit
+        wrenches = (own + self._sent.through(multipliers)) * self._unit
         flat = wrenches.reshape(*wrenches.shape[:-2], -1)
         return np.concatenate([flat, multipliers[..., self._others]], axis=-1)
 
     @property
     def matrix(self) -> Matrix:
         """(m, rows) the same of one state in compressed rows."""
-        joints = self._ways.matrix
+        joints = self._sent.matrix
         every = np.eye(joints.shape[1])[self._others]
-        return stacked(scaled(joints, rows=np.tile(self._unit, self._ways.shape[0])), every)
+        return stacked(scaled(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
 
 
 def _through(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> Array:

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.multibody.parameter_values import Values
-from core.numerics.matrices import Matrix
+from core.numerics.matrix_forms import Matrix
 from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class _Ways(NamedTuple):
+class _Pairs(NamedTuple):
     """Which joints bear a row's wrench: of every such pair, sorted by joint, the joint, the row, the row among those of
     sides, and the sign with which it counts."""
 
@@ -36,7 +36,7 @@ class _Ways(NamedTuple):
 
 
 @once
-def _ways(compiled: Compiled) -> _Ways:
+def _pairs_of(compiled: Compiled) -> _Pairs:
     topology = compiled.topology
     index = compiled.program.joint_index
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
@@ -57,13 +57,13 @@ def _ways(compiled: Compiled) -> _Ways:
     numbers = np.array([pair[:3] for pair in found], dtype=np.int64).reshape(-1, 3)
     signs, moves = np.array([pair[3] for pair in found]), np.array([pair[4] for pair in found], dtype=bool)
     joints, borne, side_rows = numbers.T
-    return _Ways(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
+    return _Pairs(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
 
 
 class Transmission(NamedTuple):
     """Of states q all that is evaluated for these wrenches."""
 
-    ways: _Ways
+    pairs: _Pairs
     wrenches: Array
     """(…, pairs, 6) what a multiplier of one sends through the joint, at b's origin in world axes."""
     shape: tuple[int, int]
@@ -71,11 +71,11 @@ class Transmission(NamedTuple):
 
     def through(self, multipliers: Array) -> Array:
         """(…, joints, 6) the wrenches of multipliers (…, rows), parent side on child side."""
-        borne = multipliers[..., self.ways.rows, None] * self.wrenches
+        borne = multipliers[..., self.pairs.rows, None] * self.wrenches
         result = np.zeros((*borne.shape[:-2], self.shape[0], 6))
-        if len(self.ways.starts):
-            sums = np.add.reduceat(borne, self.ways.starts, axis=-2)
-            result[..., self.ways.joints[self.ways.starts], :] = sums
+        if len(self.pairs.starts):
+            sums = np.add.reduceat(borne, self.pairs.starts, axis=-2)
+            result[..., self.pairs.joints[self.pairs.starts], :] = sums
         return result
 
     @property
@@ -83,18 +83,18 @@ class Transmission(NamedTuple):
         """(6 joints, rows) the same of one state as a matrix in compressed rows."""
         import scipy.sparse
 
-        rows = 6 * self.ways.joints[:, None] + np.arange(6)
-        columns = np.repeat(self.ways.rows, 6)
+        rows = 6 * self.pairs.joints[:, None] + np.arange(6)
+        columns = np.repeat(self.pairs.rows, 6)
         shape = 6 * self.shape[0], self.shape[1]
         return scipy.sparse.csr_array((self.wrenches.reshape(-1), (rows.reshape(-1), columns)), shape=shape)
 
 
 def transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
     """At states q (…, nq)."""
-    ways, names = _ways(compiled), compiled.joint_names
+    borne, names = _pairs_of(compiled), compiled.joint_names
     pairs = compiled.call("joint_poses", q, p=p)
-    sides = compiled.call("constraint_sides", q, p=p)[..., ways.side_rows, :]
-    arms = np.where(ways.moved[:, None], sides[..., 6:] - pairs[..., 1, :3, 3][..., ways.joints, :], 0.0)
+    sides = compiled.call("constraint_sides", q, p=p)[..., borne.side_rows, :]
+    arms = np.where(borne.moved[:, None], sides[..., 6:] - pairs[..., 1, :3, 3][..., borne.joints, :], 0.0)
     moment = sides[..., :3] + np.cross(arms, sides[..., 3:6])
-    wrenches = np.concatenate([moment, sides[..., 3:6]], axis=-1) * ways.signs[:, None]
-    return Transmission(ways, wrenches, (len(names), len(compiled.rows)))
+    wrenches = np.concatenate([moment, sides[..., 3:6]], axis=-1) * borne.signs[:, None]
+    return Transmission(borne, wrenches, (len(names), len(compiled.rows)))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.mobility.free_motions import free_motions
-from core.numerics.matrices import Matrix, stacked
+from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.rank import null_space
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from core.constraints.machine_size import size_of, speed_units
 from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-from core.numerics.matrices import Matrix, dense, is_sparse, largest_of_rows, scaled
+from core.numerics.matrix_forms import Matrix, dense, is_sparse, largest_of_rows, scaled
 from core.numerics.rank import eliminated, saying
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.compiled import Compiled

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from core.constraints.consistent_motion import nearest_speeds
 from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
 from core.mobility.constraint_rank import PositionConstraints
-from core.numerics.matrices import dense
+from core.numerics.matrix_forms import dense
 
 Array = NDArray[np.float64]
 

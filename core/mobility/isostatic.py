@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.joints import JOINT_KINDS, JointKind
 from core.mobility.self_stress import Component, Dependence, Stresses
-from core.numerics.matrices import dense, is_sparse
+from core.numerics.matrix_forms import dense, is_sparse
 from core.numerics.rank import coupled
 
 Array = NDArray[np.float64]

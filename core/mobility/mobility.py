@@ -27,7 +27,7 @@ from core.mobility.isostatic import Release
 from core.mobility.self_stress import Component, Stresses, dependences, stresses
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-from core.numerics.matrices import Matrix
+from core.numerics.matrix_forms import Matrix
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 

@@ -21,7 +21,7 @@ from core.elements.constraints.kinematic_constraint import Row
 from core.joints.kind import Forbidden
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
-from core.numerics.matrices import Matrix, compressed, dense, is_sparse
+from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse
 from core.numerics.rank import eliminated
 from core.numerics.tolerances import RANK_TOLERANCE
 from core.spatial.pose import from_matrix
@@ -291,9 +291,9 @@ def _through_joints(
     """joint → which columns of multipliers (rows, k) send a wrench through it, and (columns, 6) these: parent side on
     child side, at b's origin, world axes (see `core.constraints.reactions`)."""
     compiled = constraints.compiled
-    ways, index = transmission(compiled, q, constraints.p), compiled.program.joint_index
+    sent, index = transmission(compiled, q, constraints.p), compiled.program.joint_index
     if is_sparse(multipliers):
-        borne = ways.matrix[:, constraints.kept] @ multipliers
+        borne = sent.matrix[:, constraints.kept] @ multipliers
 
         def acting(name: str) -> tuple[Integers, Array]:
             begins = borne.indptr[6 * index[name] : 6 * index[name] + 7]
@@ -306,7 +306,7 @@ def _through_joints(
         return acting
     everything = np.zeros((multipliers.shape[1], len(compiled.rows)))
     everything[:, constraints.kept] = multipliers.T
-    whole = ways.through(everything)
+    whole = sent.through(everything)
     every = np.arange(multipliers.shape[1])
     return lambda name: (every, whole[:, index[name]])
 

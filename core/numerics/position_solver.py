@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.matrices import Matrix, is_sparse, scaled, square_sum
+from core.numerics.matrix_forms import Matrix, is_sparse, scaled, square_sum
 from core.numerics.rank import saying
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 

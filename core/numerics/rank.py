@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.matrices import Matrix, dense, is_sparse
+from core.numerics.matrix_forms import Matrix, dense, is_sparse
 from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:

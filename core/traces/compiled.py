@@ -24,7 +24,7 @@ from core.model.model import needed
 from core.multibody.coordinates import Coordinates
 from core.multibody.parameter_values import Values, parameter_values
 from core.multibody.topology import Loop, Topology, topology_of
-from core.numerics.matrices import Matrix
+from core.numerics.matrix_forms import Matrix
 from core.traces import long_machines
 from core.traces.program import program_of
 

@@ -23,7 +23,7 @@ from core.elements.constraints.kinematic_constraint import Row
 from core.model import Body, Joint, Model
 from core.model.unknown_kinds import own_kinds_of
 from core.multibody.topology import Topology, topology_of
-from core.numerics.matrices import Matrix
+from core.numerics.matrix_forms import Matrix
 from core.traces.long_machines import Freedoms, freedoms
 from core.traces.tracer import Trace, Tracer
 
