@@ -72,12 +72,13 @@ class Guide:
     angle: float
 
 
-class Tip(NamedTuple):
-    """The far end of a link as it is drawn: a bar along its first axis. length : of the bar"""
+class Bar(NamedTuple):
+    """A link as it is drawn, along its first axis. start, end : in the plane; length : as the document has it"""
 
     body: str
+    start: Point
+    end: Point
     length: Value
-    point: Point
 
 
 class Drawing:
@@ -198,14 +199,14 @@ class Drawing:
         return np.asarray(seen / np.linalg.norm(seen))
 
     @cached_property
-    def tips(self) -> tuple[Tip, ...]:
-        """The far ends of links as they are drawn."""
+    def bars(self) -> tuple[Bar, ...]:
+        """The links that are drawn as bars."""
         found = []
         for body in self.model.bodies:
             length = bar_length(body, self.plane)
             if length is not None and self.aligned(body.name):
-                place = Place(body.name, self.plane.along(length))
-                found.append(Tip(body.name, length, self.point(place)))
+                ends = (self.point(Place(body.name)), self.point(Place(body.name, self.plane.along(length))))
+                found.append(Bar(body.name, *ends, length))
         return tuple(found)
 
     @cached_property
@@ -214,9 +215,9 @@ class Drawing:
         own = [frame for frame in self.model.frames if self.model.carrier(frame.name).name != WORLD]
         return tuple((frame.name, self.point(Place(frame.name))) for frame in own)
 
-    def tip(self, body: str) -> Tip | None:
-        """The far end of a link; None of a body that is not drawn as a bar."""
-        return next((tip for tip in self.tips if tip.body == body), None)
+    def bar(self, body: str) -> Bar | None:
+        """A link as it is drawn; None of a body that is no bar."""
+        return next((bar for bar in self.bars if bar.body == body), None)
 
     def pin(self, name: str) -> Pin:
         """The pin of this name; raises ModelError if there is none in the plane."""
@@ -252,8 +253,8 @@ class Drawing:
         if frame is not None:
             return Place(frame.parent, frame.pose.position) if frame.pose.rotation == (0.0,) * 3 else Place(name)
         if name in self.poses:
-            tip = self.tip(name)
-            return Place(name, self.plane.along(tip.length)) if tip is not None else Place(name)
+            bar = self.bar(name)
+            return Place(name, self.plane.along(bar.length)) if bar is not None else Place(name)
         known = [*(joint.name for joint in self.model.joints), *self.poses]
         raise ModelError(f"There is no pin, link or point '{name}'.", remedy=near_misses(name, known))
 

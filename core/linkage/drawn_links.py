@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.linkage.drawing import SAME_PLACE, Drawing, End, On, Place, Tip, half
+from core.linkage.drawing import SAME_PLACE, Bar, Drawing, End, On, Place, half
 from core.linkage.plane import XZ, Plane, Point, written
 from core.model import WORLD, Body, Capsule, Frame, Joint, Model, Parameter, Pose, Shape
 from core.model.edits.edits import add, remove, replace, unused_name
@@ -102,16 +102,16 @@ def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) 
 def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
     """The place of a pin; one on a link off its line gets two parameters and the link a plate."""
     place = drawing.place(end)
-    tip = drawing.tip(place.owner) if isinstance(end, On) else None
-    if tip is None:
+    bar = drawing.bar(place.owner) if isinstance(end, On) else None
+    if bar is None:
         return model, place
     along, aside = (drawing.number(each) for each in drawing.plane.components(place.position))
     if abs(aside) < SAME_PLACE * max(1.0, abs(along)):
         return model, Place(place.owner, drawing.plane.along(written(along)))
-    return plate(model, drawing.plane, tip, along, aside)
+    return plate(model, drawing.plane, bar, along, aside)
 
 
-def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> tuple[Model, Place]:
+def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:
     """The model in which a link is a triangle with a third point at these coordinates (m, in its own axes); and that
     point. Distance and angle from the link's line are parameters."""
     e = Parameter(
@@ -122,8 +122,8 @@ def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> t
     )
     model = add(add(model, e), g)
     u, v = f"{e.name}*cos({g.name})", f"{e.name}*sin({g.name})"
-    body = model.find("bodies", tip.body)
-    radius, rest = body.shapes[0].radius, f"({u} - {tip.length})"
+    body = model.find("bodies", bar.body)
+    radius, rest = body.shapes[0].radius, f"({u} - {bar.length})"
     sides = (
         Capsule(
             radius=radius,
@@ -135,13 +135,13 @@ def plate(model: Model, plane: Plane, tip: Tip, along: float, aside: float) -> t
             radius=radius,
             length=f"sqrt({rest}^2 + ({v})^2)",
             pose=Pose(
-                position=plane.vector(f"({tip.length} + {u})/2", f"{v}/2"), rotation=plane.bar(f"atan2({v}, {rest})")
+                position=plane.vector(f"({bar.length} + {u})/2", f"{v}/2"), rotation=plane.bar(f"atan2({v}, {rest})")
             ),
             material=body.shapes[0].material,
         ),
     )
     shaped = dataclasses.replace(body, shapes=(*body.shapes, *sides))
-    return replace(model, body, shaped), Place(tip.body, plane.vector(u, v))
+    return replace(model, body, shaped), Place(bar.body, plane.vector(u, v))
 
 
 def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:

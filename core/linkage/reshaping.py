@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import AssemblyError, ModelError
 from core.linkage.closing import rested, with_rest
-from core.linkage.drawing import SAME_PLACE, Drawing, Pin, Place
+from core.linkage.drawing import SAME_PLACE, Bar, Drawing, Pin, Place
 from core.linkage.drawn_dimensions import ground_point
 from core.linkage.drawn_links import Poses, carrier_of
 from core.linkage.plane import XZ, Plane, Point, written
@@ -25,26 +25,12 @@ MEETS = 1e-7
 """Distance in m within which a pin counts as the end of a bar."""
 
 
-class Bar(NamedTuple):
-    """A link drawn as a bar. start, end : in the plane; length : as the document has it"""
-
-    body: str
-    start: Point
-    end: Point
-    length: Value
-
-
 class _Held(NamedTuple):
     """What keeps a pin: a circle about a point, or a line through the pin (angle, rad)."""
 
     center: Point
     radius: float = 0.0
     angle: float | None = None
-
-
-def bars_of(drawing: Drawing) -> tuple[Bar, ...]:
-    """The links that are drawn as bars."""
-    return tuple(Bar(tip.body, drawing.point(Place(tip.body)), tip.point, tip.length) for tip in drawing.tips)
 
 
 def pin_target(drawing: Drawing, point: Point, to: Point, locked: Collection[str] = ()) -> Point:
@@ -109,7 +95,7 @@ def moved_pin(
 
 def _touching(drawing: Drawing, point: Point) -> list[Bar]:
     """The bars that end at a point, and are joined there or hang free."""
-    return [bar for bar in bars_of(drawing) if min(math.dist(bar.start, point), math.dist(bar.end, point)) < MEETS]
+    return [bar for bar in drawing.bars if min(math.dist(bar.start, point), math.dist(bar.end, point)) < MEETS]
 
 
 def _other_end(bar: Bar, point: Point) -> Point:
@@ -179,7 +165,7 @@ def _moved_places(model: Model, drawing: Drawing, point: Point, goal: Point, str
         model = ground_point(model, drawing, grounded, goal)
     for pin in pins:
         for side, owner in (("a", pin.joint.parent), ("b", pin.joint.child)):
-            if owner in stretched or carrier_of(model, owner) == stands or drawing.tip(owner) is None:
+            if owner in stretched or carrier_of(model, owner) == stands or drawing.bar(owner) is None:
                 continue
             x = drawing.local(owner, goal)
             u, v = (float(each) for each in (drawing.plane.basis[:, :2].T @ x))

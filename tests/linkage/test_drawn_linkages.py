@@ -106,7 +106,7 @@ def test_typed_lengths_and_formulas_are_kept():
     model = linkage.link(model, ["link1"], length="2*l1", angle=0.0)
     assert model.find("parameters", "l2").value == "2*l1"
     assert model.joints[0].rest == ("30 deg",)
-    tip = linkage.Drawing(model, linkage.XZ).tip("link2").point
+    tip = linkage.Drawing(model, linkage.XZ).bar("link2").end
     assert tip == pytest.approx((0.05 * math.cos(math.pi / 6.0) + 0.1, 0.025), abs=1e-10)
 
 

@@ -8,15 +8,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
-from app.tools.draw.snapping import bars, ends_beside
+from app.tools.draw.snapping import ends_beside
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
 from core.linkage import Point
 from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
 from core.model import WORLD
+from core.model.formula.numerals import readable
 
 if TYPE_CHECKING:
     from app.tools.draw.hand import Hand
@@ -48,19 +49,40 @@ class Figure:
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
         self.tags: list[Tag] = []
+        self._kept: tuple[object, QPixmap, list[Tag]] | None = None
 
     def paint(self, painter: QPainter) -> None:
-        """Everything."""
-        self.tags = []
-        self._axes(painter)
-        self._guides(painter)
+        """Everything; what does not move with the pointer is kept as a picture."""
+        picture, tags = self._standing(painter)
+        self.tags = list(tags)
         self._band(painter)
         self._branch(painter)
         self._drag(painter)
-        self._dimensions(painter)
-        self._pins(painter)
+        painter.drawPixmap(0, 0, picture)
         self._pointer(painter)
         self._motor(painter)
+
+    def _standing(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
+        """Axes, guides, dimensions and pins, and what of them can be clicked."""
+        hand = self._hand
+        widget, settings = hand.view.widget, hand.view.settings
+        key = (
+            *(hand.drawing, hand.view.scene.view, widget.size(), widget.devicePixelRatioF(), hand.view.theme.name),
+            *(settings.degrees, settings.millimetres, frozenset(hand.locked), hand.hovered_body),
+        )
+        if self._kept is None or self._kept[0] != key:
+            picture = QPixmap(widget.size() * widget.devicePixelRatioF())
+            picture.setDevicePixelRatio(widget.devicePixelRatioF())
+            picture.fill(Qt.GlobalColor.transparent)
+            own = QPainter(picture)
+            own.setRenderHint(QPainter.RenderHint.Antialiasing)
+            own.setFont(painter.font())
+            self.tags = []
+            for draw in (self._axes, self._guides, self._dimensions, self._pins):
+                draw(own)
+            own.end()
+            self._kept = key, picture, self.tags
+        return self._kept[1], self._kept[2]
 
     # ----------------------------------------------------------------------------- help
 
@@ -86,7 +108,7 @@ class Figure:
         return box
 
     def _length(self, value: float) -> str:
-        return quantity(value, LENGTH, self._hand.view.settings, 5)
+        return readable(quantity(value, LENGTH, self._hand.view.settings, 5))
 
     # ----------------------------------------------------------------------------- parts
 
@@ -162,13 +184,12 @@ class Figure:
 
     def _dimensions(self, painter: QPainter) -> None:
         hand, drawing = self._hand, self._hand.drawing
-        lengths = {tip.body: tip.length for tip in drawing.tips}
-        for body, start, end in bars(drawing):
+        for body, start, end, length in drawing.bars:
             a, b = self._at(start), self._at(end)
             span = math.hypot(b.x() - a.x(), b.y() - a.y())
             if span < LEAST_LINK and body != hand.hovered_body:
                 continue
-            value, length = math.dist(start, end), lengths[body]
+            value = math.dist(start, end)
             name = f"{length} = " if isinstance(length, str) and length.isidentifier() else ""
             text = f"{name}{self._length(value)}"
             across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
@@ -177,13 +198,13 @@ class Figure:
             box = self._word(painter, text, (a + b) / 2.0 + across * room, quiet=True)
             if name:
                 self.tags.append(Tag(box, "length", str(length), value))
-                self._padlock(painter, box, str(length))
+                self._padlock(painter, box.left() - 14.0 if across.x() < 0.0 else box.right() + 3.0, box, str(length))
         self._grounded(painter)
 
-    def _padlock(self, painter: QPainter, box: QRectF, name: str) -> None:
-        """Right of a length: whether it is held while points are dragged; a click changes it."""
+    def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
+        """Beside a length: whether it is held while points are dragged; a click changes it."""
         shut = name in self._hand.locked
-        body = QRectF(box.right() + 3.0, box.center().y() - 1.0, 9.0, 7.0)
+        body = QRectF(left, box.center().y() - 1.0, 9.0, 7.0)
         painter.setPen(QPen(self._color("accent" if shut else "muted", 1.0 if shut else 0.55), 1.4))
         painter.setBrush(self._color("accent") if shut else Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(body, 1.5, 1.5)
@@ -207,10 +228,10 @@ class Figure:
             box = self._word(painter, self._length(value), (a + b) / 2.0 + drop, quiet=True)
             self.tags.append(Tag(box, "distance", second.name, value, first.name))
         for pin in pins:
-            ends = next(((s, e) for body, s, e in bars(drawing) if body == pin.joint.child), None)
-            if ends is None or not pin.joint.rest or math.dist(ends[0], pin.point) > 1e-9:
+            bar = drawing.bar(pin.joint.child)
+            if bar is None or not pin.joint.rest or math.dist(bar.start, pin.point) > 1e-9:
                 continue
-            angle = math.atan2(ends[1][1] - ends[0][1], ends[1][0] - ends[0][0])
+            angle = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
             self._angle(painter, pin.name, pin.point, angle)
 
     def _angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
@@ -243,8 +264,8 @@ class Figure:
         painter.setPen(QPen(self._color("text", 0.8), 1.4))
         painter.setBrush(self._color("base"))
         taken = set(named)
-        for tip in drawing.tips:
-            place = self._at(tip.point)
+        for bar in drawing.bars:
+            place = self._at(bar.end)
             if (round(place.x()), round(place.y())) not in taken:
                 painter.setPen(QPen(self._color("muted"), 1.2, Qt.PenStyle.DotLine))
                 painter.setBrush(self._color("base", 0.8))

@@ -15,7 +15,7 @@ from app.background.signals import Signal
 from app.document.session import Ref, State
 from app.tools.draw.freedoms import Examiner, Freedoms, examined
 from app.tools.draw.number_field import NumberField
-from app.tools.draw.snapping import Aim, Snap, bars, grid_step, snapped
+from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
@@ -92,6 +92,7 @@ class Hand:
         self.on = False
         self._before: View | None = None
         self._model_before: Model | None = None
+        self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
         self._life = Lifetime()
         self.examiner = Examiner(view.widget)
@@ -242,8 +243,8 @@ class Hand:
 
     def _previous_angle(self) -> float | None:
         body = self.chain[-1].body if self.chain else ""
-        ends = next(((a, b) for name, a, b in bars(self.drawing) if name == body), None)
-        return math.atan2(ends[1][1] - ends[0][1], ends[1][0] - ends[0][0]) if ends is not None else None
+        bar = self.drawing.bar(body)
+        return math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0]) if bar is not None else None
 
     # ----------------------------------------------------------------------------- what is done
 
@@ -350,6 +351,13 @@ class Hand:
         """Those of the machine; None while it is examined."""
         model, plane = self.view.session.model, self.plane
         return self.examiner.answer(("now", model, plane), lambda: examined(model, plane)) if model.bodies else None
+
+    def tell_coming(self) -> None:
+        """Say what a click would change of the freedoms, if that is something else than before."""
+        coming = self.coming
+        if coming != self._coming:
+            self._coming = coming
+            self.changed.emit()
 
     @property
     def coming(self) -> Freedoms | None:

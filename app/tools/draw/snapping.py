@@ -73,8 +73,8 @@ def _joints(drawing: Drawing) -> Iterator[Snap]:
         yield Snap(pin.point, pin.name, "pin", pin.name, owner, f"pin {pin.name}")
     for guide in drawing.guides:
         yield Snap(guide.point, guide.joint.name, "pin", guide.joint.name, guide.joint.child, guide.joint.name)
-    for tip in drawing.tips:
-        yield Snap(tip.point, tip.body, "tip", tip.body, tip.body, f"end of {tip.body}")
+    for bar in drawing.bars:
+        yield Snap(bar.end, bar.body, "tip", bar.body, bar.body, f"end of {bar.body}")
 
 
 def _points(drawing: Drawing) -> Iterator[Snap]:
@@ -94,7 +94,7 @@ def _nearest(snaps: Iterator[Snap], aim: Aim) -> Snap | None:
 
 def _on_a_link(drawing: Drawing, aim: Aim) -> Snap | None:
     best, least = None, aim.reach
-    for body, start, end in bars(drawing):
+    for body, start, end, _ in drawing.bars:
         length = math.dist(start, end)
         if length < 1e-12:
             continue
@@ -111,18 +111,10 @@ def _on_a_link(drawing: Drawing, aim: Aim) -> Snap | None:
     return best
 
 
-def bars(drawing: Drawing) -> Iterator[tuple[str, Point, Point]]:
-    """The links that are drawn as bars: name, both ends."""
-    from core.linkage.drawing import Place
-
-    for tip in drawing.tips:
-        yield tip.body, drawing.point(Place(tip.body)), tip.point
-
-
 def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
     """The other ends of the bars that end at a point."""
     found = []
-    for _body, start, end in bars(drawing):
+    for _, start, end, _ in drawing.bars:
         if min(math.dist(start, point), math.dist(end, point)) < 1e-7:
             found.append(end if math.dist(start, point) < 1e-7 else start)
     return found
@@ -135,7 +127,7 @@ def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
     directions = [("horizontal", 0.0), ("vertical", math.pi / 2.0)]
     if aim.previous is not None:
         directions += [("collinear", aim.previous), ("⟂", aim.previous + math.pi / 2.0)]
-    directions += [(f"parallel to {body}", math.atan2(b[1] - a[1], b[0] - a[0])) for body, a, b in bars(drawing)]
+    directions += [(f"parallel to {body}", math.atan2(b[1] - a[1], b[0] - a[0])) for body, a, b, _ in drawing.bars]
     span = math.dist(aim.start, aim.point)
     if span < aim.reach:
         return None
@@ -147,7 +139,7 @@ def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
             along, more = _stepped(drawing, aim, along)
             foot = (aim.start[0] + along * u, aim.start[1] + along * v)
             return Snap(foot, foot, word=word + more, guides=((aim.start, foot),))
-    for body, a, b in bars(drawing):
+    for body, a, b, _ in drawing.bars:
         length = math.dist(a, b)
         if abs(span - length) < aim.reach * 0.4:
             foot = _between(aim.start, aim.point, length / span)
@@ -157,7 +149,7 @@ def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
 
 def _stepped(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:
     """A distance on a line: that of a link if it is near, else a step of the grid."""
-    for body, a, b in bars(drawing):
+    for body, a, b, _ in drawing.bars:
         if abs(abs(along) - math.dist(a, b)) < aim.reach * 0.4:
             return math.copysign(math.dist(a, b), along), f", as long as {body}"
     return (round(along / aim.grid) * aim.grid, "") if aim.grid else (along, "")

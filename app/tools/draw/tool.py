@@ -221,7 +221,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
         if tag is not None:
             hand.snap = None
     view.annotations.update()
-    hand.changed.emit()
+    hand.tell_coming()
 
 
 def back(view: Stage) -> bool:

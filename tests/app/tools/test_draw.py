@@ -140,7 +140,7 @@ def test_a_four_bar_of_given_lengths_takes_six_clicks_and_twenty_keys(pen):
     pen.type("120<-90")
     pen.key(Qt.Key.Key_Return)
     pen.key("g")
-    end = pen.hand.drawing.tips[-1].point
+    end = pen.hand.drawing.bars[-1].end
     pen.click(*end)
     pen.motor()
     pen.key(Qt.Key.Key_F5)
@@ -225,9 +225,7 @@ def test_a_watt_six_bar_from_the_four_bar_takes_four_clicks(pen):
 
 
 def middle(pen, body):
-    from app.tools.draw.snapping import bars
-
-    start, end = next((a, b) for name, a, b in bars(pen.hand.drawing) if name == body)
+    start, end = pen.hand.drawing.bar(body)[1:3]
     return 0.5 * (start[0] + end[0]), 0.5 * (start[1] + end[1])
 
 
