@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 
 if TYPE_CHECKING:
     from app.document.run_tree import Runs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 from core.functions.results import EllipsoidField, PoseSequence
 from viz.film.sequence_footage import shown_pose
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 from PySide6.QtCore import QByteArray, QSettings
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 
 if TYPE_CHECKING:
     from core.model.units.units import Display

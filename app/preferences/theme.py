@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.background.lifetime import Lifetime
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.background.slices import slices
 from app.preferences.dotted import dotted
 from app.preferences.settings import Settings

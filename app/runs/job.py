@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.jobs import Job, Jobs
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings

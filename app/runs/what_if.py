@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.lifetime import Lifetime
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.document.run_pose import matched
 from app.document.run_tree import Record
 from app.runs.draft_run import Draft, Variant

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from inspect import GEN_RUNNING, getgeneratorstate
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.background.worker import Worker
 from app.document.session import Ref, State
 from core.analysis.mobility_marks import Diagnosis, MobilityMarks, arm_tool

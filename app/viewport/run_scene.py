@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.background.lifetime import Lifetime
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.document.run_pose import shared_parameters
 from app.viewport.annotations import Name
 from core.errors import KinetostatError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QVariantAnimation
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.viewport.surface import Surface
 from viz import camera
 from viz.camera import View

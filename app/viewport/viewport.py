@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.background.lifetime import Lifetime
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.document.session import Ref, Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from app.background.lifetime import Lifetime
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.dialogs.leaving import Loss, Wanted, ask
 from app.document.file_filters import open_filter, save_filter
 from app.document.kept import companion, recent_pictures

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QInputDialog
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 from app.document.kept.companion import view_of
 from app.document.revision import State, Step
 from viz.camera import View

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from app.background.signal import Signal
+from app.background.signals import Signal
 
 
 class Clock:

@@ -56,14 +56,14 @@ class Listeners:
                 self._slots.remove(listener)
                 return
 
-    def emit(self, *told: Any) -> None:
+    def emit(self, *values: Any) -> None:
         """Tell all who listen now. What goes wrong in one of them is told to who emits; the rest do not hear of it."""
         for listener in tuple(self._slots):
             slot = listener.slot()
             if slot is None:
                 self._slots = [each for each in self._slots if each is not listener]
             elif listener.wanted:
-                slot(*told[: listener.takes])
+                slot(*values[: listener.takes])
 
 
 class _Listener:
