@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Put the start page away, or cancel the gesture or preview in progress; else step back to the select tool; else
-    select nothing."""
-    if bench.dialogs.leave_start_page() or bench.stage.gestures.cancel():
+    """Put the start page away, or cancel the gesture or preview in progress, or go one step back in the tool; else back
+    to the select tool; else select nothing."""
+    gestures = bench.stage.gestures
+    if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
         return
     if bench.session.previewing:
         bench.session.cancel()

@@ -23,6 +23,12 @@ TOOLS = {
         "Drag any body with a spring while the machine runs in real time (Ctrl+drag in any tool).",
         ("push", "grab"),
     ),
+    "draw": (
+        "Draw",
+        "D",
+        "Draw a linkage in a plane, from pin to pin: links, sliders, gears, motors, with dimensions.",
+        ("linkage", "sketch", "sketcher", "mechanism", "four-bar"),
+    ),
     "connect": (
         "Connect",
         "C",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
@@ -52,8 +53,14 @@ class Annotations(QWidget):
         self.at: tuple[float, float] = (0.0, 0.0)
         self.lines: tuple[Line, ...] = ()
         self.points: tuple[tuple[float, float, float], ...] = ()
+        self.grips: tuple[tuple[float, float, float], ...] = ()
+        """Places (m, world) that can be dragged, until they are set anew."""
+        self.lit: int | None = None
+        """Which of them the pointer is on."""
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
+        self.sketch: Callable[[QPainter], None] | None = None
+        """Draws below all this what is being drawn."""
         self.values: tuple[Name, ...] = ()
         """Values at the tips of arrows, likewise."""
 
@@ -68,32 +75,47 @@ class Annotations(QWidget):
         self.value, self.lines, self.points = "", (), ()
         self.update()
 
-    def _pixel(self, point: tuple[float, float, float]) -> QPointF | None:
+    def pixel(self, point: tuple[float, float, float]) -> QPointF | None:
+        """Where a point (m, world) is seen; None behind the eye."""
         x, y = self._scene.project(point)
         ratio = self.devicePixelRatioF()
         return QPointF(x / ratio, y / ratio) if isfinite(x) and isfinite(y) else None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        if not (self.value or self.lines or self.points or self.names or self.values):
+        if not (self.sketch or self.value or self.lines or self.points or self.names or self.values or self.grips):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.sketch is not None:
+            self.sketch(painter)
         self._draw_names(painter)
         for each in self.lines:
             self._draw_line(painter, each)
+        self._draw_grips(painter)
         painter.setPen(QPen(QColor("#20262e"), 1.0))
         painter.setBrush(QColor(YELLOW))
         for point in self.points:
-            place = self._pixel(point)
+            place = self.pixel(point)
             if place is not None:
                 painter.drawEllipse(place, 4.0, 4.0)
         if self.value:
             self._draw_label(painter, self.value, QPointF(self.at[0] + 18.0, self.at[1] - 18.0))
         painter.end()
 
+    def _draw_grips(self, painter: QPainter) -> None:
+        """A small square on each place that can be dragged, yellow under the pointer."""
+        colors = self._theme.colors
+        for k, point in enumerate(self.grips):
+            place = self.pixel(point)
+            if place is None:
+                continue
+            painter.setPen(QPen(QColor(colors.accent), 2.0))
+            painter.setBrush(QColor(YELLOW if k == self.lit else colors.raised))
+            painter.drawRoundedRect(QRectF(place.x() - 5.0, place.y() - 5.0, 10.0, 10.0), 2.0, 2.0)
+
     def _draw_line(self, painter: QPainter, each: Line) -> None:
-        start, end = self._pixel(each.start), self._pixel(each.end)
+        start, end = self.pixel(each.start), self.pixel(each.end)
         if start is None or end is None:
             return
         painter.setPen(QPen(QColor(YELLOW), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
@@ -107,7 +129,7 @@ class Annotations(QWidget):
         metrics = QFontMetricsF(painter.font())
         taken: list[QRectF] = []
         for name in sorted((*self.names, *self.values), key=lambda each: each.quiet):
-            place = self._pixel(name.point)
+            place = self.pixel(name.point)
             if place is None:
                 continue
             box = QRectF(

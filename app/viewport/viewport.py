@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
     QContextMenuEvent,
     QImage,
+    QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
     QResizeEvent,
@@ -27,6 +28,7 @@ from app.viewport.annotations import Annotations
 from app.viewport.frame_sets import FrameSets
 from app.viewport.gestures import Gestures, Tool
 from app.viewport.handle_choice import HandleChoice
+from app.viewport.link_ends import LinkEnds
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.overlay import Overlay
 from app.viewport.pointer import Pointer
@@ -41,6 +43,7 @@ from viz.scene.scene import Scene
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.document.link_lengths import LinkEnd
     from viz.drawlist.joint_handles import Part
 
 CALM = 150
@@ -97,6 +100,7 @@ class Viewport(Surface):
         self.gestures.chosen.connect(lambda _tool: self.say())
         self.follower = own(SceneFollower(self))
         self.handles = own(HandleChoice(self))
+        self.link_ends = own(LinkEnds(self))
         self.overlay = own(Overlay(self))
         self.frame_sets = own(FrameSets(self))
         for timer in (self._again, self._calm, self.viewpoint):
@@ -189,6 +193,14 @@ class Viewport(Surface):
         """Make a ring or arrow yellow (None: none); True if there is one."""
         return self.handles.light(part)
 
+    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+        """The end of the selected link under the pointer."""
+        return self.link_ends.under(pointer)
+
+    def light_link_end(self, end: LinkEnd | None) -> bool:
+        """Make an end of a link yellow (None: none); True if there is one."""
+        return self.link_ends.light(end)
+
     def press_cube(self, pointer: Pointer) -> bool:
         """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
         direction = self.scene.cube.pick(pointer.x, pointer.y)
@@ -257,9 +269,11 @@ class Viewport(Surface):
         self.gestures.release(self._of(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The point under the pointer becomes the centre of orbiting."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            set_centre(self, self._of(event, double=True))
+        """The tool's, or the point under the pointer becomes the centre of orbiting."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        pointer, double = self._of(event, double=True), self.gestures.tool.double
+        double(self, pointer) if double is not None else set_centre(self, pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu key: what can be done with the selection (the right button is a gesture)."""
@@ -268,6 +282,8 @@ class Viewport(Surface):
 
     def open_menu(self, pointer: Pointer) -> None:
         """The menu of what is under the pointer."""
+        if self.gestures.tool.menu is not None and self.gestures.tool.menu(self, pointer):
+            return
         hit = self.scene.pick(pointer.x, pointer.y)
         ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
         self.menu_point = hit.position if hit is not None else None
@@ -295,7 +311,14 @@ class Viewport(Surface):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """Pinch on a trackpad zooms."""
+        """Keys of the tool go before shortcuts; pinch on a trackpad zooms."""
+        if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+            tool = self.gestures.tool
+            if tool.wants is not None and tool.key is not None and tool.wants(self, event):
+                event.accept()
+                if event.type() == QEvent.Type.KeyPress:
+                    tool.key(self, event)
+                return True
         if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
             zoom_to(self, self.pointer(event.position()), 1.0 + event.value())
             return True

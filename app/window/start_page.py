@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 CHOICES = {
+    "tool.draw": "Draw a linkage\nfrom pin to pin",
     "file.open": "Open a file\nor drop it here",
     "add.chain": "Serial arm\nfrom a DH table",
     "add.link": "Add a link\nand build on it",

@@ -45,7 +45,9 @@ from app.runs.interactive import Interactive
 from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
+from app.tools.draw.bar import DrawBar
 from app.viewport.ellipsoids import LiveEllipsoid
+from app.viewport.ghost_hand import GhostHand
 from app.viewport.mobility_layer import MobilityLayer
 from app.viewport.mobility_legend import MobilityLegend
 from app.viewport.run_scene import RunScene
@@ -132,6 +134,7 @@ class Window(QMainWindow):
         self.pictures = PictureSettings(session, self.settings)
         self.answers = own(Answers(session, self.jobs, self.pictures.context))
         self.results = own(SceneResults(self.viewport, self.player, self.sequence, self.pictures))
+        own(GhostHand(self.viewport))
         self.run_pose = own(RunPose(session))
         self.run_scene = own(RunScene(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
@@ -185,6 +188,7 @@ class Window(QMainWindow):
         column.setSpacing(0)
         self.notices = Notices()
         column.addWidget(self.notices)
+        column.addWidget(self._life.own(DrawBar(self.viewport)))
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
         middle.setFocusProxy(self.viewport)

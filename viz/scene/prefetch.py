@@ -29,12 +29,12 @@ def prepare(model: Model) -> None:
     _ahead[:] = [(model, found)]
 
 
-def draw_list(model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
+def draw_list(model: Model, p: Mapping[str, float] | None, layers: bool = True) -> tuple[Item, ...]:
     """What is to be seen of a model: as it was made ahead, the first time (mesh files may come and go later)."""
     for known, found in [_ahead.pop() for _ in range(len(_ahead))]:
-        if known is model and model.values(p) == model.values():
+        if known is model and layers and model.values(p) == model.values():
             return found
-    return items(model, p)
+    return items(model, p, layers)
 
 
 def prepare_movement(model: Model) -> None:

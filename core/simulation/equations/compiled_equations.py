@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.closed_forms.closed_forms import closed_forms_of
+from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
+from core.closed_forms.reduction import Structure
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
@@ -64,13 +65,41 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     return found.get("x", -1), found.get("t", -1)
 
 
-def _reduced(compiled: Compiled, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
-    """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
-    have no closed form, or where none is wanted (no y)."""
-    forms = None if y is None else closed_forms_of(compiled.program)
-    if forms is None or y is None or not forms.fit(y[: compiled.nq], p):
-        return absent(), 0, []
-    return entry_of("the reduced equations", forms.reduction, p, ""), len(forms.independent), forms.kept_rows
+class _Reduced(NamedTuple):
+    """The equations in independent speeds, what of them may differ from zero, and rows that are left to iteration; what
+    there is to say of them."""
+
+    entry: Entry
+    structure: Structure = Structure([], [], [])
+    kept: Sequence[int] = ()
+    note: str = ""
+
+
+def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
+    """Absent where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
+    have to wait for its code."""
+    forms = None if wanted is False else closed_forms_of(compiled.program)
+    if forms is None or not forms.usable:
+        return _Reduced(absent())
+    if wanted is None and (note := _unready(forms)):
+        return _Reduced(absent(), note=note)
+    if not forms.fit(y[: compiled.nq], p):
+        return _Reduced(absent())
+    entry = entry_of("the reduced equations", forms.reduction, p, "")
+    return _Reduced(entry, forms.structure, forms.kept_rows)
+
+
+def _unready(forms: ClosedForms) -> str:
+    """Why a run that does not wait closes loops by iteration; nothing where closed forms are there."""
+    seconds = forms.awaited()
+    if forms.failure:
+        return f"Loops were closed by iteration: closed forms of them have no machine code ({forms.failure})."
+    if seconds:
+        return (
+            f"Loops were closed by iteration: their closed forms, which take about {seconds:.2g} s to compile, "
+            "are made beside the run, for the next one."
+        )
+    return ""
 
 
 def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
@@ -96,8 +125,8 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
 class CompiledEquations:
     """The compiled equations of one run; keeps the memory they work in.
 
-    y : (n,) where the run begins; closed_forms: whether loops may use them; slopes: whether the exact Jacobian is
-    needed (long machines have none)
+    y : (n,) where the run begins; closed_forms: whether loops may use them, None: if they need not be waited for;
+    slopes: whether the exact Jacobian is needed (long machines have none)
     """
 
     def __init__(
@@ -106,7 +135,7 @@ class CompiledEquations:
         torque: Any,
         p: Array,
         y: Array,
-        closed_forms: bool = True,
+        closed_forms: bool | None = True,
         slopes: bool = False,
         events: bool = False,
     ) -> None:
@@ -128,17 +157,22 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        self.entries["reduced"], independent, kept = _reduced(compiled, p, y if closed_forms else None)
-        self._arrange(compiled, p, y, np.zeros(mech.nv) if constant is None else constant, independent, kept)
+        reduced = _reduced(compiled, p, y, closed_forms)
+        self.entries["reduced"] = reduced.entry
+        self.notes = (reduced.note,) if reduced.note else ()
+        """What a person should know of how this run is made."""
+        u = np.zeros(mech.nv) if constant is None else constant
+        self._arrange(compiled, p, y, u, reduced)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
+    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, reduced: _Reduced) -> None:
         """One memory for all entries, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import room_for
         from core.simulation.equations.system import System
 
+        columns, independent = reduced.structure.columns, len(reduced.structure.columns)
         program = compiled.program
         rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
@@ -156,6 +190,7 @@ class CompiledEquations:
         factors = elimination_places.factors_of(
             eliminated(compiled, p, y[: compiled.nq]) if sparse else elimination_places.NOTHING
         )
+        masses = elimination_places.factors_of(_eliminated(reduced.structure))
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
             derivative=derivative,
@@ -172,18 +207,21 @@ class CompiledEquations:
             room=np.zeros(room_for(compiled.nq, compiled.nv, rows)),
             sparse=factors.place,
             independent=independent,
-            kept=np.array(kept, dtype=np.int64),
+            masses=masses.place,
+            moves=np.cumsum([0, *map(len, columns)], dtype=np.int64),
+            moved=np.array([k for column in columns for k in column], dtype=np.int64),
+            kept=np.array(reduced.kept, dtype=np.int64),
             nx=compiled.nx,
             levels=program.levels,
             now=np.zeros(program.tracer.clock.size),
             own=np.zeros(2 * compiled.nx),
-            last=np.full(1 + independent**2, np.nan),
+            last=np.full(1, np.nan),
             modes=self.modes,
             points=points,
             times=times,
             cubics=cubics,
         )
-        self._factors = factors
+        self._factors = factors, masses
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
             if self.entries[name].record[0] and self.indicators > self.modes:
@@ -216,6 +254,18 @@ class CompiledEquations:
         for array, kept in held:
             array[:] = kept
         self.system.last[0] = np.nan
+
+
+def _eliminated(structure: Structure) -> Elimination:
+    """How the mass matrix of independent speeds is eliminated."""
+    from core.numerics.elimination import Pattern
+    from core.simulation.equations.elimination_places import NOTHING, elimination_of
+
+    if not structure.pairs:
+        return NOTHING
+    rows, columns = np.array(structure.pairs, dtype=np.int64).T
+    nothing = np.zeros(0, dtype=np.int64)
+    return elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), len(structure.columns), False)
 
 
 _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()

@@ -18,6 +18,7 @@ NAMES = {
     "Link": "link bar member body part",
     "Driver": "motor actuator input drive crank",
     "Connect": "mate constrain join attach assemble",
+    "Draw": "linkage sketch sketcher mechanism",
     "Mobility": "DOF, freedom, mobility, Grübler, Kutzbach, Chebyshev, overconstrained, redundant, singularity, "
     "dead point, toggle",
     "Inverse kinematics": "IK reach goal",
