@@ -105,9 +105,10 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
     r = result(place, REDUCED, load + n)
     own = scratch(n)  # Φᵀ u − Φᵀ (M b + h)
     for i in range(n):
-        own[i] = -r[load + i]
+        total = -r[load + i]
         for k in range(s.moves[i], s.moves[i + 1]):
-            own[i] += r[begin + k] * u[s.moved[k]]
+            total += r[begin + k] * u[s.moved[k]]
+        own[i] = total
     if n == 1 and len(s.kept) == 0:
         if not r[mass] > 0.0:
             return False
@@ -126,8 +127,9 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
     for k in range(nv):  # b + Φ a_i
         a[k] = r[b + k]
     for i in range(n):
+        x = own[i]
         for k in range(s.moves[i], s.moves[i + 1]):
-            a[s.moved[k]] += r[begin + k] * own[i]
+            a[s.moved[k]] += r[begin + k] * x
     return True
 
 
@@ -188,11 +190,12 @@ def along(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
     s = load_system(place)
     whole, left = 0.0, 0.0
     for i in range(s.independent):
-        row[i] = 0.0
+        total = 0.0
         for k in range(s.moves[i], s.moves[i + 1]):
-            row[i] += spans[k] * line[s.moved[k]]
+            total += spans[k] * line[s.moved[k]]
             whole += square * spans[k] * spans[k]
-        left += row[i] * row[i]
+        row[i] = total
+        left += total * total
     return left > ROUNDING_FRACTION * whole
 
 
