@@ -46,7 +46,10 @@ ONE_PIECE = 80
 EVALUATED = (20, 80, 100, 400, 1000)
 """Loops of machines whose equations in independent speeds are evaluated by themselves."""
 ROUNDS, REPEATED = 21, 10
-OTHERS = ("stewart_chain 1", "stewart_chain 2", "stewart_chain 4", "stewart_chain 8", "tracked_vehicle 200")
+OTHERS = (
+    *("separate_four_bars 12", "separate_four_bars 48"),
+    *("stewart_chain 1", "stewart_chain 2", "stewart_chain 4", "stewart_chain 8", "tracked_vehicle 200"),
+)
 
 
 def ours(count: int, closed_forms: bool) -> list[Result]:

@@ -78,6 +78,12 @@ class System(Record):
     independent: Fixed
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""
+    masses: Fixed
+    """Address of the factor of their mass matrix, an `elimination_places.Sparse`."""
+    moves: Ints
+    """(independent + 1,) where in `moved` the entries of v begin that each of them moves."""
+    moved: Ints
+    """Entries of v."""
     kept: Ints
     """Rows of G that are left to iteration then."""
     nx: Fixed
@@ -89,7 +95,7 @@ class System(Record):
     own: Floats
     """(2 nx,) x and ẋ, as `put_states` left them."""
     last: Floats
-    """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
+    """(1,) time at which the reduced equations were evaluated last; NaN: none."""
     modes: Fixed
     """Number of mode variables in forces; they stand at the end of `now`."""
     points: Ints
