@@ -57,11 +57,12 @@ def closed_position(
         return q, 0.0
     values = None if p is None else compiled.parameter_values(p)
     residual = compiled.evaluator("constraint_residual")
+    jacobian = compiled.constraint_matrix if compiled.sparse else compiled.evaluator("constraint_jacobian")
     time = (compiled.time_argument(t, p),) if "t" in residual.signature.arguments else ()
     chosen = slice(None) if positions.all() else positions
     problem = position_solver.Problem(
         lambda q: residual(q, *time, p=values)[chosen],
-        lambda q: compiled.constraint_matrix(q, values)[chosen],
+        lambda q: jacobian(q, p=values)[chosen],
         compiled.coordinates.integrate_step if bounded else compiled.coordinates.integrate_whole,
         compiled.coordinates.room if bounded else compiled.coordinates.all_room,
         lambda q: not wrong_orientation(compiled, q, values, positions),

@@ -31,7 +31,7 @@ def compressed(A: Matrix) -> Matrix:
 
 def scaled(A: Matrix, rows: Array | None = None, columns: Array | None = None) -> Matrix:
     """The rows and columns of a matrix times factors."""
-    if not is_sparse(A):
+    if isinstance(A, np.ndarray):
         result = A if columns is None else A * columns
         return result if rows is None else result * rows[:, None]
     data = A.data if columns is None else A.data * columns[A.indices]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.matrix_forms import Matrix, is_sparse, scaled, square_sum
+from core.numerics.matrix_forms import Matrix, scaled, square_sum
 from core.numerics.rank import saying
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 
@@ -171,9 +171,11 @@ def _bounded_step(
     free = ~fixed
     step = np.zeros(len(weights))
     for _ in range(len(weights)):
-        columns = scaled(G[:, free], columns=1.0 / weights[free])
-        trusted = _trusted_sparse if is_sparse(G) else _trusted
-        y = trusted(columns, -(r + G[:, ~free] @ step[~free]), radius)
+        target = -(r + G[:, ~free] @ step[~free])
+        if isinstance(G, np.ndarray):
+            y = _trusted(G[:, free] / weights[free], target, radius)
+        else:
+            y = _trusted_sparse(scaled(G[:, free], columns=1.0 / weights[free]), target, radius)
         step[free] = y / weights[free]
         outside = free & ((step < low - 1e-15) | (step > high + 1e-15))
         if not outside.any():
