@@ -15,31 +15,13 @@ from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
 from core.traces.compiled import Compiled
-from core.traces.native_entry import ABSENT, Entry, absent, entry_of
+from core.traces.native_entry import Entry, entry_of
 
 if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination
+    from core.simulation.equations.system import Function
     from core.traces.tracer import Tracer
 
-ORDER = (
-    "torque",
-    "rate",
-    "forward_dynamics_regularised",
-    "mass_entries",
-    "bias_regularised",
-    "constraint_residual",
-    "constraint_entries",
-    "constraint_bias",
-    "reduced",
-    "states",
-    "constraint_time",
-    "settle",
-    "slopes",
-    "torque_slopes",
-    "event_indicators",
-    "torque_event_indicators",
-)
-"""Functions in the order of `System.entries`."""
 NOTHING = nullcontext()
 
 
@@ -64,12 +46,12 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     return found.get("x", -1), found.get("t", -1)
 
 
-def _reduced(compiled: Compiled, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
-    """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
+def _reduced(compiled: Compiled, p: Array, y: Array | None) -> tuple[Entry | None, int, list[int]]:
+    """The equations in independent speeds, how many there are, and rows that are left to iteration; none where loops
     have no closed form, or where none is wanted (no y)."""
     forms = None if y is None else closed_forms_of(compiled.program)
     if forms is None or y is None or not forms.fit(y[: compiled.nq], p):
-        return absent(), 0, []
+        return None, 0, []
     return entry_of("the reduced equations", forms.reduction, p, ""), len(forms.independent), forms.kept_rows
 
 
@@ -91,6 +73,23 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
         "constraint_time": program.timed_constraints,
         "settle": bool(program.tracer.elements.junctions),
     }
+
+
+def _function(entry: Entry, states: int, time: int) -> Function:
+    """An entry as the loops see it."""
+    from core.simulation.equations.system import Function
+
+    return Function(
+        address=entry.address,
+        table=entry.table,
+        rows=entry.rows,
+        places=entry.places,
+        count=entry.size,
+        result=entry.result,
+        states=states,
+        time=time,
+        memory=entry.memory,
+    )
 
 
 class CompiledEquations:
@@ -115,10 +114,8 @@ class CompiledEquations:
         self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
         constant = joint_forces.constant(mech, torque)
-        self.entries: dict[str, Entry] = {
-            name: compiled.entry(name, p) if needed else absent() for name, needed in wanted.items()
-        }
-        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_event_indicators"] = absent()
+        self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
+        """The functions that the run needs, by name."""
         self.indicators = self.modes if events else 0
         """Event indicators at whose roots steps may end."""
         if constant is None:
@@ -128,36 +125,30 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        self.entries["reduced"], independent, kept = _reduced(compiled, p, y if closed_forms else None)
+        reduced, independent, kept = _reduced(compiled, p, y if closed_forms else None)
+        if reduced is not None:
+            self.entries["reduced"] = reduced
         self._arrange(compiled, p, y, np.zeros(mech.nv) if constant is None else constant, independent, kept)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
-        """One memory for all entries, and the addresses of what works on it."""
+        """The functions' memory, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import room_for
         from core.simulation.equations.system import System
 
         program = compiled.program
-        rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
-        begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
-        entries = np.array(
-            [
-                [*self.entries[name].record, begin, *_places(compiled, name)]
-                for name, begin in zip(ORDER, begins[:-1], strict=True)
-            ],
-            dtype=np.int64,
-        )
-        memory = np.concatenate([each.memory for each in chosen])
+        rows = len(program.constraint_rows)
+        functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
-        sparse = self.entries["mass_entries"].record[0] != ABSENT
         factors = elimination_places.factors_of(
-            eliminated(compiled, p, y[: compiled.nq]) if sparse else elimination_places.NOTHING
+            eliminated(compiled, p, y[: compiled.nq]) if "mass_entries" in functions else elimination_places.NOTHING
         )
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
+            **{name: function.place for name, function in functions.items()},
             derivative=derivative,
             full=full,
             full_project=full_project,
@@ -167,8 +158,6 @@ class CompiledEquations:
             by_matrix=compiled.by_mass_matrix,
             quaternions=np.array(compiled.coordinates.quaternions, dtype=np.int64),
             u=u,
-            entries=entries,
-            memory=memory,
             room=np.zeros(room_for(compiled.nq, compiled.nv, rows)),
             sparse=factors.place,
             independent=independent,
@@ -183,20 +172,21 @@ class CompiledEquations:
             times=times,
             cubics=cubics,
         )
-        self._factors = factors
+        self._factors, self._functions = factors, functions
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
-            if self.entries[name].record[0] and self.indicators > self.modes:
-                first = begins[ORDER.index(name)] + 1 + compiled.nq + compiled.nv
-                self._mode_memory.append(memory[first : first + self.indicators - self.modes])
-        at = begins[0] + int(chosen[0].record[-1])
-        self.u = memory[at : at + compiled.nv] if chosen[0].record[0] else u
+            if name in functions and self.indicators > self.modes:
+                first = 1 + compiled.nq + compiled.nv
+                self._mode_memory.append(functions[name].memory[first : first + self.indicators - self.modes])
+        if "torque" in functions:
+            u = functions["torque"].memory[functions["torque"].result :]
+        self.u = u[: compiled.nv]
         """(nv,) joint forces, those evaluated last."""
 
     @property
     def differentiable(self) -> bool:
         """Whether there are traced derivatives."""
-        return bool(self.entries["slopes"].record[0] != ABSENT)
+        return "slopes" in self.entries
 
     def release(self) -> None:
         """Mode variables free from now on."""

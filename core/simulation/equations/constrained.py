@@ -32,21 +32,15 @@ from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.equations.sparse_masses import factorise, gather, multiply, solve, solve_transposed, support
 from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, hold_rows
 from core.simulation.equations.system import (
-    BIAS,
-    DRIFT,
-    FIRST,
-    GAP,
-    JACOBIAN,
-    KIND,
-    MASS,
-    MOVING,
-    SECOND,
-    SETTLE,
-    THIRD,
+    ACCELERATION,
+    AT_Q,
+    POSITION,
+    SPEED,
     evaluate,
     load_system,
     normalise,
     put,
+    put_all,
     put_rest,
     rates,
     result,
@@ -95,11 +89,11 @@ def vector(place: int, index: int) -> Any:
 def factor_mass(place: int, q: Any) -> Any:
     """L of M at q; false if M is not positive definite, and the constraints do not make up."""
     s = load_system(place)
-    put(place, MASS, FIRST, q)
-    evaluate(place, MASS)
+    put(s.mass_entries, AT_Q, q)
+    evaluate(s.mass_entries)
     s.room[WEIGHT] = 0.0
     sparse = load_sparse(s.sparse)
-    M, diagonal = result(place, MASS, len(sparse.masses)), vector(place, 3)
+    M, diagonal = result(s.mass_entries, len(sparse.masses)), vector(place, 3)
     for i in range(s.nv):
         diagonal[i] = M[sparse.diagonal[i]]
     gather(s.sparse, M)
@@ -110,12 +104,12 @@ def factor_mass(place: int, q: Any) -> Any:
 def factor_supported(place: int, q: Any) -> Any:
     """L of M + ρ Gᵀ G."""
     s = load_system(place)
-    put(place, JACOBIAN, FIRST, q)
-    evaluate(place, JACOBIAN)
+    put(s.constraint_entries, AT_Q, q)
+    evaluate(s.constraint_entries)
     sparse = load_sparse(s.sparse)
     M, G, diagonal = (
-        result(place, MASS, len(sparse.masses)),
-        result(place, JACOBIAN, len(sparse.columns)),
+        result(s.mass_entries, len(sparse.masses)),
+        result(s.constraint_entries, len(sparse.columns)),
         vector(place, 3),
     )
     largest, held = 0.0, 0.0
@@ -139,11 +133,11 @@ def factor_supported(place: int, q: Any) -> Any:
 def factor_rows(place: int, q: Any) -> Any:
     """Q and R of Yᵀ at q; the rank. Needs the factor of M."""
     s = load_system(place)
-    put(place, JACOBIAN, FIRST, q)
-    evaluate(place, JACOBIAN)
+    put(s.constraint_entries, AT_Q, q)
+    evaluate(s.constraint_entries)
     squares = s.room[VECTORS * vector_size(place) :]
     sizes = squares[s.rows :]
-    fill(s.sparse, result(place, JACOBIAN, len(load_sparse(s.sparse).columns)), squares)
+    fill(s.sparse, result(s.constraint_entries, len(load_sparse(s.sparse).columns)), squares)
     largest = 0.0
     for i in range(s.rows):
         if s.levels[i] <= HELD_LEVELS:
@@ -173,7 +167,7 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         return False
     singular = rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < SINGULAR_SINE**2
     s.room[LARGEST_RANK] = max(s.room[LARGEST_RANK], rank)
-    if singular and s.rows > 0 and s.entries[MOVING, KIND] == 0:
+    if singular and s.rows > 0 and s.constraint_time == 0:
         own = scratch(s.nv)
         if across(place, q, v, u, own):
             s.room[CROSSING] = 1.0
@@ -208,7 +202,7 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         gaps, rank = close(place, point)
         if not gaps < OPEN_GAP or rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < 4.0 * SINGULAR_SINE**2:
             return False
-        remove_normal(place, speed, SECOND, False)
+        remove_normal(place, speed, SPEED, False)
         if solved(place, point, speed, u, own) < 0:
             return False
         weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
@@ -223,26 +217,22 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     s = load_system(place)
     n, rank = s.nv, 0
     well = factor_mass(place, q)
-    put(place, BIAS, FIRST, q)
-    put(place, BIAS, s.nq, v)
-    put_rest(place, BIAS)
-    if not (well and evaluate(place, BIAS)):
+    put_all(place, s.bias_regularised, q, v)
+    if not (well and evaluate(s.bias_regularised)):
         return -1
     # w = L⁻ᵀ (u − h), changed as little as the constraints want, then a = L⁻¹ w
-    h = result(place, BIAS, n)
+    h = result(s.bias_regularised, n)
     for i in range(n):
         a[i] = u[i] - h[i]
     solve_transposed(s.sparse, a)
     if s.rows > 0:
         rank = factor_rows(place, q)
-        put(place, DRIFT, FIRST, q)
-        put(place, DRIFT, s.nq, v)
-        put_rest(place, DRIFT)
-        evaluate(place, DRIFT)
-        drift, wanted = result(place, DRIFT, s.rows), vector(place, 0)
+        put_all(place, s.constraint_bias, q, v)
+        evaluate(s.constraint_bias)
+        drift, wanted = result(s.constraint_bias, s.rows), vector(place, 0)
         for i in range(s.rows):
             wanted[i] = -drift[i]
-        meet(place, wanted, a, THIRD)
+        meet(place, wanted, a, ACCELERATION)
     solve(s.sparse, a)
     return rank
 
@@ -251,10 +241,10 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 def gap(place: int, q: Any, wanted: Any) -> Any:
     """The largest residual at q; the residuals' negatives into `wanted`."""
     s = load_system(place)
-    put(place, GAP, FIRST, q)
-    put_rest(place, GAP)
-    evaluate(place, GAP)
-    gaps, largest = result(place, GAP, s.rows), 0.0
+    put(s.constraint_residual, AT_Q, q)
+    put_rest(place, s.constraint_residual)
+    evaluate(s.constraint_residual)
+    gaps, largest = result(s.constraint_residual, s.rows), 0.0
     for i in range(s.rows):
         wanted[i] = -gaps[i]
         if not abs(gaps[i]) <= largest:
@@ -279,7 +269,7 @@ def close(place: int, q: Any) -> Any:
         for i in range(n):
             step[i] = 0.0
         # the least δq in the metric of M with G δq = −r
-        meet(place, wanted, step, FIRST)
+        meet(place, wanted, step, POSITION)
         solve(s.sparse, step)
         rates(place, q, step[:n], change[: s.nq])
         for i in range(s.nq):
@@ -297,9 +287,9 @@ def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
     for i in range(s.rows):
         wanted[i] = 0.0
     if moving:
-        put_rest(place, MOVING)
-        evaluate(place, MOVING)
-        opposite = result(place, MOVING, s.rows)
+        put_rest(place, s.constraint_time)
+        evaluate(s.constraint_time)
+        opposite = result(s.constraint_time, s.rows)
         for i in range(s.rows):
             wanted[i] = -opposite[i]
     # w = L v, the least change with Y w as wanted, v = L⁻¹ w
@@ -312,16 +302,14 @@ def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
 def settle(place: int, q: Any, v: Any, x: Any) -> None:
     """Junctions to where the forces at them are in balance."""
     s = load_system(place)
-    if s.entries[SETTLE, KIND] == 0:
+    if s.settle == 0:
         return
     for _ in range(PROJECTIONS):
         for i in range(s.nx):
             s.own[i] = x[i]
-        put(place, SETTLE, FIRST, q)
-        put(place, SETTLE, s.nq, v)
-        put_rest(place, SETTLE)
-        evaluate(place, SETTLE)
-        step, longest = result(place, SETTLE, s.nx), 0.0
+        put_all(place, s.settle, q, v)
+        evaluate(s.settle)
+        step, longest = result(s.settle, s.nx), 0.0
         for i in range(s.nx):
             longest = max(longest, abs(step[i]))
         if not longest > CLOSED_GAP:
@@ -366,9 +354,9 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(place, error[: s.nq], FIRST, False)
-    remove_normal(place, v, SECOND, s.entries[MOVING, KIND] != 0)
+        remove_normal(place, error[: s.nq], POSITION, False)
+    remove_normal(place, v, SPEED, s.constraint_time != 0)
     if len(error) > 0:
-        remove_normal(place, error[s.nq : s.nq + s.nv], SECOND, False)
+        remove_normal(place, error[s.nq : s.nq + s.nv], SPEED, False)
     settle(place, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN_GAP else DRIFTED

@@ -13,16 +13,11 @@ from core.simulation.equations.constrained import WEIGHT, factor_mass, factor_ro
 from core.simulation.equations.sparse_masses import multiply, solve, solve_transposed
 from core.simulation.equations.sparse_rows import weights_of
 from core.simulation.equations.system import (
-    BASE,
-    BIAS,
-    DRIFT,
-    FIRST,
-    KIND,
-    SECOND,
-    SLOPES,
-    THIRD,
-    TORQUE_SLOPES,
+    ACCELERATION,
+    AT_Q,
+    BEHIND_TIME,
     evaluate,
+    load_function,
     load_system,
     put,
     put_rest,
@@ -37,7 +32,7 @@ def multipliers(place: int, a: Any, u: Any, out: Any) -> None:
     """λ into out (rows,): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the factors."""
     s = load_system(place)
     n = s.nv
-    h, drift, free, w = result(place, BIAS, n), result(place, DRIFT, s.rows), scratch(n), scratch(n)
+    h, drift, free, w = result(s.bias_regularised, n), result(s.constraint_bias, s.rows), scratch(n), scratch(n)
     for i in range(n):
         free[i], w[i] = u[i] - h[i], a[i]
     multiply(s.sparse, w)
@@ -54,18 +49,18 @@ def traced(place: int, t: float, y: Any, a: Any) -> None:
     """Evaluate the traced derivatives."""
     s = load_system(place)
     nq, nv = s.nq, s.nv
-    put(place, SLOPES, FIRST, y[: nq + nv])
-    put(place, SLOPES, nq + nv, a)
+    put(s.slopes, AT_Q, y[: nq + nv])
+    put(s.slopes, nq + nv, a)
     if s.rows > 0:
         held = vector(place, 1)[: s.rows]
         multipliers(place, a, joint_forces(place, t, y), held)
-        put(place, SLOPES, nq + 2 * nv, held)
-    put_rest(place, SLOPES)
-    evaluate(place, SLOPES)
-    if s.entries[TORQUE_SLOPES, KIND] != 0:
-        s.memory[s.entries[TORQUE_SLOPES, BASE]] = t
-        put(place, TORQUE_SLOPES, SECOND, y[: nq + nv])
-        evaluate(place, TORQUE_SLOPES)
+        put(s.slopes, nq + 2 * nv, held)
+    put_rest(place, s.slopes)
+    evaluate(s.slopes)
+    if s.torque_slopes != 0:
+        load_function(s.torque_slopes).memory[0] = t
+        put(s.torque_slopes, BEHIND_TIME, y[: nq + nv])
+        evaluate(s.torque_slopes)
 
 
 @native
@@ -81,7 +76,7 @@ def met_columns(place: int, by_y: Any, X: Any) -> None:
         if m > 0:
             for i in range(m):
                 wanted[i] = -by_y[j * (n + m) + s.nq + nv + i]
-            meet(place, wanted, w, THIRD)
+            meet(place, wanted, w, ACCELERATION)
         solve(s.sparse, w)
         for i in range(nv):
             X[i * n + j] = w[i]
@@ -99,10 +94,10 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     if m > 0:
         factor_rows(place, y[:nq])
     traced(place, t, y, a)
-    tall, forced = n + m, s.entries[TORQUE_SLOPES, KIND] != 0
-    by_y, by_u = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0)
+    tall, forced = n + m, s.torque_slopes != 0
+    by_y, by_u = result(s.slopes, n * tall), result(s.slopes, 0)
     if forced:
-        by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))
+        by_u = result(s.torque_slopes, nv * (nq + nv))
     # the right-hand sides: ∂q̇/∂y, δu − δb and ∂ẋ/∂y, column by column
     total = 0.0
     for j in range(n):

@@ -20,18 +20,13 @@ from core.simulation.equations.constrained import project_free
 from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.equations.small_factor import back_substitute, cholesky, forward_substitute
 from core.simulation.equations.system import (
-    BASE,
-    DRIFT,
-    FIRST,
-    JACOBIAN,
-    OF_X,
-    REDUCED,
-    RESULT,
+    AT_Q,
     evaluate,
+    load_function,
     load_system,
     normalise,
     put,
-    put_rest,
+    put_all,
     rates,
     result,
 )
@@ -58,17 +53,16 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
     s = load_system(place)
     if s.last[0] != t:
         return False
-    w = s.entries[REDUCED]
-    first, closed = w[BASE], w[BASE] + w[RESULT]
+    f = load_function(s.reduced)
     for i in range(s.nq):
-        if q[i] != s.memory[first + i] and q[i] != s.memory[closed + i]:
+        if q[i] != f.memory[i] and q[i] != f.memory[f.result + i]:
             return False
     for i in range(s.nq, s.nq + s.nv):
-        if v[i - s.nq] != s.memory[first + i] and v[i - s.nq] != s.memory[closed + i]:
+        if v[i - s.nq] != f.memory[i] and v[i - s.nq] != f.memory[f.result + i]:
             return False
-    if w[OF_X] >= 0:
+    if f.states >= 0:
         for i in range(2 * s.nx):
-            if s.own[i] != s.memory[first + w[OF_X] + i]:
+            if s.own[i] != f.memory[f.states + i]:
                 return False
     return True
 
@@ -80,13 +74,11 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     if known(place, t, q, v):
         return GOOD
     s.last[0] = np.nan
-    put(place, REDUCED, FIRST, q)
-    put(place, REDUCED, s.nq, v)
-    put_rest(place, REDUCED)
-    evaluate(place, REDUCED)
+    put_all(place, s.reduced, q, v)
+    evaluate(s.reduced)
     n = s.independent
     size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
-    r = result(place, REDUCED, size)
+    r = result(s.reduced, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
     if reach > 0.0 and (sine > REGULAR_SINE or (sine > SINGULAR_SINE and gain < STEEP_RATIO)):
         s.last[0] = t
@@ -99,7 +91,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
     """Accelerations (nv,) from the reduced equations that were evaluated last; false if there are none."""
     s = load_system(place)
     n, nv = s.independent, s.nv
-    r = result(place, REDUCED, s.nq + 2 * nv + n * nv + n * n + n)
+    r = result(s.reduced, s.nq + 2 * nv + n * nv + n * n + n)
     b, begin = s.nq + nv, s.nq + 2 * nv
     mass, load = begin + n * nv, begin + n * nv + n * n
     own = scratch(n)  # Φᵀ u − Φᵀ (M b + h)
@@ -133,18 +125,16 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     """Add what the rows that are left exert; `own` and the result are Lᵀ a_i."""
     s = load_system(place)
     n, nv, m = s.independent, s.nv, len(s.kept)
-    r = result(place, REDUCED, s.nq + 2 * nv + n * nv)
+    r = result(s.reduced, s.nq + 2 * nv + n * nv)
     q, v, b = r[: s.nq], r[s.nq : s.nq + nv], r[s.nq + nv : s.nq + 2 * nv]
     begin = s.nq + 2 * nv
-    put(place, JACOBIAN, FIRST, q)
-    evaluate(place, JACOBIAN)
+    put(s.constraint_entries, AT_Q, q)
+    evaluate(s.constraint_entries)
     sparse = load_sparse(s.sparse)
-    G = result(place, JACOBIAN, len(sparse.columns))
-    put(place, DRIFT, FIRST, q)
-    put(place, DRIFT, s.nq, v)
-    put_rest(place, DRIFT)
-    evaluate(place, DRIFT)
-    drift = result(place, DRIFT, s.rows)
+    G = result(s.constraint_entries, len(sparse.columns))
+    put_all(place, s.constraint_bias, q, v)
+    evaluate(s.constraint_bias)
+    drift = result(s.constraint_bias, s.rows)
     Y, row = scratch(m * n), scratch(n)
     count, largest = 0, 0.0
     # orthonormal rows one after another; wanted: components of `own` along them
@@ -238,7 +228,7 @@ def derivative(place: int, t: float, y: Any, out: Any) -> Any:
     u = joint_forces(place, t, y)
     how = reduce(place, t, q, v)
     if how == GOOD and solve(place, t, u, out[nq:last]):
-        return FINE if finish(place, result(place, REDUCED, last), out) else NOT_FINITE
+        return FINE if finish(place, result(s.reduced, last), out) else NOT_FINITE
     if how == DOUBLE and across(place, t, q, v, u, out[nq:last]):
         return FINE if finish(place, y, out) else NOT_FINITE
     return UNSUITABLE
@@ -254,7 +244,7 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     project_free(place, t, y)
     how = reduce(place, t, y[: s.nq], y[s.nq : s.nq + s.nv])
     if how == GOOD:
-        r = result(place, REDUCED, s.nq + s.nv)
+        r = result(s.reduced, s.nq + s.nv)
         total = 0.0
         for i in range(s.nq + s.nv):
             y[i] = r[i]
