@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from core.closed_forms.closed_forms import closed_forms_of
+from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
@@ -68,6 +69,7 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
         "bias_regularised": matrix,
         "constraint_residual": rows,
         "constraint_entries": rows,
+        "segment_entries": rows and matrix and program.tracer.segments is not None,
         "constraint_bias": rows,
         "states": compiled.nx > 0,
         "constraint_time": program.timed_constraints,
@@ -135,7 +137,7 @@ class CompiledEquations:
     def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
         """The functions' memory, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
-        from core.simulation.equations.constrained import room_for
+        from core.simulation.equations.constrained import VECTORS
         from core.simulation.equations.system import System
 
         program = compiled.program
@@ -143,9 +145,12 @@ class CompiledEquations:
         functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
-        factors = elimination_places.factors_of(
-            eliminated(compiled, p, y[: compiled.nq]) if "mass_entries" in functions else elimination_places.NOTHING
-        )
+        elimination = elimination_places.NOTHING
+        if "mass_entries" in functions:
+            elimination = eliminated(compiled, p, y[: compiled.nq])
+        factors = elimination_places.factors_of(elimination)
+        levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
+        span = max(compiled.nq, len(elimination.places.unknowns), len(levels), 1)
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
             **{name: function.place for name, function in functions.items()},
@@ -155,18 +160,19 @@ class CompiledEquations:
             nq=compiled.nq,
             nv=compiled.nv,
             rows=rows,
+            span=span,
             by_matrix=compiled.by_mass_matrix,
             quaternions=np.array(compiled.coordinates.quaternions, dtype=np.int64),
             u=u,
-            room=np.zeros(room_for(compiled.nq, compiled.nv, rows)),
+            room=np.zeros(VECTORS * span),
             sparse=factors.place,
             independent=independent,
             kept=np.array(kept, dtype=np.int64),
             nx=compiled.nx,
-            levels=program.levels,
+            levels=levels,
             now=np.zeros(program.tracer.clock.size),
             own=np.zeros(2 * compiled.nx),
-            last=np.full(1 + independent**2, np.nan),
+            reduced_factor=np.zeros(independent**2),
             modes=self.modes,
             points=points,
             times=times,
@@ -192,7 +198,7 @@ class CompiledEquations:
         """Mode variables free from now on."""
         for array in self._mode_memory:
             array[:] = 0.0
-        self.system.last[0] = np.nan
+        self.system.reduced_at = np.nan
 
     def released(self) -> AbstractContextManager[None]:
         """Mode variables free, for evaluations beside the steps."""
@@ -205,7 +211,7 @@ class CompiledEquations:
         yield
         for array, kept in held:
             array[:] = kept
-        self.system.last[0] = np.nan
+        self.system.reduced_at = np.nan
 
 
 _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()
@@ -213,14 +219,22 @@ _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDicti
 
 def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
     """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
+    from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import elimination_of
 
-    context, groups = compiled.program.tracer, [(row.collection, row.element) for row in compiled.rows]
+    context = compiled.program.tracer
+    groups: list[tuple[str, object]] = [(row.collection, row.element) for row in compiled.rows]
+    held, segments = len(groups), context.segments
     supported = bool(groups) and may_be_singular(compiled, p, q)
     known = _eliminations.setdefault(context, {})
     if supported not in known:
-        rows = context.row_expressions.pattern
-        known[supported] = elimination_of(context.mass_pattern, rows, groups, compiled.nv, supported)
+        rows, order = context.row_expressions.pattern, list(range(compiled.nv))
+        if segments is not None:
+            links = np.array(segments.rows, dtype=np.int64).T
+            rows = Pattern(np.concatenate([rows.rows, held + links[0]]), np.concatenate([rows.columns, links[1]]))
+            groups += [("segments", station) for station in segments.stations for _ in range(BASE)]
+            order = segments.order
+        known[supported] = elimination_of(context.mass_pattern, rows, groups, order, held if supported else 0)
     return known[supported]
 
 

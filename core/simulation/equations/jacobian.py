@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import WEIGHT, factor_mass, factor_rows, meet, vector
-from core.simulation.equations.sparse_masses import multiply, solve, solve_transposed
+from core.simulation.equations.constrained import factor_mass, meet, vector
+from core.simulation.equations.elimination_places import load_sparse
+from core.simulation.equations.sparse_masses import collect, solve, solve_transposed, spread
 from core.simulation.equations.sparse_rows import weights_of
 from core.simulation.equations.system import (
     ACCELERATION,
@@ -28,20 +29,27 @@ from core.simulation.machine_code.language import native, scratch
 
 
 @native
-def multipliers(place: int, a: Any, u: Any, out: Any) -> None:
-    """λ into out (rows,): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the factors."""
+def multipliers(place: int, u: Any, out: Any) -> None:
+    """λ into out (rows, with those that hold segments together): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the
+    factors."""
     s = load_system(place)
-    n = s.nv
-    h, drift, free, w = result(s.bias_regularised, n), result(s.constraint_bias, s.rows), scratch(n), scratch(n)
-    for i in range(n):
-        free[i], w[i] = u[i] - h[i], a[i]
-    multiply(s.sparse, w)
+    n, nv = len(load_sparse(s.sparse).unknowns), s.nv
+    h, drift, wanted = result(s.bias_regularised, nv), result(s.constraint_bias, s.rows), vector(place, 0)
+    forces, free, w = scratch(nv), scratch(n), scratch(n)
+    for i in range(nv):
+        forces[i] = u[i] - h[i]
+    spread(s.sparse, forces, free)
     solve_transposed(s.sparse, free)
+    for i in range(n):
+        w[i] = free[i]
+    for i in range(s.rows):
+        wanted[i] = -drift[i]
+    meet(place, wanted, w, ACCELERATION, True)
     for i in range(n):
         w[i] -= free[i]
     weights_of(s.sparse, w, out)
     for i in range(s.rows):  # M + ρ Gᵀ G took the place of M, and G a = −drift
-        out[i] += s.room[WEIGHT] * drift[i]
+        out[i] += s.weight * drift[i]
 
 
 @native
@@ -52,9 +60,9 @@ def traced(place: int, t: float, y: Any, a: Any) -> None:
     put(s.slopes, AT_Q, y[: nq + nv])
     put(s.slopes, nq + nv, a)
     if s.rows > 0:
-        held = vector(place, 1)[: s.rows]
-        multipliers(place, a, joint_forces(place, t, y), held)
-        put(s.slopes, nq + 2 * nv, held)
+        held = vector(place, 1)[: len(s.levels)]
+        multipliers(place, joint_forces(place, t, y), held)
+        put(s.slopes, nq + 2 * nv, held[: s.rows])
     put_rest(place, s.slopes)
     evaluate(s.slopes)
     if s.torque_slopes != 0:
@@ -68,18 +76,20 @@ def met_columns(place: int, by_y: Any, X: Any) -> None:
     """Each column of X (nv, n) ← δa of M δa = Gᵀ δλ + column, G δa = −δg."""
     s = load_system(place)
     nv, m, n = s.nv, s.rows, s.nq + s.nv + s.nx
-    w, wanted = scratch(nv), vector(place, 0)
+    x, w, wanted = scratch(nv), vector(place, 1), vector(place, 0)
     for j in range(n):
         for i in range(nv):
-            w[i] = X[i * n + j]
+            x[i] = X[i * n + j]
+        spread(s.sparse, x, w)
         solve_transposed(s.sparse, w)
         if m > 0:
             for i in range(m):
                 wanted[i] = -by_y[j * (n + m) + s.nq + nv + i]
-            meet(place, wanted, w, ACCELERATION)
+            meet(place, wanted, w, ACCELERATION, True)
         solve(s.sparse, w)
+        collect(s.sparse, w, x)
         for i in range(nv):
-            X[i * n + j] = w[i]
+            X[i * n + j] = x[i]
 
 
 @native
@@ -91,8 +101,6 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     a = f[nq : nq + nv]
     if not s.by_matrix and not factor_mass(place, y[:nq]):
         return False
-    if m > 0:
-        factor_rows(place, y[:nq])
     traced(place, t, y, a)
     tall, forced = n + m, s.torque_slopes != 0
     by_y, by_u = result(s.slopes, n * tall), result(s.slopes, 0)

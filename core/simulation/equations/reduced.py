@@ -51,7 +51,7 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
     """Whether the reduced equations were evaluated last at this state, or at one that they bring there: the end of a
     step is its last stage, its projection, and the beginning of the next."""
     s = load_system(place)
-    if s.last[0] != t:
+    if s.reduced_at != t:
         return False
     f = load_function(s.reduced)
     for i in range(s.nq):
@@ -73,7 +73,7 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     s = load_system(place)
     if known(place, t, q, v):
         return GOOD
-    s.last[0] = np.nan
+    s.reduced_at = np.nan
     put_all(place, s.reduced, q, v)
     evaluate(s.reduced)
     n = s.independent
@@ -81,7 +81,7 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     r = result(s.reduced, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
     if reach > 0.0 and (sine > REGULAR_SINE or (sine > SINGULAR_SINE and gain < STEEP_RATIO)):
-        s.last[0] = t
+        s.reduced_at = t
         return GOOD
     return DOUBLE if sine <= SINGULAR_SINE else NONE
 
@@ -104,7 +104,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
             return False
         own[0] /= r[mass]
     else:
-        L = s.last[1:]
+        L = s.reduced_factor
         for i in range(n * n):
             L[i] = r[mass + i]
         if not cholesky(L, n):
@@ -131,7 +131,7 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     put(s.constraint_entries, AT_Q, q)
     evaluate(s.constraint_entries)
     sparse = load_sparse(s.sparse)
-    G = result(s.constraint_entries, len(sparse.columns))
+    G = result(s.constraint_entries, sparse.entries[s.rows])
     put_all(place, s.constraint_bias, q, v)
     evaluate(s.constraint_bias)
     drift = result(s.constraint_bias, s.rows)

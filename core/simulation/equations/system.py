@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class Functions(Record):
     constraint_residual: Fixed = 0
     constraint_entries: Fixed = 0
     """Entries of G."""
+    segment_entries: Fixed = 0
+    """Of the rows that hold segments of a deep machine together (`core.mechanics.segments`)."""
     constraint_bias: Fixed = 0
     """Ġ v − f̈"""
     constraint_time: Fixed = 0
@@ -97,6 +100,8 @@ class System(Functions):
     nv: Fixed
     rows: Fixed
     """Residuals of cut joints, constraints and drivers."""
+    span: Fixed
+    """Enough for q, the unknowns or all rows that hold."""
     by_matrix: Fixed
     """1: accelerations by the mass matrix instead of the articulated-body recursion."""
     quaternions: Ints
@@ -104,7 +109,15 @@ class System(Functions):
     u: Floats
     """(nv,) constant joint forces."""
     room: Floats
-    """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
+    """Room for vectors, see `core.simulation.equations.constrained`."""
+    weight: float = 0.0
+    """ρ of M + ρ Gᵀ G, where that took the place of M; else 0."""
+    largest_rank: int = 0
+    """Of G, that was met."""
+    least_sine: float = 1.0
+    """Square of the least part of an independent row that those before it leave, as a part of its largest size."""
+    crossing: int = 0
+    """1 while the pose is crossed where rows become dependent (`core.simulation.equations.constrained.across`)."""
     sparse: Fixed
     """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: Fixed
@@ -115,13 +128,16 @@ class System(Functions):
     nx: Fixed
     """Number of states of force elements; y = (q, v, x)."""
     levels: Ints
-    """(rows,) level from which on a row holds: 0 position, 1 speed, 2 acceleration."""
+    """Level from which on a row holds: 0 position, 1 speed, 2 acceleration; behind those of the constraints rows that
+    hold segments and copies together (`core.simulation.equations.elimination_places`)."""
     now: Floats
     """(nt,) the time argument (`core.elements.time_argument`), as `tick` left it."""
     own: Floats
     """(2 nx,) x and ẋ, as `put_states` left them."""
-    last: Floats
-    """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
+    reduced_at: float = math.nan
+    """s: where the reduced equations were evaluated last; NaN: nowhere."""
+    reduced_factor: Floats
+    """(independent²,) of their mass."""
     modes: Fixed
     """Number of mode variables in forces; they stand at the end of `now`."""
     points: Ints

@@ -75,7 +75,7 @@ def set_modes(place: int, modes: Any) -> None:
         load_function(s.torque).memory[at] = modes[k]
         if s.torque_slopes != 0:
             load_function(s.torque_slopes).memory[at] = modes[k]
-    s.last[0] = np.nan  # what was evaluated last was something else
+    s.reduced_at = np.nan  # what was evaluated last was something else
 
 
 @native
