@@ -83,6 +83,7 @@ docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_robotica
 	$(BIN)/python -m viz.pictures.thumbnails
 	.ci/with_screen $(BIN)/python -m app.window.screenshots docs/pictures
+	.ci/with_screen $(BIN)/python -m docs.make_drawing_film docs/pictures/drawing.gif
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

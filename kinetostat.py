@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from core import errors as errors
+    from core import linkage as linkage
     from core import spatial as spatial
     from core import symbolic as symbolic
     from core.elements.constraints.frame_constraint import FrameConstraint
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "errors": "core.errors",
+    "linkage": "core.linkage",
     "scalar": "core.spatial.scalar",
     "spatial": "core.spatial",
     "symbolic": "core.symbolic",

@@ -147,12 +147,24 @@ class DialogService(Protocol):
         """The gallery of examples."""
         ...
 
+    def start_page(self) -> None:
+        """What one can begin with, over whatever is open."""
+        ...
+
+    def leave_start_page(self) -> bool:
+        """Put it away; False if it is not seen."""
+        ...
+
     def palette(self) -> None:
         """Find a command, function, element or example."""
         ...
 
     def help(self, topic: str = "") -> None:
         """Help on a topic; without one on what is under the pointer."""
+        ...
+
+    def tour(self, name: str) -> None:
+        """Begin a tour, or go on with it."""
         ...
 
     def film(self) -> None:

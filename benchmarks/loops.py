@@ -5,8 +5,8 @@ Row after row of four-bars falls through its flat pose: processor time of 1 s of
 `ERROR` in the angle of a crank, which all in phase follow one pendulum. Of ours the method and tolerance that are
 quickest at this error, of MuJoCo and Exudyn the longest step. Each machine is measured in a process of its own, ended
 after `LONGEST` processor seconds. Then the waits before motion, with nothing kept of the machine's code; and chains of
-Stewart platforms and a tracked vehicle, at the default tolerances. WORD chooses programs: closed, iteration, MuJoCo,
-Exudyn, waits, others.
+Stewart platforms and a tracked vehicle, at the default tolerances. Last one evaluation of the closed forms, machines in
+turn. WORD chooses programs: closed, iteration, MuJoCo, Exudyn, waits, others, evaluation.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ LONGEST = 150
 TOLERANCES = (("rk853", 1e-3), ("rk853", 1e-4), ("rk54", 1e-4), ("rk54", 1e-5), ("adams", 1e-6))
 STEPS = {"MuJoCo": (1e-2, 7e-3, 5e-3, 3e-3, 1e-3), "Exudyn": (2e-2, 1e-2, 5e-3, 2e-3, 1e-3)}
 """s, the longest first."""
+ONE_PIECE = 80
+EVALUATED = (20, 80, 100, 400, 1000)
+"""Loops of machines whose equations in independent speeds are evaluated by themselves."""
+ROUNDS, REPEATED = 21, 10
 OTHERS = ("stewart_chain 1", "stewart_chain 2", "stewart_chain 4", "stewart_chain 8", "tracked_vehicle 200")
 
 
@@ -254,6 +258,41 @@ def other(machine: str) -> dict[str, float]:
     return found
 
 
+def evaluations() -> dict[str, dict[str, float]]:
+    """Nanoseconds of processor time for a loop and evaluation, the median of rounds in which all machines take turns:
+    their equations as a table of blocks and, where that does not take long to compile, in one piece."""
+    from core.closed_forms import closed_forms
+    from core.mechanism import Mechanism
+
+    os.environ["KINETOSTAT_CACHE"], os.environ["KINETOSTAT_THREADS"] = "", "1"
+    timed = []
+    for count in EVALUATED:
+        mech, speeds = Mechanism(four_bars(count)), falling(count)
+        v = np.array([speeds.get(name, 0.0) for name in mech.v_names])
+        for what, longest in (("blocks", 0), ("one piece", 10**6)):
+            if longest and count > ONE_PIECE:
+                continue
+            closed_forms.LONG = longest
+            code = closed_forms.ClosedForms(mech.compiled.program.tracer).reduction
+            states = [np.tile(each, (20_000 // count, 1)) for each in (np.zeros(mech.nq), v)]
+            out, p = np.empty((len(states[0]), code.size)), np.ascontiguousarray(mech.parameter_values())
+            timed.append((count, what, lambda code=code, of=(states, p, out): code.batch(*of), count * len(out)))
+    rounds: list[list[float]] = []
+    for _ in range(ROUNDS):
+        rounds.append([])
+        for *_, work, loops in timed:
+            began = time.process_time()
+            for _ in range(REPEATED):
+                work()
+            rounds[-1].append(1e9 * (time.process_time() - began) / (REPEATED * loops))
+    found: dict[str, dict[str, float]] = {"blocks": {}, "one piece": {}}
+    for (count, what, *_), nanoseconds in zip(timed, np.median(rounds, axis=0), strict=True):
+        found[what][f"N = {count}"] = float(nanoseconds)
+    of = {(count, what): k for k, (count, what, *_) in enumerate(timed)}
+    growth = [each[of[1000, "blocks"]] / each[of[100, "blocks"]] for each in rounds]
+    return {**found, "blocks": {**found["blocks"], "N = 1000 over N = 100": float(np.median(growth))}}
+
+
 PROGRAMS: dict[str, Callable[[int], Any]] = {
     "Kinetostat, closed forms": lambda count: ours(count, True),
     "Kinetostat, iteration": lambda count: ours(count, False),
@@ -277,6 +316,8 @@ def measure(what: str, of: str) -> Any:
     """In a process of its own."""
     if what == "waits":
         return waits(int(of))
+    if what == "evaluation":
+        return evaluations()
     return other(of) if what == "others" else PROGRAMS[what](int(of))
 
 
@@ -313,7 +354,10 @@ def rows_of_four_bars(chosen: Callable[[str], bool]) -> list[str]:
 
 def table(title: str, what: str, machines: Iterable[str]) -> list[str]:
     """Numbers by machine, with a column for each that any of them has."""
-    found = {machine: child(what, machine) for machine in machines}
+    return _table(title, {machine: child(what, machine) for machine in machines})
+
+
+def _table(title: str, found: dict[str, Any]) -> list[str]:
     columns = list(dict.fromkeys(name for row in found.values() if isinstance(row, dict) for name in row))
     lines = [title, "", "| | " + " | ".join(columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for machine, row in found.items():
@@ -339,12 +383,14 @@ def main() -> None:
     def chosen(name: str) -> bool:
         return not words or any(word in name for word in words)
 
-    lines = rows_of_four_bars(chosen)
+    lines = rows_of_four_bars(chosen) if any(map(chosen, PROGRAMS)) else []
     if chosen("waits"):
         lines += table("N four-bars, seconds of processor time before motion.", "waits", map(str, COUNTS[1:]))
     if chosen("others"):
         title = f"Seconds of processor time: the first run, and {DURATION:g} s of motion at the default tolerances."
         lines += table(title, "others", OTHERS)
+    if chosen("evaluation"):
+        lines += _table("One evaluation by closed forms, ns of processor time for each loop.", child("evaluation", ""))
     tell("Many loops", "loops", lines)
 
 

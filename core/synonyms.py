@@ -11,16 +11,16 @@ from collections.abc import Iterable
 
 _OTHERS = (
     # kinds of joints
-    ("revolute", "hinge pin pivot rotary rotational rotation r"),
+    ("revolute", "pin hinge pivot rotary rotational rotation r"),
     ("continuous", "unlimited wheel"),
-    ("prismatic", "slider slide sliding linear translational translation telescope p"),
+    ("prismatic", "slider slide guide rail sliding linear translational translation telescope p"),
     ("cylindrical", "c"),
     ("universal", "cardan hooke ujoint u"),
-    ("spherical", "ball balljoint socket ballsocket ballandsocket s"),
-    ("screw", "helical helix leadscrew h"),
+    ("spherical", "ball ball_and_socket ball_joint socket ball_socket s"),
+    ("screw", "helical helix lead_screw h"),
     ("planar", "plane"),
     ("free", "floating freejoint sixdof 6dof bushing"),
-    ("fixed", "weld welded rigid clamp clamped bracket"),
+    ("fixed", "weld glue welded rigid clamp clamped bracket"),
     # kinds of forces, constraints, sensors
     ("line", "spring damper springdamper tsda linearspring strut muscle tendon"),
     ("series", "maxwell seriesspring"),
@@ -130,14 +130,22 @@ _OTHERS = (
     ("assembly_branches", "branches assemblymodes"),
     ("instantaneous_screw", "screw twist"),
 )
-"""Our words, each with those of others for it, in small letters without _, - and blanks. A word may mean several of
+"""Our words, each with those of others for it, in small letters, several words joined by _. A word may mean several of
 ours: which it is, what is known where it stands decides."""
+SHORTEST = 3
+"""Letters of a word that a person is shown."""
+
+
+def others_for(name: str) -> tuple[str, ...]:
+    """What others call one of ours, as a person writes it: others_for("revolute") begins ("pin", "hinge", "pivot")."""
+    words = next((others for own, others in _OTHERS if own == name), "").split()
+    return tuple(word.replace("_", " ") for word in words if len(word) >= SHORTEST)
 
 
 def meant_by(name: str, known: Iterable[str]) -> list[str]:
     """Those of the known names that a word of another program means."""
     head, dot, last = name.rpartition(".")
     word = re.sub(r"[\s_-]", "", last).casefold()
-    ours = {head + dot + own for own, others in _OTHERS if word in others.split()}
+    ours = {head + dot + own for own, others in _OTHERS if word in others.replace("_", "").split()}
     names = list(known)
     return [each for each in names if each.replace("-", "_") in ours] or [each for each in names if each == head]

@@ -19,9 +19,10 @@ def has_icon(name: str) -> bool:
 
 
 class Example(NamedTuple):
-    """A machine that ships with the program."""
+    """A machine that ships with the program; `subject` is what it is an example of."""
 
     name: str
+    subject: str
     title: str
     about: str
     path: Path
@@ -42,41 +43,72 @@ class Example(NamedTuple):
         return EXAMPLES / "thumbnails" / f"{self.name}.png"
 
 
-_TABLE = (
-    ("puma560.kst", "PUMA 560", "The classic six-axis arm: standard DH table with its published inertial data"),
-    ("kestrel/kestrel.urdf", "Kestrel", "A six-axis industrial arm as URDF with meshes"),
-    ("ur5.kst", "UR5", "Universal Robots' six-axis arm: standard DH table with its published masses"),
-    ("panda.kst", "Panda", "A seven-axis arm: modified DH table with identified inertial data"),
-    ("scara.kst", "SCARA", "Adept Cobra 600: two turning axes, a lift and a turning tool"),
-    ("stanford.rob", "Stanford arm", "Robotica file: spherical arm with a sliding third joint"),
-    ("one_link.rob", "One link", "Robotica file with a torque file: the link follows a sine"),
-    ("two_link.rob", "Two-link planar arm", "Robotica file in symbols, with a torque file: its tip rounds a circle"),
-    ("three_link.rob", "Three-link arm", "Robotica file: two turning axes and a sliding one, for its ellipsoids"),
-    ("pendulum.kst", "Pendulum", "One rod on one pin: the smallest machine"),
-    ("damped_pendulum.kst", "Pendulum with damper", "Spring and damper as force elements in a pin"),
-    ("double_pendulum.kst", "Double pendulum", "Modelica's two steel rods, released from the horizontal"),
-    ("triple_pendulum.kst", "Triple pendulum", "Three rods: chaotic, yet its energy stays constant"),
-    ("body_on_springs.kst", "Body on springs", "A free body hangs on two springs, without any joint"),
-    ("three_springs.kst", "Three springs", "Line forces that meet at a point without mass"),
-    ("point_gravity.kst", "Point gravity", "Two bodies around an attracting centre, as Kepler found"),
-    ("scara_mobile.kst", "SCARA, driven", "Inverse dynamics of the MOBILE guide: which torques does the motion need?"),
-    ("four_bar.kst", "Four-bar linkage", "Grashof crank-rocker with a loop; its bar lengths are sliders"),
-    ("slider_crank.kst", "Slider-crank", "Crank, connecting rod and piston in a loop"),
-    ("engine_v6.kst", "V6 engine", "Six loops on one crankshaft, all solved in closed form"),
-    ("spatial_four_bar.kst", "Spatial four-bar", "Six revolutes and a prismatic joint in one loop, at 300 °/s"),
-    ("shaker.kst", "Shaker", "A skew crank shakes a coupler; closed by a ball joint (joint assembly)"),
-    ("shaker_bodies.kst", "Shaker, by bodies", "Every body moves freely, each joint is a constraint (body assembly)"),
-    ("shaker_chord.kst", "Shaker, by a chord", "A measurement held at zero closes the loop (segment assembly)"),
-    ("stewart.kst", "Stewart platform", "One leg in a file of its own, used six times"),
-    ("macpherson.kst", "MacPherson suspension", "Lower arm, strut, tie rod and a wheel on a wavy road"),
-    ("squeezer.kst", "Andrews' squeezer", "Seven bodies, three loops: the classic test of mechanism programs"),
-    ("n_four_bar.kst", "N-four-bar", "Parallelograms that pass through collinear poses"),
-    ("bricard.kst", "Bricard", "Six revolutes that move although counting forbids it"),
-    ("flyball_governor.kst", "Flyball governor", "Watt's governor with stiff links: for implicit methods"),
-    ("dual_arm.kst", "Dual arm", "A tree with two branches: two arms on a turning torso, the right mirrors the left"),
-    ("forces.kst", "Forces, sensors and drivers", "Every kind of force, sensor, constraint and driver on one bench"),
-    ("joint_kinds.kst", "All joint kinds", "One joint of every kind side by side, to take by the hand"),
-)
+_TABLE = {
+    "Robots": (
+        ("puma560.kst", "PUMA 560", "The classic six-axis arm: standard DH table with its published inertial data"),
+        ("kestrel/kestrel.urdf", "Kestrel", "A six-axis industrial arm as URDF with meshes"),
+        ("ur5.kst", "UR5", "Universal Robots' six-axis arm: standard DH table with its published masses"),
+        ("panda.kst", "Panda", "A seven-axis arm: modified DH table with identified inertial data"),
+        ("scara.kst", "SCARA", "Adept Cobra 600: two turning axes, a lift and a turning tool"),
+        (
+            "scara_mobile.kst",
+            "SCARA, driven",
+            "Inverse dynamics of the MOBILE guide: which torques does the motion need?",
+        ),
+        ("stewart.kst", "Stewart platform", "One leg in a file of its own, used six times"),
+        (
+            "dual_arm.kst",
+            "Dual arm",
+            "A tree with two branches: two arms on a turning torso, the right mirrors the left",
+        ),
+    ),
+    "Linkages": (
+        ("four_bar.kst", "Four-bar linkage", "Grashof crank-rocker with a loop; its bar lengths are sliders"),
+        ("slider_crank.kst", "Slider-crank", "Crank, connecting rod and piston in a loop"),
+        ("spatial_four_bar.kst", "Spatial four-bar", "Six revolutes and a prismatic joint in one loop, at 300 °/s"),
+        ("shaker.kst", "Shaker", "A skew crank shakes a coupler; closed by a ball joint (joint assembly)"),
+        (
+            "shaker_bodies.kst",
+            "Shaker, by bodies",
+            "Every body moves freely, each joint is a constraint (body assembly)",
+        ),
+        ("shaker_chord.kst", "Shaker, by a chord", "A measurement held at zero closes the loop (segment assembly)"),
+        ("squeezer.kst", "Andrews' squeezer", "Seven bodies, three loops: the classic test of mechanism programs"),
+        ("n_four_bar.kst", "N-four-bar", "Parallelograms that pass through collinear poses"),
+        ("bricard.kst", "Bricard", "Six revolutes that move although counting forbids it"),
+        ("flyball_governor.kst", "Flyball governor", "Watt's governor with stiff links: for implicit methods"),
+    ),
+    "Engines": (
+        ("engine_v6.kst", "V6 engine", "Six loops on one crankshaft, all solved in closed form"),
+        ("macpherson.kst", "MacPherson suspension", "Lower arm, strut, tie rod and a wheel on a wavy road"),
+    ),
+    "Dynamics": (
+        ("pendulum.kst", "Pendulum", "One rod on one pin: the smallest machine"),
+        ("damped_pendulum.kst", "Pendulum with damper", "Spring and damper as force elements in a pin"),
+        ("double_pendulum.kst", "Double pendulum", "Modelica's two steel rods, released from the horizontal"),
+        ("triple_pendulum.kst", "Triple pendulum", "Three rods: chaotic, yet its energy stays constant"),
+        ("body_on_springs.kst", "Body on springs", "A free body hangs on two springs, without any joint"),
+        ("three_springs.kst", "Three springs", "Line forces that meet at a point without mass"),
+        ("point_gravity.kst", "Point gravity", "Two bodies around an attracting centre, as Kepler found"),
+        (
+            "forces.kst",
+            "Forces, sensors and drivers",
+            "Every kind of force, sensor, constraint and driver on one bench",
+        ),
+        ("joint_kinds.kst", "All joint kinds", "One joint of every kind side by side, to take by the hand"),
+    ),
+    "Robotica": (
+        ("stanford.rob", "Stanford arm", "Robotica file: spherical arm with a sliding third joint"),
+        ("one_link.rob", "One link", "Robotica file with a torque file: the link follows a sine"),
+        (
+            "two_link.rob",
+            "Two-link planar arm",
+            "Robotica file in symbols, with a torque file: its tip rounds a circle",
+        ),
+        ("three_link.rob", "Three-link arm", "Robotica file: two turning axes and a sliding one, for its ellipsoids"),
+    ),
+}
+"""Subject → file, title and what there is to see."""
 
 
 _RUN_SETTINGS: dict[str, dict[str, float | str]] = {
@@ -92,5 +124,9 @@ def is_example(path: Path) -> bool:
 
 
 def examples() -> tuple[Example, ...]:
-    """The examples, in the order in which menus show them; the first opens when no file is given."""
-    return tuple(Example(Path(file).stem, title, about, EXAMPLES / file) for file, title, about in _TABLE)
+    """The examples, subject by subject, in the order in which menus show them."""
+    return tuple(
+        Example(Path(file).stem, subject, title, about, EXAMPLES / file)
+        for subject, rows in _TABLE.items()
+        for file, title, about in rows
+    )

@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any
 
 import platformdirs
-from psygnal import EmitLoopError
 
 from core.errors import KinetostatError
 
@@ -53,8 +52,6 @@ class Guard:
 
     def report(self, error: BaseException) -> None:
         """Tell a failure: our own messages as they are, anything else as an unexpected one with its details logged."""
-        while isinstance(error, EmitLoopError) and error.__cause__ is not None:
-            error = error.__cause__
         if isinstance(error, KinetostatError):
             self._tell("error", str(error))
             return

@@ -30,6 +30,7 @@ class Command:
     toolbar  : place in the toolbar ("file", "edit", "tool" …); "" if not there
     context  : collections of the elements in whose context menu it appears ("bodies", "joints" …; "*" for all,
                "scene" for the empty scene)
+    also     : what others call it: the palette and the help find it by these, too
     """
 
     id: str
@@ -44,6 +45,7 @@ class Command:
     section: str = ""
     toolbar: str = ""
     context: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     def applies(self, bench: Workbench) -> bool:
         """Whether it can be run now."""

@@ -64,6 +64,7 @@ def _command(each: Connection) -> Command:
         section="connect" if each.menu == "Add" else "",
         context=_CONTEXT[each.wants[0]],
         help=each.help,
+        also=each.also,
     )
 
 
@@ -117,6 +118,7 @@ COMMANDS = (
         section="assembly",
         context=("scene", "bodies", "frames"),
         help="Add another file (.kst, URDF, DH table …) as a part of this machine, with its own parameter values.",
+        also=("subassembly", "instance", "import"),
     ),
     Command(
         "add.gravity",
@@ -126,5 +128,6 @@ COMMANDS = (
         icon="gravity",
         section="assembly",
         help="Uniform gravity, attraction by a point, or none.",
+        also=("weight",),
     ),
 )

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Cancel the gesture or preview in progress; else step back to the select tool; else select nothing."""
-    if bench.stage.gestures.cancel():
+    """Put the start page away, or cancel the gesture or preview in progress, or go one step back in the tool; else back
+    to the select tool; else select nothing."""
+    gestures = bench.stage.gestures
+    if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
         return
     if bench.session.previewing:
         bench.session.cancel()
@@ -47,6 +49,7 @@ COMMANDS = (
         toolbar="edit",
         when=lambda w: bool(w.session.undo_label),
         help="Take back the last change of the model or the pose.",
+        also=("undo history", "history", "take back"),
     ),
     Command(
         "edit.redo",
@@ -103,6 +106,7 @@ COMMANDS = (
         checked=lambda w: w.settings.degrees,
         section="units",
         help="Show and read angles in degrees; off: radians.",
+        also=("degrees", "radians"),
     ),
     Command(
         "edit.millimetres",
@@ -114,5 +118,6 @@ COMMANDS = (
         checked=lambda w: w.settings.millimetres,
         section="units",
         help="Show and read lengths in millimetres; off: metres.",
+        also=("units", "inch", "mm"),
     ),
 )

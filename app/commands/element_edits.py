@@ -82,6 +82,16 @@ def _placed(session: Session) -> Callable[[Model, Joint], Model]:
     return added
 
 
+def ground(session: Session) -> bool:
+    """Fix the selected body to the ground where it now stands."""
+    ref = session.selection
+    if ref is None or ref.collection != "bodies":
+        return False
+    joint = starters.connection(session.model, "fixed", WORLD, ref.name)
+    placed = _placed(session)
+    return session.apply(f"Ground {ref.name}", lambda model: placed(model, joint), select=Ref("joints", joint.name))
+
+
 def ask_chain(session: Session, settings: Units, parent_widget: QWidget) -> DraftDialog:
     """Ask for the rows of a new DH chain."""
     parent = holder(session)

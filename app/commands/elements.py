@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.commands.element_edits import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, holder, is_own
+from app.commands.element_edits import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, ground, holder, is_own
 from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
 from core.model import JOINT_KINDS
 from core.model.edits import edits, starters
+from core.synonyms import others_for
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -45,6 +46,11 @@ def _selected(bench: Workbench) -> bool:
     return is_own(bench.session, bench.session.selection)
 
 
+def _body_selected(bench: Workbench) -> bool:
+    ref = bench.session.selection
+    return ref is not None and ref.collection == "bodies"
+
+
 def _has_body(bench: Workbench) -> bool:
     return bool(bench.session.model.expanded.bodies)
 
@@ -60,6 +66,7 @@ def _link(kind: str) -> Command:
         context=("bodies", "frames", "chains"),
         section="link",
         help=f"Hang a new body on the selected one (or on the ground) by a {kind} joint.",
+        also=tuple(f"{word} link" for word in others_for(kind)),
     )
 
 
@@ -75,6 +82,7 @@ COMMANDS = (
         toolbar="add",
         context=("scene",),
         help="Hang a new body on the selected one (or on the ground) by a revolute joint.",
+        also=("bar", "member", "body", "part"),
     ),
     *(_link(kind) for kind in JOINT_KINDS),
     Command(
@@ -127,6 +135,7 @@ COMMANDS = (
         icon="parameter",
         section="named",
         help="Add a named number that formulas can use and a slider can move.",
+        also=("variable", "slider value"),
     ),
     Command(
         "add.material",
@@ -150,6 +159,19 @@ COMMANDS = (
         help="Rename the selected element; everything that refers to it follows.",
     ),
     Command(
+        "element.ground",
+        "Ground this",
+        lambda w: ground(w.session),
+        "Edit",
+        "",
+        "ground",
+        when=_body_selected,
+        section="element",
+        context=("bodies",),
+        help="Fix the selected body to the ground where it now stands, by a fixed joint; delete it to let go.",
+        also=("ground", "fix", "anchor", "earth", "frame of the machine"),
+    ),
+    Command(
         "element.duplicate",
         "Duplicate",
         lambda w: duplicate(w.session),
@@ -160,6 +182,7 @@ COMMANDS = (
         section="element",
         context=("*",),
         help="Copy the selected element under a free name; a body comes with the joint that carries it.",
+        also=("copy", "clone", "instance"),
     ),
     Command(
         "element.delete",

@@ -26,6 +26,17 @@ COMMANDS = (
         help="Open a model: native (.kst), URDF, Xacro, Robotica or a DH table. Files can be dropped on the window.",
     ),
     Command(
+        "file.start",
+        "Start page",
+        lambda w: w.dialogs.start_page(),
+        "File",
+        "Ctrl+Home",
+        "kinetostat",
+        section="open",
+        help="What one can begin with: drawing, a DH table, a file, one of the examples, a tour.",
+        also=("welcome", "begin", "home"),
+    ),
+    Command(
         "file.examples",
         "Examples…",
         lambda w: w.dialogs.examples(),
@@ -109,6 +120,7 @@ COMMANDS = (
         "picture",
         section="export",
         help="Write what the viewport shows, without the handles, to a PNG file in twice its resolution.",
+        also=("screenshot", "image", "render"),
     ),
     Command(
         "file.copy_picture",

@@ -21,6 +21,7 @@ CATALOGUE = tuple(
         "function",
         help=function.help,
         section=function.group,
+        also=function.also,
     )
     for function in FUNCTIONS.values()
 )

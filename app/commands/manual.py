@@ -1,6 +1,28 @@
 """Commands of the Help menu."""
 
-from app.commands.command import Command
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.commands.command import Command, Run
+from app.tools import TOOLS
+from app.tours import TOURS
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+
+
+def _tour(name: str) -> Run:
+    return lambda bench: bench.dialogs.tour(name)
+
+
+def show_hands(bench: Workbench) -> None:
+    """Switch the hand that shows how tools are used; from now on it shows each again."""
+    settings = bench.settings
+    settings.shows_hands = not settings.shows_hands
+    for tool in TOOLS:
+        settings.remember(f"hands/{tool}", False)
+
 
 COMMANDS = (
     Command(
@@ -23,6 +45,7 @@ COMMANDS = (
         "help",
         section="find",
         help="Explains what is under the pointer: a button, a panel, a function, a field; anything else by its search.",
+        also=("manual", "documentation"),
     ),
     Command(
         "help.keyboard",
@@ -33,6 +56,33 @@ COMMANDS = (
         "keyboard",
         section="find",
         help="All keys and mouse gestures on one page.",
+        also=("shortcut", "shortcuts", "hotkey", "keys"),
+    ),
+    *(
+        Command(
+            f"help.tour_{tour.id}",
+            tour.title,
+            _tour(tour.id),
+            "Help/Tours",
+            "",
+            "play",
+            section="find",
+            help=f"{tour.about} Each step waits until you did it; what you make is an ordinary document.",
+            also=("tour", "tutorial", "lesson"),
+        )
+        for tour in TOURS.values()
+    ),
+    Command(
+        "help.hands",
+        "Show how tools are used",
+        show_hands,
+        "Help",
+        "",
+        "pull",
+        section="find",
+        checked=lambda w: w.settings.shows_hands,
+        help="A hand shows for two seconds how a tool is used when it is taken for the first time. Switched on again, "
+        "it shows each once more.",
     ),
     Command(
         "help.messages",

@@ -50,6 +50,7 @@ COMMANDS = (
         checked=lambda w: _frame(w) in w.scenery.paths,
         context=("bodies", "frames"),
         help="Draw the path of the selected body's or frame's origin, else of the tool's, through every movement.",
+        also=("trace", "coupler curve", "locus", "trail", "orbit of a point"),
     ),
     Command(
         "view.trace_forget",

@@ -92,6 +92,7 @@ COMMANDS = (
         when=lambda w: _moves(w) and not w.runs.simulation.running,
         help="Let the machine move under gravity and its forces, as set in the Simulation panel. "
         "The run appears at once and plays while it is computed.",
+        also=("run", "play", "solve", "analyse", "analyze", "start"),
     ),
     Command(
         "simulation.stop",
@@ -102,6 +103,7 @@ COMMANDS = (
         "stop",
         when=lambda w: w.runs.simulation.running,
         help="Stop; the motion until then stays as a run.",
+        also=("pause", "abort"),
     ),
     Command(
         "simulation.branch",

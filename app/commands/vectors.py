@@ -201,6 +201,7 @@ COMMANDS = (
         section="export",
         when=lambda w: w.panels.plots.any,
         help="Write the plots as a picture (PNG), a drawing (SVG, PDF), or their numbers (CSV).",
+        also=("CSV", "Excel", "spreadsheet"),
     ),
     Command(
         "file.export_film",
@@ -211,5 +212,6 @@ COMMANDS = (
         section="export",
         when=_plays,
         help="Write the current run, or the sequence of poses that is played, as a film (MP4, GIF) or as pictures.",
+        also=("video", "movie", "animation", "record"),
     ),
 )

@@ -33,6 +33,12 @@ FLAGS = {
         "On the joints and bodies concerned, at every pose: constraints that are held twice or contradict, what moves "
         "freely, directions that are lost at or near a singular pose.",
     ),
+    "layers": (
+        "Layers",
+        "layers",
+        "Links of planar machines side by side, with pins through them, as a workshop builds them; off: all in the "
+        "plane in which they move. Only the picture changes.",
+    ),
     "collision": ("Collision shapes", "shape", "The shapes used for collision."),
 }
 
@@ -131,6 +137,7 @@ COMMANDS = (
             section="look",
             checked=lambda w, name=name: w.settings.look == name,
             help=text,
+            also=(f"{name} mode", f"{name} look"),
         )
         for name, title, icon, text in (
             ("system", "As the system", "system", "Light or dark, as the system is set."),

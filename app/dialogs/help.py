@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -18,12 +21,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands import table
+from app.dialogs.searching import plain_words
 from app.dialogs.window_topics import window_topics
 from core.functions import FUNCTIONS, Function
+from resources import Example, examples
 
 if TYPE_CHECKING:
     from app.commands import Command
 
+EXAMPLE, TOPIC = "example", "topic"
+"""What links in a page lead to."""
 START = """<h2>Kinetostat</h2>
 <p>Open a robot or mechanism, take it by the hand, and see its equations, forces and motion.</p>
 <ul>
@@ -41,7 +48,9 @@ pointer.</li>
 
 
 class HelpDialog(QDialog):
-    """Topics at the left, text at the right."""
+    """Topics at the left, text at the right; `chosen(Path)`: an example is to be opened."""
+
+    chosen = Signal(Path)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -52,7 +61,8 @@ class HelpDialog(QDialog):
         self.search = QLineEdit(placeholderText="Search the help", clearButtonEnabled=True)
         self.search.textChanged.connect(self._filter)
         self.list = QListWidget()
-        self.text = QTextBrowser(openExternalLinks=True)
+        self.text = QTextBrowser(openLinks=False)
+        self.text.anchorClicked.connect(self._follow)
         self._fill()
         self.list.currentItemChanged.connect(self._show)
         split = QSplitter()
@@ -82,6 +92,16 @@ class HelpDialog(QDialog):
         topic = self.list.item(row).data(Qt.ItemDataRole.UserRole)
         return None if topic is None else str(topic)
 
+    def _follow(self, link: QUrl) -> None:
+        """A link to an example opens it; others lead to their page."""
+        name = link.path()
+        if link.scheme() == EXAMPLE:
+            self.chosen.emit(next(each.path for each in examples() if each.name == name))
+        elif link.scheme() == TOPIC:
+            self.go_to(name)
+        else:
+            QDesktopServices.openUrl(link)
+
     @staticmethod
     def open_on(parent: QWidget, topic: str) -> HelpDialog:
         """Show the help on a function or command id; the start page if there is none."""
@@ -107,23 +127,31 @@ class HelpDialog(QDialog):
             self.text.setHtml(self._texts[item.data(Qt.ItemDataRole.UserRole)][1])
 
     def _filter(self, typed: str) -> None:
-        words = typed.lower().split()
+        """Leave the pages that hold all words; one that has them in its title is shown."""
+        words = plain_words(typed).split()
         heading: QListWidgetItem | None = None
+        left: list[QListWidgetItem] = []
         for row in range(self.list.count()):
             item, topic = self.list.item(row), self._topic(row)
             if topic is None:
                 heading = item
                 item.setHidden(True)
                 continue
-            title, text = self._texts[topic]
-            found = all(word in f"{title} {text}".lower() for word in words)
+            found = _holds(words, plain_words(" ".join(self._texts[topic])))
             item.setHidden(not found)
-            if found and heading is not None:
-                heading.setHidden(False)
-        now = self.list.currentItem()
-        left = [self.list.item(row) for row in range(self.list.count()) if self._topic(row) is not None]
-        if now is not None and now.isHidden():
-            self.list.setCurrentItem(next((item for item in left if not item.isHidden()), now))
+            if found:
+                left.append(item)
+                if heading is not None:
+                    heading.setHidden(False)
+        named = [item for item in left if _holds(words, plain_words(item.text()))]
+        if left and self.list.currentItem() not in (named or left):
+            self.list.setCurrentItem((named or left)[0])
+
+
+def _holds(words: Iterable[str], text: str) -> bool:
+    """Whether all words are in a text, or in it when it is written without blanks."""
+    together = text.replace(" ", "")
+    return all(word in text or word in together for word in words)
 
 
 def group_of(topic: str) -> str:
@@ -132,6 +160,8 @@ def group_of(topic: str) -> str:
         return "The window"
     if topic.startswith("element."):
         return "Elements of a model"
+    if topic.startswith("example."):
+        return "Examples"
     if topic.startswith("function."):
         return f"Functions: {FUNCTIONS[topic.removeprefix('function.')].group}"
     command = table().get(topic)
@@ -148,7 +178,20 @@ def topics() -> dict[str, tuple[str, str]]:
     for command in table().values():
         if not command.id.startswith("function."):
             found[command.id] = (command.title.rstrip("…"), command_text(command))
+    for example in examples():
+        found[f"example.{example.name}"] = (example.title, example_text(example))
     return found
+
+
+def example_text(example: Example) -> str:
+    """What an example shows, with its picture and a link that opens it."""
+    picture = f'<p><img src="{escape(example.thumbnail.as_uri())}"></p>' if example.thumbnail.is_file() else ""
+    link = f'<p><a href="{EXAMPLE}:{escape(example.name)}">Open it</a></p>'
+    return f"<h2>{escape(example.title)}</h2><p>{escape(example.about)}.</p>{picture}{link}"
+
+
+def _other_names(also: tuple[str, ...]) -> str:
+    return f"<p>Also called: {escape(', '.join(also))}</p>" if also else ""
 
 
 def function_text(function: Function) -> str:
@@ -160,9 +203,9 @@ def function_text(function: Function) -> str:
     )
     options = f"<h4>Options</h4><table cellspacing='0' cellpadding='4'>{rows}</table>" if rows else ""
     paragraphs = "".join(f"<p>{escape(part)}</p>" for part in function.help.split("\n\n"))
-    shell = function.id.replace("_", "-")
+    shell, also = function.id.replace("_", "-"), _other_names(function.also)
     return (
-        f"<h2>{escape(function.title)}</h2>{paragraphs}{options}<h4>Without the window</h4>"
+        f"<h2>{escape(function.title)}</h2>{paragraphs}{also}{options}<h4>Without the window</h4>"
         f'<p><code>kinetostat {shell} FILE</code><br><code>ks.call("{function.id}", ks.Context.of(model))</code></p>'
     )
 
@@ -170,5 +213,7 @@ def function_text(function: Function) -> str:
 def command_text(command: Command) -> str:
     """What a command does, and where it is found."""
     place = f"<p>Menu: {escape(command.menu.replace('/', ' ▸ '))}</p>" if command.menu else ""
+    also = _other_names(command.also)
     keys = f"<p>Key: {escape(command.shortcut)}</p>" if command.shortcut else ""
-    return f"<h2>{escape(command.title.rstrip('…'))}</h2><p>{escape(command.help)}</p>{place}{keys}"
+    title = escape(command.title.rstrip("…"))
+    return f"<h2>{title}</h2><p>{escape(command.help)}</p>{place}{keys}{also}"

@@ -23,7 +23,6 @@ DIRECT = (
     "trimesh",
     "pycollada",
     "pillow",
-    "psygnal",
     "platformdirs",
     "click",
     "ziamath",

@@ -11,7 +11,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
 from app.commands import table
+from app.dialogs.searching import plain_words
 from app.document.session import Ref
+from app.panels.panel import panels
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
 from app.widgets.label import Label
@@ -49,8 +51,26 @@ class Entry(NamedTuple):
     picture: str
     keys: str
     run: Callable[[], object]
+    also: tuple[str, ...] = ()
+    now: bool = True
+    """Whether it can be done now."""
+
+    def found_by(self, typed: str) -> tuple[float, str] | None:
+        """How well what is typed fits, and by which of its names: the title or what others call it."""
+        fits = [(points, name) for name in (self.title, *self.also) if (points := score(typed, name)) is not None]
+        return max(fits, key=lambda fit: fit[0]) if fits else None
+
+    def words(self, name: str) -> str:
+        """What its row says, if it was found by a name."""
+        title = self.title if name in ("", self.title) else f"{name[:1].upper()}{name[1:]} — {self.title}"
+        now = "" if self.now else "    not possible now"
+        return f"{title}      {self.place}{f'    {self.keys}' if self.keys else ''}{now}"
 
 
+ELSEWHERE = 8.0
+"""Points less for letters that are found in the place of a command only."""
+NOT_NOW = 950.0
+"""Points less for what cannot be done now."""
 EXACT, BEGUN = 1000.0, 100.0
 """Points of a text that is what was typed, and of one that begins with it, as whole words."""
 
@@ -58,10 +78,10 @@ EXACT, BEGUN = 1000.0, 100.0
 def score(typed: str, text: str) -> float | None:
     """How well typed letters fit a text: all must appear in order, or else all words, each in one piece, in any
     order. Starts of words and runs count more, the very text most. None: no."""
-    fit = _fit(typed, text)
+    plain, whole = plain_words(typed), plain_words(text)
+    fit = _fit(plain, whole)
     if fit is None:
         return None
-    plain, whole = typed.strip().casefold(), text.casefold()
     if plain == whole:
         return fit + EXACT
     return fit + BEGUN if whole.startswith(plain) and not whole[len(plain)].isalnum() else fit
@@ -70,7 +90,7 @@ def score(typed: str, text: str) -> float | None:
 def _fit(typed: str, text: str) -> float | None:
     together = _in_order(typed.lower().replace(" ", ""), text.lower())
     words = typed.lower().split()
-    if together is not None or len(words) < 2 or not all(word in text.lower() for word in words):
+    if together is not None or len(words) < 2 or not all(word in text for word in words):
         return together
     return sum(_in_order(word, text.lower()) or 0.0 for word in words)
 
@@ -137,15 +157,17 @@ class CommandPalette(QFrame):
         bench = self._bench
         entries = []
         for command in table().values():
-            if command.applies(bench):
-                first = command.shortcut.split(",")[0].strip()
-                keys = QKeySequence(first).toString(QKeySequence.SequenceFormat.NativeText) if first else ""
-                place = command.menu.replace("/", " ▸ ")
-                run = lambda command=command: bench.run(command.id)  # noqa: E731
-                entries.append(Entry(command.title.rstrip("…"), place, command.icon, keys, run))
+            first = command.shortcut.split(",")[0].strip()
+            keys = QKeySequence(first).toString(QKeySequence.SequenceFormat.NativeText) if first else ""
+            place = command.menu.replace("/", " ▸ ")
+            run = partial(bench.run, command.id)
+            title, now = command.title.rstrip("…"), command.applies(bench)
+            entries.append(Entry(title, place, command.icon, keys, run, command.also, now))
+        names = {panel.id: panel.also for panel in panels()}
         for panel, title in bench.panels.titles.items():
             show = partial(bench.panels.show, panel)
-            entries.append(Entry(f"Show panel {title}", "View ▸ Panels", "properties", "", show))
+            also = (title, *names.get(panel, ()))
+            entries.append(Entry(f"Show panel {title}", "View ▸ Panels", "properties", "", show, also))
         return entries
 
     def _elements(self) -> list[Entry]:
@@ -168,20 +190,13 @@ class CommandPalette(QFrame):
         ]
 
     def _filter(self, typed: str) -> None:
-        found = []
-        for number, entry in enumerate(self._entries):
-            points = score(typed, entry.title) if typed else 0.0
-            if points is None:
-                rough = score(typed, f"{entry.place} {entry.title}")
-                points = None if rough is None else rough - 8.0
-            if points is not None:
-                found.append((-points, number, entry))
-        found.sort(key=lambda each: each[:2])
         self.list.clear()
-        for _, _, entry in found[:SHOWN]:
-            keys = f"    {entry.keys}" if entry.keys else ""
-            item = QListWidgetItem(icon(entry.picture), f"{entry.title}      {entry.place}{keys}")
+        found = self.found(typed)
+        for name, entry in found[:SHOWN]:
+            item = QListWidgetItem(icon(entry.picture), entry.words(name))
             item.setData(Qt.ItemDataRole.UserRole, entry)
+            if not entry.now:
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(item)
         if not found:
             item = QListWidgetItem("Nothing has these letters in its name.")
@@ -189,10 +204,23 @@ class CommandPalette(QFrame):
             self.list.addItem(item)
         self.list.setCurrentRow(0)
 
+    def found(self, typed: str) -> list[tuple[str, Entry]]:
+        """What fits, best first, each with the name it was found by; what cannot be done now only by a name of its
+        own, and behind what begins so."""
+        found = []
+        for number, entry in enumerate(self._entries):
+            fit = entry.found_by(typed) if typed else (0.0, "")
+            if fit is None and (rough := score(typed, f"{entry.place} {entry.title}")) is not None:
+                fit = (rough - ELSEWHERE, "")
+            if fit is not None and (entry.now or fit[0] >= BEGUN):
+                found.append((-fit[0] if entry.now else NOT_NOW - fit[0], number, fit[1], entry))
+        found.sort(key=lambda each: each[:2])
+        return [each[2:] for each in found]
+
     def _take(self) -> None:
         item = self.list.currentItem()
         entry = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
-        if entry is not None:
+        if entry is not None and entry.now:
             self.close()
             entry.run()
 

@@ -14,6 +14,7 @@ from core.errors import KinetostatError
 from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, WORLD, Model, connections
 from core.model.edits import edits, starters
 from core.model.fields import Element
+from core.synonyms import others_for
 from viz.drawlist.elements import look_of
 
 Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
@@ -26,6 +27,7 @@ class Connection:
 
     wants: what is to be pointed at, in this order: "point" (body, frame, junction or ground), "frame" (no junction),
     "joint" or "sensor"
+    also: what others call it
     """
 
     id: str
@@ -37,6 +39,7 @@ class Connection:
     help: str
     own_frames: bool = False
     """True for what brings frames of its own: points then lie on the bodies themselves."""
+    also: tuple[str, ...] = ()
 
     def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
         """Add it, as one undo step, and select it. A refusal is told."""
@@ -113,8 +116,18 @@ _FORCES = (
         _TWO,
         _line("spring"),
         "A spring between two points, relaxed as the machine stands.",
+        also=("elastic",),
     ),
-    Connection("damper", "Damper", "damper", "Add/Force", _TWO, _line("damper"), "A damper between two points."),
+    Connection(
+        "damper",
+        "Damper",
+        "damper",
+        "Add/Force",
+        _TWO,
+        _line("damper"),
+        "A damper between two points.",
+        also=("dashpot",),
+    ),
     Connection(
         "series",
         "Spring and damper in series",
@@ -132,6 +145,7 @@ _FORCES = (
         _TWO,
         _line("line_force"),
         "A force that pulls two points together by any formula of length, rate, time and state.",
+        also=("rubber band", "muscle", "tendon"),
     ),
     Connection(
         "junction",
@@ -179,6 +193,7 @@ _CONSTRAINTS = (
         ("frame", "frame"),
         _rod("rod"),
         "A massless rod with a ball at each end: holds the distance between two points.",
+        also=("wire", "cable", "rope", "string", "strut"),
     ),
     Connection(
         "universal_rod",
@@ -197,6 +212,7 @@ _CONSTRAINTS = (
         ("joint", "joint"),
         lambda s, m, p: connections.gear(m, p[0].name, p[1].name, surroundings(s, p)),
         "Couples the second joint to the first, as gearwheels do.",
+        also=("belt", "chain", "pulley", "timing", "transmission"),
     ),
     Connection(
         "hold",
@@ -215,6 +231,7 @@ _CONSTRAINTS = (
         ("joint",),
         lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
         "Moves a joint by a formula of time, a table or a recorded signal, from where it is.",
+        also=("motor", "actuator", "input", "drive", "crank"),
     ),
 )
 
@@ -247,6 +264,7 @@ _JOINTS = tuple(
         _joint(kind),
         f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.",
         own_frames=True,
+        also=others_for(kind),
     )
     for kind, info in JOINT_KINDS.items()
 )

@@ -1,17 +1,18 @@
 """Mobility of the open model, examined beside the window after every edit, for all who show it.
 
-What the next drag of the edited machine needs is made first, in the same thread.
+What the next movement of the machine needs is made first, in the same thread.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.document.opening import make_ready
 from app.document.session import Session
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
@@ -19,6 +20,7 @@ from core.mobility.findings import examined
 from core.mobility.mobility import Mobility
 from core.model import WORDS, Finding, Model
 from core.traces.compiled import Compiled
+from viz.scene.prefetch import prepare_movement
 
 PAUSE_MS = 350
 """Pause after an edit before the machine is examined."""
@@ -45,6 +47,18 @@ class _Ticket:
         except KinetostatError:
             outcome = (None, ())
         self.outcome = outcome
+
+
+def make_ready(mech: Mechanism) -> None:
+    """Trace, seek and draw ahead what the pointer over the machine, the first drag of a joint and the first plot of
+    energies need. May run in a thread."""
+    with suppress(KinetostatError):  # told where it is asked for
+        if mech.constrained:
+            from core.closed_forms.closed_forms import closed_forms_of
+
+            closed_forms_of(mech.compiled.program).make_ready()
+        mech.energy(mech.rest(), np.zeros(mech.nv))
+    prepare_movement(mech.model)
 
 
 class StandingMobility(QObject):

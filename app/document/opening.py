@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from app.document.kept import companion
 from app.document.kept.companion import Kept
 from app.document.kept.seen_files import Seen, Sources
 from app.document.validation import findings_of
-from core.errors import FileError, KinetostatError
+from core.errors import FileError
 from core.files import Reading, Trusted, read
 from core.mechanism import Mechanism
 from core.model import Finding, Model
-from viz.scene.prefetch import prepare, prepare_stand_ins
+from viz.scene.prefetch import prepare
 
 
 @dataclass(frozen=True)
@@ -88,26 +86,12 @@ class _Task(QRunnable):
         self._do, self._tell = read, tell
 
     def run(self) -> None:
-        """Read, make the mechanism, tell; then, while it is looked at, make ready what comes next."""
+        """Read, make the mechanism, tell."""
         try:
             found = self._do()
         except Exception as error:
             found = Opened(Path(), error=error)
         self._tell.emit(self, found)
-        if found.mech is not None:
-            make_ready(found.mech)
-
-
-def make_ready(mech: Mechanism) -> None:
-    """Trace, seek and draw ahead what the first drag of a joint and the first plot of energies need. May run in a
-    thread."""
-    with suppress(KinetostatError):  # told where it is asked for
-        if mech.constrained:
-            from core.closed_forms.closed_forms import closed_forms_of
-
-            closed_forms_of(mech.compiled.program).make_ready()
-        mech.energy(mech.rest(), np.zeros(mech.nv))
-    prepare_stand_ins(mech.model)
 
 
 def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from psygnal import Signal
 
+from app.background.signals import Signal
 from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from psygnal import Signal
 
+from app.background.signals import Signal
 from app.document.history import History
 from app.document.kept.saving import saved
 from app.document.kept.seen_files import Sources

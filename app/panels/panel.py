@@ -26,6 +26,7 @@ class Panel(NamedTuple):
     order  : its place among the others, in tabs and in the menu
     help   : what it is for, as F1 says it
     tab_with  : tabbed with that one
+    also   : what others call it
     typing : whether it is a command line: who brings it to the front wants to type
     """
 
@@ -37,6 +38,7 @@ class Panel(NamedTuple):
     help: str
     tab_with: str = ""
     typing: bool = False
+    also: tuple[str, ...] = ()
 
 
 def panels() -> list[Panel]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
+
+from app.background.signals import Signal
 
 if TYPE_CHECKING:
     from app.document.run_tree import Runs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psygnal import Signal
 
+from app.background.signals import Signal
 from core.functions.results import EllipsoidField, PoseSequence
 from viz.film.sequence_footage import shown_pose
 

@@ -171,8 +171,8 @@ def pdf(charts: Sequence[Chart]) -> bytes:
 
 
 def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
-    """Columns of all curves as shown, with units in their heads; each run has its own time, empty where it is over.
-    Piece by piece."""
+    """Columns of all curves as shown now, with units in their heads; each run has its own time, empty where it is over.
+    The text comes piece by piece, in any thread."""
     columns: list[tuple[str, Array]] = []
     curves = [curve for chart in charts for curve in _named(chart)]
     runs = list(dict.fromkeys(curve.key[0] for curve in curves))
@@ -188,6 +188,10 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
         }
         columns += [(_head(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
         columns += [(_head(name, c.unit, tail), c.y) for name, c in own.items()]
+    return _rows(columns, separator)
+
+
+def _rows(columns: Sequence[tuple[str, Array]], separator: str) -> Iterator[str]:
     yield separator.join(_quoted(name, separator) for name, _ in columns) + "\n"
     for first_row in range(0, max((len(values) for _, values in columns), default=0), BLOCK):
         pieces = (map(repr, values[first_row : first_row + BLOCK].tolist()) for _, values in columns)

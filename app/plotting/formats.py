@@ -43,7 +43,8 @@ def _pdf(charts: Sequence[Chart]) -> bytes:
 def _csv(charts: Sequence[Chart]) -> Callable[[BinaryIO], object]:
     from app.plotting.export import table
 
-    return lambda stream: stream.writelines(text.encode() for text in table(charts))
+    pieces = table(charts)
+    return lambda stream: stream.writelines(text.encode() for text in pieces)
 
 
 FORMATS = [
@@ -73,7 +74,13 @@ def format_of(path: str | Path) -> Format | None:
 
 def save(charts: Sequence[Chart], path: str | Path) -> None:
     """Write the plots to a file, whole or not at all; its suffix says how. Raises FileError."""
+    write_whole(str(path), content(charts, path))
+
+
+def content(charts: Sequence[Chart], path: str | Path) -> bytes | Callable[[BinaryIO], object]:
+    """What is written into a file of this name: drawn now, numbers piece by piece when it is written, which may be in a
+    thread. Raises FileError."""
     found = format_of(path)
     if found is None:
         raise FileError("The suffix says no format of plots.", file=str(path), remedy=f"Use {suffixes()}.")
-    write_whole(str(path), found.write(charts))
+    return found.write(charts)

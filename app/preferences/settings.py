@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
-from psygnal import Signal
 from PySide6.QtCore import QByteArray, QSettings
+
+from app.background.signals import Signal
 
 if TYPE_CHECKING:
     from core.model.units.units import Display
@@ -29,6 +30,7 @@ VIEW_FLAGS = {
     "forces": True,
     "sensors": True,
     "marks": True,
+    "layers": True,
     "mobility": False,
 }
 """What the scene may show besides the machine, and whether it does at first."""
@@ -166,6 +168,15 @@ class Settings:
     @keeps_older.setter
     def keeps_older(self, on: bool) -> None:
         self.remember("files/older", bool(on))
+
+    @property
+    def shows_hands(self) -> bool:
+        """A hand shows how a tool is used when it is taken for the first time."""
+        return bool(self.value("hands", True))
+
+    @shows_hands.setter
+    def shows_hands(self, on: bool) -> None:
+        self.remember("hands", bool(on))
 
     @property
     def recent(self) -> tuple[Path, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from psygnal import Signal
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.background.slices import slices
 from app.preferences.dotted import dotted
 from app.preferences.settings import Settings

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.document.provenance import asked_again, same
 from app.document.session import Session, State
 from core.errors import KinetostatError

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
     from core.mechanism import Mechanism
 
-ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision")
+ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision", "layers")
 """What the viewport shows besides the machine, and a film from it, too."""
 
 

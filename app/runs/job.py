@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.jobs import Job, Jobs
+from app.background.signals import Signal
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings

@@ -164,5 +164,5 @@ def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict
         "start": start.time,
         "parameters": dict(session.edited_parameters) or None,
         "torque": forces or None,
-        "closed_forms": run_settings.closed_forms,
+        "closed_forms": None if run_settings.closed_forms else False,
     }

@@ -12,10 +12,10 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.document.run_pose import matched
 from app.document.run_tree import Record
 from app.runs.draft_run import Draft, Variant

@@ -1,15 +1,41 @@
 """Gestures in the viewport, each a generator: press, a `yield` per move, one commit."""
 
 from app.tools import connect, measure, move, pull, selection
+from app.tools.draw import tool as draw
 from app.viewport.gestures import Tool
 from app.viewport.stage import Stage
 
+DRAG = ((0.35, 0.62, False), (0.42, 0.5, True), (0.52, 0.42, True), (0.62, 0.45, True))
+"""The way of a hand that drags."""
+TWO_POINTS = ((0.3, 0.6, False), (0.4, 0.45, True), (0.6, 0.45, True))
+FOUR_POINTS = ((0.28, 0.66, False), (0.36, 0.62, True), (0.42, 0.42, True), (0.6, 0.38, True), (0.66, 0.62, True))
 TOOLS: dict[str, Tool[Stage]] = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
-    "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave),
-    "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave),
-    "connect": Tool("connect", connect.EXPECTS, connect.press, connect.hover, connect.leave),
-    "measure": Tool("measure", measure.EXPECTS, measure.press, measure.hover, measure.leave),
+    "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave, hand=DRAG),
+    "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave, hand=DRAG),
+    "connect": Tool(
+        "connect", connect.EXPECTS, connect.press, connect.hover, connect.leave, handles=False, hand=TWO_POINTS
+    ),
+    "draw": Tool(
+        "draw",
+        draw.EXPECTS,
+        draw.press,
+        draw.hover,
+        draw.leave,
+        enter=draw.enter,
+        double=draw.double,
+        menu=draw.menu,
+        back=draw.back,
+        wants=draw.wants,
+        key=draw.key,
+        takes_shift=True,
+        keeps_view=True,
+        hand=FOUR_POINTS,
+        handles=False,
+    ),
+    "measure": Tool(
+        "measure", measure.EXPECTS, measure.press, measure.hover, measure.leave, handles=False, hand=TWO_POINTS
+    ),
 }
 """What the left button can do, by id."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
@@ -54,6 +55,8 @@ class Annotations(QWidget):
         self.points: tuple[tuple[float, float, float], ...] = ()
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
+        self.sketch: Callable[[QPainter], None] | None = None
+        """Draws below all this what is being drawn."""
         self.values: tuple[Name, ...] = ()
         """Values at the tips of arrows, likewise."""
 
@@ -68,24 +71,27 @@ class Annotations(QWidget):
         self.value, self.lines, self.points = "", (), ()
         self.update()
 
-    def _pixel(self, point: tuple[float, float, float]) -> QPointF | None:
+    def pixel(self, point: tuple[float, float, float]) -> QPointF | None:
+        """Where a point (m, world) is seen; None behind the eye."""
         x, y = self._scene.project(point)
         ratio = self.devicePixelRatioF()
         return QPointF(x / ratio, y / ratio) if isfinite(x) and isfinite(y) else None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        if not (self.value or self.lines or self.points or self.names or self.values):
+        if not (self.sketch or self.value or self.lines or self.points or self.names or self.values):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.sketch is not None:
+            self.sketch(painter)
         self._draw_names(painter)
         for each in self.lines:
             self._draw_line(painter, each)
         painter.setPen(QPen(QColor("#20262e"), 1.0))
         painter.setBrush(QColor(YELLOW))
         for point in self.points:
-            place = self._pixel(point)
+            place = self.pixel(point)
             if place is not None:
                 painter.drawEllipse(place, 4.0, 4.0)
         if self.value:
@@ -93,7 +99,7 @@ class Annotations(QWidget):
         painter.end()
 
     def _draw_line(self, painter: QPainter, each: Line) -> None:
-        start, end = self._pixel(each.start), self._pixel(each.end)
+        start, end = self.pixel(each.start), self.pixel(each.end)
         if start is None or end is None:
             return
         painter.setPen(QPen(QColor(YELLOW), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
@@ -107,7 +113,7 @@ class Annotations(QWidget):
         metrics = QFontMetricsF(painter.font())
         taken: list[QRectF] = []
         for name in sorted((*self.names, *self.values), key=lambda each: each.quiet):
-            place = self._pixel(name.point)
+            place = self.pixel(name.point)
             if place is None:
                 continue
             box = QRectF(

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from inspect import GEN_RUNNING, getgeneratorstate
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from psygnal import Signal
-
+from app.background.signals import Signal
 from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
     from app.document.session import Session, State
 
 Gesture = Generator[None, Pointer | None, None]
@@ -28,13 +29,34 @@ PULLING = ("select", "move", "pull")
 
 @dataclass(frozen=True)
 class Tool(Generic[V]):
-    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button."""
+    """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button;
+    `handles`: whether a press on a joint's ring or arrow drags it, so that they are shown."""
 
     id: str
     expects: str
     press: Callable[[V, Pointer], Gesture]
     hover: Callable[[V, Pointer | None], None]
     leave: Callable[[V], None]
+    handles: bool = True
+    enter: Callable[[V], None] | None = None
+    """What choosing it does."""
+    double: Callable[[V, Pointer], None] | None = None
+    """What a double click does; without it the view turns about what is under it from then on."""
+    menu: Callable[[V, Pointer], bool] | None = None
+    """Whether a click of the right button was meant for the tool; else it opens the menu."""
+    back: Callable[[V], bool] | None = None
+    """One step back by Esc; False if there is none, and the tool is left."""
+    wants: Callable[[V, QKeyEvent], bool] | None = None
+    """Whether a key is the tool's own, before the window's shortcuts."""
+    key: Callable[[V, QKeyEvent], None] | None = None
+    """What it does."""
+    takes_shift: bool = False
+    """Whether a press with Shift is the tool's; else it pans."""
+    hand: tuple[tuple[float, float, bool], ...] = ()
+    """The way of a hand that shows how it is used: fractions of the view from the left and the top, and whether it
+    presses there."""
+    keeps_view: bool = False
+    """Whether the camera stays where it is when something is added."""
 
 
 class Gestures(Generic[V]):
@@ -70,13 +92,15 @@ class Gestures(Generic[V]):
         if tool != self.tool.id:
             self.tool.leave(self._view)
             self.tool = self._tools[tool]
+            if self.tool.enter is not None:
+                self.tool.enter(self._view)
             self.chosen.emit(self.tool)
 
     def press(self, pointer: Pointer) -> None:
         """A button goes down."""
         if self._running is not None:
             return
-        plain = pointer.button == "left" and not pointer.shift
+        plain = pointer.button == "left" and (not pointer.shift or self.tool.takes_shift)
         tool = self._tools["pull"] if plain and pointer.ctrl and self.tool.id in PULLING else self.tool
         self._running = (tool.press if plain else self._others)(self._view, pointer)
         self._holds = plain
@@ -123,6 +147,10 @@ class Gestures(Generic[V]):
         running, self._running = self._running, None
         running.close()
         return True
+
+    def step_back(self) -> bool:
+        """Let the tool take one step back; False if it has none."""
+        return self.tool.back is not None and self.tool.back(self._view)
 
     def _changed(self, old: State, new: State) -> None:
         """An edit that is not its own ends a gesture: what it has in hand may be gone, or be called otherwise."""

@@ -1,4 +1,5 @@
-"""Which joints show their handles: the selected one, and the one whose part the pointer rested on.
+"""Which joints show their handles: the selected one, and the one whose part the pointer rested on; none while a tool is
+chosen that drags no joints.
 
 In the viewport that one stays, so that its handle can be reached; pointed at in a list or a formula it goes with the
 pointer.
@@ -18,12 +19,11 @@ from core.errors import ModelError
 if TYPE_CHECKING:
     from app.viewport.pointer import Pointer
     from app.viewport.stage import Stage
+    from core.model import Joint, Model
     from viz.drawlist.joint_look import Part
 
 REST = 180
 """Milliseconds the pointer must rest on a part until its handle appears."""
-POINTING = ("connect", "measure")
-"""Tools that point at parts and move none: no handle appears under the pointer."""
 
 
 class HandleChoice:
@@ -45,6 +45,7 @@ class HandleChoice:
             (session.changed, self._changed),
             (session.selected, self._selected),
             (session.hovered, self._hovered),
+            (view.gestures.chosen, self._tool_chosen),
             (view.settings.changed, self._settings),
         )
         self.refresh()
@@ -57,14 +58,18 @@ class HandleChoice:
         """Show the handles that are due."""
         view = self._view
         model, free = view.session.model.expanded, view.session.mech.implicit_joints
-        if view.settings.flag("handles"):
-            wanted = [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._moves(joint.name)]
-        else:
-            chosen = joint_of(model, view.session.selection, free, self._moves)
-            wanted = [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
+        wanted = self._wanted(model, free) if view.gestures.tool.handles else []
         if tuple(wanted) != view.scene.handles.shown:
             view.scene.show_handles(*wanted)
             view.update()
+
+    def _wanted(self, model: Model, free: tuple[Joint, ...]) -> list[str]:
+        """Joints whose handles a tool that drags them shows."""
+        view = self._view
+        if view.settings.flag("handles"):
+            return [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._moves(joint.name)]
+        chosen = joint_of(model, view.session.selection, free, self._moves)
+        return [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
 
     def _moves(self, joint: str) -> bool:
         """Whether a handle can move the joint: one that closes a loop has no coordinates, others of the loop have."""
@@ -115,7 +120,7 @@ class HandleChoice:
         self.refresh()
 
     def _hovered(self, ref: Ref | None) -> None:
-        if self._view.gestures.running or self._view.gestures.tool.id in POINTING:
+        if self._view.gestures.running or not self._view.gestures.tool.handles:
             return
         session = self._view.session
         self._coming = joint_of(session.model.expanded, ref, session.mech.implicit_joints, self._moves)
@@ -126,6 +131,10 @@ class HandleChoice:
             if self._coming is None and self._afar:
                 self._near, self._afar = None, False
                 self.refresh()
+
+    def _tool_chosen(self, _tool: object) -> None:
+        """A tool that moves no joints shows no handles: none is seen that cannot be used."""
+        self.refresh()
 
     def _arrive(self) -> None:
         if self._coming is not None:

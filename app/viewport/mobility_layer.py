@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from psygnal import Signal
 from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.background.worker import Worker
 from app.document.session import Ref, State
 from core.analysis.mobility_marks import Diagnosis, MobilityMarks, arm_tool

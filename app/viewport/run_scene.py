@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from psygnal import Signal
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.document.run_pose import shared_parameters
 from app.viewport.annotations import Name
 from core.errors import KinetostatError

@@ -8,11 +8,13 @@ from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
 from app.document.session import Ref, State
+from viz.boxes import around, extent
 from viz.camera import sees
 from viz.drawlist.junction_items import junctions
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
+    from core.model import Model
 
 DISPLAY = {
     "grid": "ground",
@@ -26,12 +28,21 @@ DISPLAY = {
     "forces": "forces",
     "sensors": "sensors",
     "marks": "marks",
+    "layers": "layers",
 }
 """Settings flag → field of the scene's display."""
 
 
+SMALL = 0.3
+"""Size of the first part of a machine, in halves of the picture's height, below which the camera comes nearer."""
 NARROW = "\u202f"
 """The narrow gap before a unit, which the scene's letters lack."""
+
+
+def _added(old: Model, new: Model) -> list[Ref]:
+    """What the new model has that the old one has not."""
+    known = {(collection, element.name) for collection, element in old.elements()}
+    return [Ref(collection, each.name) for collection, each in new.elements() if (collection, each.name) not in known]
 
 
 class SceneFollower:
@@ -51,6 +62,7 @@ class SceneFollower:
             (view.theme.changed, self._look),
         )
         self._shown_p: dict[str, float] = {}
+        self._document = session.document
         self._settles = self._fits = False
         """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
         view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
@@ -73,18 +85,19 @@ class SceneFollower:
         if old.model is not new.model:
             self._show()
             self._settles = True
-            if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
+            if old.model.origin != new.model.origin or self._document != self._view.session.document:
+                self._document = self._view.session.document
                 self._fits = True
-            elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
-                known = {body.name for body in old.model.expanded.bodies}
-                added = [body.name for body in new.model.expanded.bodies if body.name not in known]
-                QTimer.singleShot(0, self._view.widget, lambda: self._bring_in(added))
+            elif not self._view.gestures.tool.keeps_view and (added := _added(old.model.expanded, new.model.expanded)):
+                first = not old.model.bodies + old.model.chains
+                QTimer.singleShot(0, self._view.widget, lambda: self._bring_in(added, first))
 
-    def _bring_in(self, added: list[str]) -> None:
-        """Widen the view if something new was added where it is not seen."""
-        view = self._view
-        boxes = (view.scene.bounds(Ref("bodies", name)) for name in added)
-        if not all(sees(view.scene.view, view.scene.size, box) for box in boxes):
+    def _bring_in(self, added: list[Ref], first: bool) -> None:
+        """Move the camera smoothly if something was added where it is not seen, or the first part is seen too small."""
+        view, scene = self._view, self._view.scene
+        boxes = [scene.bounds(ref) for ref in added if scene.shows(ref)]
+        small = first and boxes and extent(around(boxes)) < SMALL * scene.view.half_height
+        if small or not all(sees(view.viewpoint.goal, scene.size, box) for box in boxes):
             view.viewpoint.fit()
 
     def _moved(self) -> None:

@@ -47,13 +47,23 @@ def prepare_surface() -> None:
     QSurfaceFormat.setDefaultFormat(wanted)
 
 
+_asked: list[_Hidden] = []
+"""The context in which was asked what OpenGL can carry, until a surface takes it."""
+
+
 @cache
 def carried() -> Quality:
-    """What OpenGL can carry here: asked once, in a context nobody sees."""
+    """What OpenGL can carry here: asked once, in a context nobody sees, which the first surface takes."""
     from viz.scene.quality import quality_for
 
     hidden = _Hidden()
-    return quality_for(hidden.renderer) if hidden.make_current() else "fine"
+    if not hidden.make_current():
+        return "fine"
+    quality = quality_for(hidden.renderer)
+    hidden.context.doneCurrent()
+    if quality == "plain":
+        _asked.append(hidden)
+    return quality
 
 
 class Surface(QWidget):
@@ -210,14 +220,19 @@ class _Composed(QOpenGLWidget):
 
 
 class _Hidden:
-    """A context of OpenGL without a window; goes with its owner, in the window's thread."""
+    """A context of OpenGL without a window."""
 
-    def __init__(self, owner: QWidget | None = None) -> None:
-        self.context = QOpenGLContext(owner)
-        self.place = QOffscreenSurface(None, owner)
+    def __init__(self) -> None:
+        self.context = QOpenGLContext()
+        self.place = QOffscreenSurface()
         self.place.setFormat(self.context.format())
         self.place.create()
         self.works = self.context.create()
+
+    def belong_to(self, owner: QWidget) -> None:
+        """Go with a widget."""
+        self.context.setParent(owner)
+        self.place.setParent(owner)
 
     def make_current(self) -> bool:
         """Take this context; False where there is no OpenGL."""
@@ -236,7 +251,8 @@ class _Painted(QWidget):
         super().__init__(surface)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._surface = surface
-        self._hidden = _Hidden(self)
+        self._hidden = _asked.pop() if _asked else _Hidden()
+        self._hidden.belong_to(self)
         self._hidden.context.aboutToBeDestroyed.connect(surface.free)
         self._stale, self._drawing = True, False
         self._kept = QImage()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psygnal import Signal
 from PySide6.QtCore import QVariantAnimation
 
+from app.background.signals import Signal
 from app.viewport.surface import Surface
 from viz import camera
 from viz.camera import View

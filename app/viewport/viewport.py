@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from psygnal import Signal
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
     QContextMenuEvent,
     QImage,
+    QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
     QResizeEvent,
@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.document.session import Ref, Session
 from app.preferences.settings import Settings
 from app.preferences.theme import Theme
@@ -257,9 +258,11 @@ class Viewport(Surface):
         self.gestures.release(self._of(event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The point under the pointer becomes the centre of orbiting."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            set_centre(self, self._of(event, double=True))
+        """The tool's, or the point under the pointer becomes the centre of orbiting."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        pointer, double = self._of(event, double=True), self.gestures.tool.double
+        double(self, pointer) if double is not None else set_centre(self, pointer)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu key: what can be done with the selection (the right button is a gesture)."""
@@ -268,6 +271,8 @@ class Viewport(Surface):
 
     def open_menu(self, pointer: Pointer) -> None:
         """The menu of what is under the pointer."""
+        if self.gestures.tool.menu is not None and self.gestures.tool.menu(self, pointer):
+            return
         hit = self.scene.pick(pointer.x, pointer.y)
         ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
         self.menu_point = hit.position if hit is not None else None
@@ -295,7 +300,14 @@ class Viewport(Surface):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """Pinch on a trackpad zooms."""
+        """Keys of the tool go before shortcuts; pinch on a trackpad zooms."""
+        if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+            tool = self.gestures.tool
+            if tool.wants is not None and tool.key is not None and tool.wants(self, event):
+                event.accept()
+                if event.type() == QEvent.Type.KeyPress:
+                    tool.key(self, event)
+                return True
         if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
             zoom_to(self, self.pointer(event.position()), 1.0 + event.value())
             return True

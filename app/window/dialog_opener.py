@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.background.lifetime import Lifetime
+from app.tours import TOURS
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
     from app.dialogs.messages import MessageCard
+    from app.tours.tour_card import TourCard
+    from app.window.start_page import StartPage
     from app.workbench import Workbench
 
 
@@ -24,6 +27,10 @@ class Dialogs:
         self._life = Lifetime()
         self.film_dialog: FilmDialog | None = None
         """Kept, with what was chosen in it, once it was opened."""
+        self.tour_card: TourCard | None = None
+        """The card of the tour that was begun last."""
+        self.page: StartPage | None = None
+        """The start page, once there is one."""
 
     def examples(self) -> None:
         """The gallery of examples."""
@@ -32,6 +39,18 @@ class Dialogs:
         gallery = ExamplesGallery(self._bench.widget)
         gallery.chosen.connect(self._bench.files.start_example)
         gallery.open()
+
+    def start_page(self) -> None:
+        """What one can begin with."""
+        if self.page is not None:
+            self.page.show_again()
+
+    def leave_start_page(self) -> bool:
+        """Put it away; False if it is not seen."""
+        if self.page is None or not self.page.isVisible():
+            return False
+        self.page.put_away()
+        return True
 
     def palette(self) -> None:
         """Find a command, function, element or example."""
@@ -43,7 +62,17 @@ class Dialogs:
         """Help on a function, a command, a panel or an element; without a topic on what is under the pointer."""
         from app.dialogs.help import HelpDialog
 
-        HelpDialog.open_on(self._bench.widget, topic or self._topic())
+        dialog = HelpDialog.open_on(self._bench.widget, topic or self._topic())
+        dialog.chosen.connect(self._bench.files.start_example)
+
+    def tour(self, name: str) -> None:
+        """Begin a tour, or go on with it where it was left."""
+        from app.tours.tour_card import TourCard
+
+        if self.tour_card is not None and self.tour_card.on:
+            self.tour_card.leave()
+        self.leave_start_page()
+        self.tour_card = TourCard(self._bench, TOURS[name])
 
     def film(self) -> None:
         """File, size and camera of a film of the current run."""
@@ -74,3 +103,5 @@ class Dialogs:
     def close(self) -> None:
         """Listen no more."""
         self._life.close()
+        if self.tour_card is not None and self.tour_card.on:
+            self.tour_card.close_card()

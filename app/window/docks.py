@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QTabBar, QWidget
 
 from app.panels.panel import LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
@@ -100,7 +100,7 @@ class Docks:
             tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bar = dock.titleBarWidget()
             if tabbed and bar is None:
-                dock.setTitleBarWidget(QWidget(dock))
+                dock.setTitleBarWidget(_no_title(dock))
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
@@ -159,6 +159,14 @@ class Docks:
     def tab_bars(self) -> list[QTabBar]:
         """The tab bars Qt made for docks that share a place."""
         return [bar for bar in self._window.findChildren(QTabBar) if bar.parent() is self._window]
+
+
+def _no_title(dock: QDockWidget) -> QWidget:
+    """In the place of a title bar, without any height: without a layout it would want −1 pixels, which Qt complains
+    of."""
+    bar = QWidget(dock)
+    QHBoxLayout(bar).setContentsMargins(0, 0, 0, 0)
+    return bar
 
 
 class SeenFocus(QObject):

@@ -6,15 +6,15 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psygnal import Signal
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from app.background.lifetime import Lifetime
+from app.background.signals import Signal
 from app.dialogs.leaving import Loss, Wanted, ask
 from app.document.file_filters import open_filter, save_filter
-from app.document.kept import companion
+from app.document.kept import companion, recent_pictures
 from app.document.kept.lock_hint import LockHint
 from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened, Opening, opened
@@ -360,7 +360,10 @@ class Documents(QObject):
         return not set(runs) & set(self._keeper.unkept)
 
     def leave(self) -> None:
-        """The document that is open is about to be left: what was deleted of its runs goes for good."""
+        """The document that is open is about to be left: how it looks is kept, what was deleted of its runs goes for
+        good."""
+        if self.source is not None and not is_example(self.source) and self._session.model.expanded.bodies:
+            recent_pictures.keep(self._bench.scenery.picture(), self.source)
         path = self._session.path
         if path is not None and path.suffix == SUFFIX and not is_example(path) and self.lock.holder is None:
             folder = companion.folder_of(path)

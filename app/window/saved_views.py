@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from psygnal import Signal
 from PySide6.QtWidgets import QInputDialog
 
+from app.background.signals import Signal
 from app.document.kept.companion import view_of
 from app.document.revision import State, Step
 from viz.camera import View

@@ -18,7 +18,6 @@ from app.preferences.settings import Settings
 from app.viewport.surface import prepare_surface
 from app.window.opening_frame import OpeningFrame
 from core.codegen import background
-from resources import examples
 
 if TYPE_CHECKING:
     from app.window.window import Window
@@ -89,14 +88,14 @@ class FirstPicture(QObject):
         self._view, self._frame, self._then = window.viewport, frame, then
         self._life = Lifetime()
         self._life.listen(
-            (window.session.changed, lambda *_: self._draw()),
-            (window.files.awaited, lambda coming: None if coming else self._draw()),
+            (window.session.changed, lambda *_: self.draw()),
+            (window.files.awaited, lambda coming: None if coming else self.draw()),
         )
         self._view.awaiting = True
         self._view.drawn.connect(self._drawn)
         QTimer.singleShot(LONGEST, self, self._seen)
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         """The machine is there, or will not come."""
         self._life.close()
         self._view.awaiting = False
@@ -108,17 +107,17 @@ class FirstPicture(QObject):
 
     def _seen(self) -> None:
         self._view.drawn.disconnect(self._drawn)
-        self._draw()
+        self.draw()
         self._frame.close()
         self._then()
         self.deleteLater()
 
 
 def start(file: str, arguments: list[str]) -> int:
-    """Open the window on a file (or the first example) and run until it is closed."""
+    """Open the window on a file, without one on the start page, and run until it is closed."""
     app = application(arguments)
-    path, settings = Path(file) if file else examples()[0].path, Settings()
-    frame = OpeningFrame(settings, f"Opening {path.name} …")
+    settings = Settings()
+    frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
     frame.appear()
     background.hold()
     from app.window.window import Window
@@ -127,11 +126,11 @@ def start(file: str, arguments: list[str]) -> int:
     window = Window(settings=settings)
     ending = Ending(window)
     keep_what_is_there()
-    FirstPicture(window, frame, lambda: begin_all(window))
+    first = FirstPicture(window, frame, lambda: begin_all(window))
     if file:
-        window.files.open(path)
+        window.files.open(Path(file))
     else:
-        window.files.start_example(path)
+        first.draw()
     window.show()
     try:
         return app.exec()

@@ -45,7 +45,9 @@ from app.runs.interactive import Interactive
 from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.tools import TOOLS
+from app.tools.draw.bar import DrawBar
 from app.viewport.ellipsoids import LiveEllipsoid
+from app.viewport.ghost_hand import GhostHand
 from app.viewport.mobility_layer import MobilityLayer
 from app.viewport.mobility_legend import MobilityLegend
 from app.viewport.run_scene import RunScene
@@ -63,10 +65,10 @@ from app.window.pointed_help import topic_under_pointer
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
 from app.window.services import Panels, Runs, Scenery
+from app.window.start_page import StartPage
 from app.window.status import StatusLine
 from app.window.telling import Telling
 from app.window.view_state import Surroundings
-from app.window.welcome import Welcome
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -132,6 +134,7 @@ class Window(QMainWindow):
         self.pictures = PictureSettings(session, self.settings)
         self.answers = own(Answers(session, self.jobs, self.pictures.context))
         self.results = own(SceneResults(self.viewport, self.player, self.sequence, self.pictures))
+        own(GhostHand(self.viewport))
         self.run_pose = own(RunPose(session))
         self.run_scene = own(RunScene(self.viewport))
         self.legend = own(VectorLegend(self.viewport, self.run_scene))
@@ -185,6 +188,7 @@ class Window(QMainWindow):
         column.setSpacing(0)
         self.notices = Notices()
         column.addWidget(self.notices)
+        column.addWidget(self._life.own(DrawBar(self.viewport)))
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
         middle.setFocusProxy(self.viewport)
@@ -195,7 +199,7 @@ class Window(QMainWindow):
         add_panels(actions, self.docks)
         add_files(actions, self.files, self.settings)
         add_views(actions, self.views)
-        self.welcome = self._life.own(Welcome(self.viewport, actions.by_id))
+        self.start_page = self.dialogs.page = self._life.own(StartPage(self))
         self.timeline.fill(actions.by_id)
         self.simulation_panel.fill(actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
@@ -244,7 +248,7 @@ class Window(QMainWindow):
 
     def _awaited(self, coming: bool) -> None:
         """A document is about to be here, or it did not come."""
-        self.welcome.hide() if coming else self.welcome.refresh()
+        self.start_page.hide() if coming else self.start_page.refresh()
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]

@@ -15,9 +15,10 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -30,13 +31,15 @@ from core.closed_forms.positions import Positions, positions
 from core.closed_forms.reduction import independent_speeds, motions, reduced
 from core.closed_forms.velocities import Speed, least
 from core.closed_forms.wording import Step, steps_of
-from core.codegen import llvm_ir
+from core.codegen import background, llvm_ir
 from core.codegen.block_code import BlockCode
-from core.codegen.blocks import Recorder
+from core.codegen.blocks import Recorder, Table
 from core.codegen.graph_symbols import column, symbols
-from core.codegen.instructions import instructions_of
+from core.codegen.instructions import Instruction, instructions_of
+from core.codegen.joined_rows import joined
 from core.codegen.machine_code import MachineCode
-from core.codegen.object_code import Library
+from core.codegen.object_code import Library, kept
+from core.errors import SimulationError
 from core.mechanics.runner import Runner, inline
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import SOLVED_GAP
@@ -50,6 +53,10 @@ LONG = 120
 """Joints above which the steps are recorded as a table of blocks instead of being traced in one piece."""
 MOST_INDEPENDENT = 8
 """Independent speeds of a long machine above which all its loops are left to iteration: Φ and Φᵀ M Φ are full."""
+PATIENCE = 1.5
+"""Seconds of processor time that a run waits for its code; what takes longer is made beside it."""
+OF_FORM, OF_INSTRUCTION = 2.5e-3, 1.3e-4
+"""Seconds that it takes, about, to record a form as rows, and to compile an instruction of one piece."""
 CLOSING_SINE = 0.05
 """Sine of a form above which it closes positions."""
 
@@ -73,12 +80,46 @@ class Layout:
         return self.nq + 2 * self.nv + n * self.nv + n * n + n + 3
 
 
+class _Piece(NamedTuple):
+    """A function traced in one piece."""
+
+    instructions: list[Instruction]
+    sizes: list[int]
+    size: int
+
+    @property
+    def text(self) -> str:
+        """In LLVM's language."""
+        return llvm_ir.module(self.instructions, self.sizes, self.size, checked=False)
+
+
+def _code(traced: _Piece | Table) -> MachineCode | BlockCode:
+    background.go_on()
+    if isinstance(traced, Table):
+        return BlockCode(traced, checked=False)
+    return MachineCode(Library(traced.text), traced.sizes, traced.size, len(traced.instructions))
+
+
+def _stopping(run: Runner) -> Runner:
+    """A runner that is left when the program ends."""
+
+    def carried(step: Callable[..., Any], *arguments: Any) -> Any:
+        background.go_on()
+        return run(step, *arguments)
+
+    return carried
+
+
 class ClosedForms:
     """Of one program."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
         self._lock = threading.RLock()
+        self._made: MachineCode | BlockCode | None = None
+        self._asked, self._seconds = False, 0.0
+        self.failure = ""
+        """Why there is no machine code of `reduction`."""
         self.search: Search | None = None
         count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
         topology = tracer.topology
@@ -98,6 +139,11 @@ class ClosedForms:
     def found(self) -> bool:
         """True if some loop has a closed form."""
         return bool(self.forms)
+
+    @property
+    def usable(self) -> bool:
+        """True if they can serve a run: a rigid frame has nothing to integrate."""
+        return self.found and bool(self.independent)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -155,11 +201,51 @@ class ClosedForms:
 
     # ------------------------------------------------------------------------------------------ machine code
 
-    @cached_property
+    @property
     def reduction(self) -> MachineCode | BlockCode:
-        """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them."""
-        words = self.tracer.signature("bias_regularised").arguments
-        return self._compiled(words, self._reduced)
+        """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them.
+
+        Raises SimulationError where none can be made.
+        """
+        with self._lock:
+            if self._made is None:
+                try:
+                    self._made = _code(self._traced)
+                    del self._traced
+                except (OSError, RuntimeError, NotImplementedError) as error:
+                    self.failure = str(error)
+                    raise SimulationError(
+                        f"The closed forms of the loops have no machine code: {error}.",
+                        remedy="Close the loops by iteration (closed_forms=False), and report this with the model.",
+                    ) from None
+            return self._made
+
+    @cached_property
+    def _traced(self) -> _Piece | Table:
+        return self._trace(self.tracer.signature("bias_regularised").arguments, self._reduced)
+
+    def awaited(self) -> float:
+        """Seconds of processor time, about, that a run would wait for `reduction`; 0 where it is there or soon made.
+        What would be awaited is made in the background from now on."""
+        if self._made is None and not self._asked:
+            self._seconds = self._estimate()
+            if self._seconds > PATIENCE:
+                self._asked = True
+                background.submit(self._make)
+        return self._seconds if self._made is None and self._asked else 0.0
+
+    def _estimate(self) -> float:
+        if self.long:
+            return OF_FORM * len(self.forms)
+        with self._lock:
+            piece = self._traced
+            assert isinstance(piece, _Piece)
+            seconds = OF_INSTRUCTION * len(piece.instructions)
+            return 0.0 if seconds > PATIENCE and kept(piece.text) else seconds
+
+    def _make(self) -> None:
+        with suppress(SimulationError, background.Stopped):  # a failure is kept, for those who ask next
+            _ = self.reduction
 
     def _reduced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
         tracer, closed = self.tracer, self._positions(inputs["q"], run)
@@ -179,7 +265,8 @@ class ClosedForms:
     @cached_property
     def closing(self) -> MachineCode | BlockCode:
         """(q, p) → closed q, reach, sine: machine code."""
-        return self._compiled(("q",), self._closed)
+        with self._lock:
+            return _code(self._trace(("q",), self._closed))
 
     def _closed(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
         closed, nv = self._positions(inputs["q"], run), self.tracer.tree.nv
@@ -194,28 +281,23 @@ class ClosedForms:
     def _positions(self, q: Sequence[Any], run: Runner) -> Positions:
         return positions(self.edges, self._steps, q, run)
 
-    def _compiled(
+    def _trace(
         self, words: Sequence[str], traced: Callable[[dict[str, list[Any]], Runner], list[Any]]
-    ) -> MachineCode | BlockCode:
-        """Machine code of a function of these arguments and p."""
+    ) -> _Piece | Table:
+        """The graph of a function of these arguments and p."""
         sizes = [*(self.tracer.sizes[word] for word in words), len(self.tracer.p)]
         if self.long:
             recorder = Recorder(sizes, self.tracer.p)
-            table = recorder.finish(traced(dict(zip(words, recorder.inputs, strict=False)), recorder))
-            return BlockCode(table, checked=False)
+            inputs = dict(zip(words, recorder.inputs, strict=False))
+            return joined(recorder.finish(traced(inputs, _stopping(recorder))))
         inputs = {word: symbols(word, self.tracer.sizes[word]) for word in words}
-        result, sources = traced(inputs, inline), [*inputs.values(), self.tracer.p]
+        result, sources = traced(inputs, _stopping(inline)), [*inputs.values(), self.tracer.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
-        with self._lock:
-            instructions = instructions_of(function)
-            text = llvm_ir.module(instructions, sizes, len(result), checked=False)
-            return MachineCode(Library(text), sizes, len(result), len(instructions))
+        return _Piece(instructions_of(function), sizes, len(result))
 
     def fit(self, q: Array, p: Array) -> bool:
-        """True if there are closed forms, and they close the machine where it is closed already: geometry that holds at
-        the model's own parameters need not do so at others."""
-        if not self.found or not self.independent:  # a rigid frame has nothing to integrate
-            return False
+        """True if they close the machine where it is closed already: geometry that holds at the model's own parameters
+        need not do so at others."""
         given = [np.zeros((1, size)) for size in self.reduction.sizes[:-1]]
         given[0][0] = q
         out = np.empty((1, self.reduction.size))

@@ -35,8 +35,6 @@ from core.spatial.scalar import Scalar, negated, over, plus, sqrt, times, total,
 from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
-TOGETHER = 8
-"""Speeds whose sums are one step of a runner."""
 
 
 class Motions(NamedTuple):
@@ -49,6 +47,8 @@ class Motions(NamedTuple):
     """a when the independent accelerations vanish."""
     quality: list[Scalar]
     """Least sine, largest gain."""
+    order: dict[int, int]
+    """Entry of v → in which place it becomes known."""
 
 
 def independent_speeds(edges: list[Edge], steps: Sequence[Form | int]) -> list[Speed]:
@@ -81,17 +81,20 @@ def motions(
     pass_ = _Pass(edges, steps, independent, axes, closed, nv, run)
     own = pass_.own_speeds(v)
     columns, flow = pass_.columns()
-    speeds_: list[Scalar] = []
-    for first in range(0, nv, TOGETHER):
-        rows = tuple(tuple(column[k] for column in columns) for k in range(first, min(first + TOGETHER, nv)))
-        speeds_ += run(_weighted, rows, own)
+    speeds_ = [run(_weighted, tuple(column[k] for column in columns), own) for k in range(nv)]
     absolute = {node: run(span, tuple(parts), own) for node, parts in flow.motion.items()}
     bias = pass_.bias(speeds_, absolute)
-    return Motions(speeds_, columns, bias, quality(pass_.grades, pass_.gains, run))
+    return Motions(speeds_, columns, bias, quality(pass_.grades, pass_.gains, run), _order(edges, steps))
 
 
-def _weighted(rows: Sequence[Scalars], own: Scalars) -> tuple[Scalar, ...]:
-    return tuple(total(times(x, speed) for x, speed in zip(row, own, strict=True)) for row in rows)
+def _order(edges: list[Edge], steps: Sequence[Form | int]) -> dict[int, int]:
+    known = [edges[i] for step in steps for i in ([step] if isinstance(step, int) else [i for i, _ in step.chain])]
+    entries = dict.fromkeys(edge.v + k for edge in known if not edge.cut for k in range(edge.nv))
+    return {entry: place for place, entry in enumerate(entries)}
+
+
+def _weighted(row: Scalars, own: Scalars) -> Scalar:
+    return total(times(x, speed) for x, speed in zip(row, own, strict=True))
 
 
 class _Pass:
@@ -366,62 +369,64 @@ def reduced(
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
     """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
     inertia beside the links."""
-    M = _mass(tree, q, found.columns, run)
+    M = _mass(tree, q, found, run)
     add_reduced(M, masses, KinematicState(tree, q), found.columns)
     h = forces(found.bias)
-    loads = []
-    for column in found.columns:
-        load: Scalar = 0.0
-        for first in range(0, len(h), TOGETHER):
-            load = run(_dot, load, tuple(column[first : first + TOGETHER]), tuple(h[first : first + TOGETHER]))
-        loads.append(load)
+    loads: list[Scalar] = [0.0] * len(found.columns)
+    for i, column in enumerate(found.columns):
+        for k in found.order:
+            loads[i] = run(_more, loads[i], column[k], h[k])
     return M, loads
 
 
-def _dot(before: Scalar, a: Scalars, b: Scalars) -> Scalar:
-    return plus(before, total(times(x, y) for x, y in zip(a, b, strict=True)))
+def _more(before: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    return plus(before, times(a, b))
 
 
-def _mass(tree: Tree, q: Scalars, columns: list[list[Scalar]], run: Runner) -> list[list[Scalar]]:
-    """Σ_l V_i · I V_j over the links, and the armatures."""
+def _mass(tree: Tree, q: Scalars, found: Motions, run: Runner) -> list[list[Scalar]]:
+    """Σ_l V_i · I V_j over the links, and the armatures; summed up in the order in which the links become known, so
+    that what belongs together in a long machine stays together."""
     own = coordinates(tree, q, run)
-    count = len(columns)
-    M: list[Scalar] = [0.0] * (count * (count + 1) // 2)
-    rates = [speeds(tree, column, run) for column in columns]
+    count = len(found.columns)
+    rates = [speeds(tree, column, run) for column in found.columns]
     twists: list[tuple[Motion, ...]] = []
+    places: list[int] = []
     for l, link in enumerate(tree.links):
-        parents = (ZERO,) * count if link.parent < 0 else twists[link.parent]
+        outer = link.parent < 0
+        parents = (ZERO,) * count if outer else twists[link.parent]
         moving = tuple(rate[l] for rate in rates)
-        body = link.law, link.placement, link.inertia, link.armature
-        twist, M = run(_carrying, *body, own[l], parents, moving, tuple(M))
-        twists.append(twist)
+        twists.append(run(_moved, link.law, link.placement, own[l], parents, moving))
+        places.append(found.order.get(link.first_v, -1) if link.law.nv else -1 if outer else places[link.parent])
+    M: tuple[Scalar, ...] = (0.0,) * (count * (count + 1) // 2)
+    for l in sorted(range(len(tree.links)), key=places.__getitem__):
+        link = tree.links[l]
+        M = run(_with_link, link.inertia, link.armature, twists[l], tuple(rate[l] for rate in rates), M)
     place = {pair: k for k, pair in enumerate((i, j) for i in range(count) for j in range(i, count))}
     return [[M[place[min(i, j), max(i, j)]] for j in range(count)] for i in range(count)]
 
 
-def _carrying(
-    law: Any,
-    placement: Pose,
-    inertia: Inertia,
-    armature: Scalar,
-    q: Scalars,
-    parents: Sequence[Motion],
-    rates: Sequence[Scalars],
-    M: Scalars,
-) -> tuple[tuple[Motion, ...], tuple[Scalar, ...]]:
-    """(motions of a link in the columns of Φ, upper triangle of M with the link's part)."""
+def _moved(
+    law: Any, placement: Pose, q: Scalars, parents: Sequence[Motion], rates: Sequence[Scalars]
+) -> tuple[Motion, ...]:
+    """Motions of a link in the columns of Φ."""
     X, S = joint_motion(law, placement, q)
-    twists = tuple(
+    return tuple(
         (ZERO if _still(parent) else X.motion_back(parent)) + span(S, rate)
         for parent, rate in zip(parents, rates, strict=True)
     )
+
+
+def _with_link(
+    inertia: Inertia, armature: Scalar, twists: Sequence[Motion], rates: Sequence[Scalars], M: Scalars
+) -> tuple[Scalar, ...]:
+    """Upper triangle of M with a link's part."""
     result, entries = [], iter(M)
     for i, twist in enumerate(twists):
         momentum = inertia.act(twist)
         for j in range(i, len(twists)):
             entry = plus(twists[j].dot(momentum), _armature(armature, rates[i], rates[j]))
             result.append(plus(next(entries), entry))
-    return twists, tuple(result)
+    return tuple(result)
 
 
 def _armature(armature: Scalar, a: Scalars, b: Scalars) -> Scalar:

@@ -22,6 +22,16 @@ _start = threading.Lock()
 _worker: threading.Thread | None = None
 
 
+class Stopped(Exception):
+    """The program ends: what was asked for is dropped."""
+
+
+def go_on() -> None:
+    """Called by long jobs again and again. Raises Stopped when the program ends."""
+    if _stopping.is_set():
+        raise Stopped
+
+
 def submit(job: Job) -> None:
     """Run the job in the background, after those before it."""
     global _worker

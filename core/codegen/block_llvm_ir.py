@@ -34,6 +34,26 @@ done:
 }
 """
 
+_GATHER = """
+define internal void @gather(ptr %ws, ptr %places, i64 %count, ptr %y) nounwind {
+  %some = icmp sgt i64 %count, 0
+  br i1 %some, label %loop, label %done
+loop:
+  %k = phi i64 [0, %0], [%next, %loop]
+  %pp = getelementptr i32, ptr %places, i64 %k
+  %place = load i32, ptr %pp
+  %at = getelementptr double, ptr %ws, i32 %place
+  %x = load double, ptr %at
+  %yp = getelementptr double, ptr %y, i64 %k
+  store double %x, ptr %yp
+  %next = add i64 %k, 1
+  %again = icmp slt i64 %next, %count
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}
+"""
+
 _COLLECT = """
 define internal double @collect(ptr %ws, ptr %places, i64 %count, ptr %y) nounwind {
   %some = icmp sgt i64 %count, 0
@@ -112,15 +132,18 @@ def _run(blocks: Sequence[Block], *, checked: bool) -> str:
             "  br label %tail",
         ]
         joined.append(f"[%after{k}, %case{k}]")
+    gathered = [
+        "  %sum = call double @collect(ptr %ws, ptr %places, i64 %count, ptr %y)",
+        "  %bad = fcmp une double %sum, 0.0",
+        "  %flag = zext i1 %bad to i64",
+    ]
     lines += [
         "tail:",
         f"  %after = phi ptr {', '.join(joined)}",
         "  %next = add i64 %k, 1",
         "  br label %head",
         "done:",
-        "  %sum = call double @collect(ptr %ws, ptr %places, i64 %count, ptr %y)",
-        "  %bad = fcmp une double %sum, 0.0",
-        "  %flag = zext i1 %bad to i64",
+        *(gathered if checked else ["  call void @gather(ptr %ws, ptr %places, i64 %count, ptr %y)"]),
         f"  ret i64 {'%flag' if checked else '0'}",
         "}",
     ]
@@ -169,4 +192,14 @@ def _batch(lengths: Sequence[int]) -> str:
 def module(blocks: Sequence[Block], lengths: Sequence[int], *, checked: bool) -> str:
     """IR of a table's blocks and of the loops that run them; `checked` as in `core.codegen.llvm_ir.module`."""
     bodies = [_block(number, block) for number, block in enumerate(blocks)]
-    return "\n".join([DECLARATIONS, SINCOS, _COPY, _COLLECT, *bodies, _run(blocks, checked=checked), _batch(lengths)])
+    return "\n".join(
+        [
+            DECLARATIONS,
+            SINCOS,
+            _COPY,
+            _COLLECT if checked else _GATHER,
+            *bodies,
+            _run(blocks, checked=checked),
+            _batch(lengths),
+        ]
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -41,6 +41,8 @@ class Block(NamedTuple):
     """(operands) → (results), both flat."""
     runs: tuple[int, ...]
     """Lengths of the contiguous pieces in which the operands lie in the workspace."""
+    step: int
+    """Number of the code that was traced; all variants have the same."""
 
 
 @dataclass
@@ -93,11 +95,17 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
     if isinstance(x, tuple):
         return (kind, *[flatten(item, leaves) for item in x])
     if hasattr(kind, "__dataclass_fields__"):
-        return (kind, *[flatten(getattr(x, each.name), leaves) for each in fields(x)])
+        return (kind, *[flatten(getattr(x, name), leaves) for name in _names(kind)])  # type: ignore[arg-type]
     if x is None:
         return None
     leaves.append(x)
     return _LEAF
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """Of the fields of a dataclass."""
+    return tuple(each.name for each in fields(kind))
 
 
 def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
@@ -132,6 +140,7 @@ class Recorder:
         """Slots of parameters."""
         self._variants: dict[Any, _Variant] = {}
         self._counts: dict[Any, int] = {}
+        self._steps: dict[Any, int] = {}
 
     def __call__(self, step: Callable[..., Any], *arguments: Any) -> Any:
         leaves: list[Scalar] = []
@@ -178,8 +187,13 @@ class Recorder:
         shape = flatten(step(*arguments), leaves)
         literals = tuple(x if type(x) is float else None for x in leaves)
         results = [x for x in leaves if type(x) is not float]
-        self.table.blocks.append(Block(ca.Function("b", [column(operands)], [column(results)], {"cse": True}), runs))
+        self._add([column(operands)], results, runs, step)
         return _Variant(len(self.table.blocks) - 1, shape, literals)
+
+    def _add(self, operands: list[ca.SX], results: list[Any], runs: tuple[int, ...], step: Any) -> None:
+        function = ca.Function("b", operands, [column(results)], {"cse": True})
+        code = self._steps.setdefault(getattr(step, "__code__", step), len(self._steps))
+        self.table.blocks.append(Block(function, runs, code))
 
     def _call(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
         count = sum(literal is None for literal in variant.literals)
@@ -206,9 +220,8 @@ class Recorder:
         if self._derived:
             # one block computes all expressions, gathered behind one another, and then each goes to its slot
             values = [value for value, _ in self._derived]
-            block = Block(ca.Function("b", [column(self.p)], [column(values)], {"cse": True}), (len(self.p),))
-            move = Block(ca.Function("b", [column(x := symbols("x", 1))], [column(list(x))]), (1,))
-            table.blocks += [block, move]
+            self._add([column(self.p)], values, (len(self.p),), "expressions")
+            self._add([column(x := symbols("x", 1))], list(x), (1,), "copy")
             place = table.allocate(len(values))
             copies = [(len(table.blocks) - 1, place[k], slot) for k, (_, slot) in enumerate(self._derived)]
             table.rows[:0] = [(len(table.blocks) - 2, self.inputs[-1][0].index, place[0]), *copies]

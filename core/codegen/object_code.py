@@ -41,6 +41,11 @@ def processor() -> str:
     return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
 
 
+def kept(ir: str | bytes) -> bool:
+    """True if object code of IR was made before."""
+    return object_cache.load(object_cache.key(processor(), ir)) is not None
+
+
 def object_code(ir: str | bytes, making: Callable[[], object] = int) -> bytes:
     """Object code of IR, from the cache if it was made before; of a text, which is optimised first, or of bitcode,
     which has been.

@@ -37,6 +37,8 @@ class Function:
     reads: Literal["pose", "machine", "nothing"] = "pose"
     robotica: str = ""
     """The Robotica function that does the same, for people who look for it."""
+    also: tuple[str, ...] = ()
+    """What others call it: the palette and the help find it by these, too."""
 
     @property
     def command(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import hypot
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 from core.kinds import Kinds
 from core.model.fields import (
@@ -131,12 +132,25 @@ class Shape(Element, ABC):
         low, high = self.bounds(number)
         return tuple(dict.fromkeys((0.0, 0.0, z) for z in (0.0, high[2], low[2])))
 
+    def edges(self) -> dict[int, Value]:
+        """Sizes from end to end along an axis of it, by the number of the axis; its middle is the origin."""
+        return {}
+
+    def with_edge(self, axis: int, size: Value) -> Self:
+        """The shape with another size along an axis."""
+        length: dict[str, Any] = {"length": size}
+        return dataclasses.replace(self, **length)
+
 
 class Round(Shape):
     """A shape about its z axis, centred, with a radius and a length."""
 
     radius: Value
     length: Value
+
+    def edges(self) -> dict[int, Value]:
+        """See `Shape`."""
+        return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """See `Shape`."""
@@ -178,6 +192,15 @@ class Box(Shape):
         """See `Shape`."""
         x, y, z = map(number, self.size)
         return _centred(x, y, z)
+
+    def edges(self) -> dict[int, Value]:
+        """See `Shape`."""
+        return dict(enumerate(self.size))
+
+    def with_edge(self, axis: int, size: Value) -> Self:
+        """See `Shape`."""
+        x, y, z = (size if k == axis else own for k, own in enumerate(self.size))
+        return dataclasses.replace(self, size=(x, y, z))
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
         """Its middle and the middles of its faces."""
@@ -235,6 +258,10 @@ class Capsule(Shape):
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
         """See `Shape`."""
         return solids.capsule(density, sizes.number(self.radius), sizes.number(self.length))
+
+    def edges(self) -> dict[int, Value]:
+        """See `Shape`."""
+        return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """See `Shape`."""
@@ -316,6 +343,10 @@ class Beam(Shape):
         web, between = sizes.number(self.web), height - 2.0 * sizes.number(self.flange)
         whole = solids.box(density, width, height, length)
         return whole + solids.box(-density, width, between, length) + solids.box(density, web, between, length)
+
+    def edges(self) -> dict[int, Value]:
+        """See `Shape`."""
+        return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """See `Shape`."""

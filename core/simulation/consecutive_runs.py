@@ -31,7 +31,7 @@ class Slices:
         torque: Torque,
         start: float,
         duration: float,
-        closed_forms: bool,
+        closed_forms: bool | None,
         max_steps: int,
         **chosen: Any,
     ) -> None:

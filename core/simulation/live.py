@@ -71,7 +71,7 @@ class Live:
         atol: float = ATOL,
         parameters: Mapping[str, float] | None = None,
         torque: Torque = None,
-        closed_forms: bool = True,
+        closed_forms: bool | None = None,
         damping: float = 0.0,
     ) -> None:
         """As `core.simulation.simulate`, of which the duration is known only in the end; the samples are `SLICE` apart.

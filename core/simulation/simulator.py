@@ -81,7 +81,7 @@ def simulate(
     channels: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-    closed_forms: bool = True,
+    closed_forms: bool | None = None,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
     """Let a machine move.
@@ -100,7 +100,9 @@ def simulate(
     progress : called with the part done, 0 … 1; cancelled: asked between pieces; the run then ends early
     watch : called again and again with the run as far as it is; nothing of it is copied for that
 
-    closed_forms : dependent coordinates of loops follow from closed forms where there are any; otherwise by iteration
+    closed_forms : True: dependent coordinates of loops follow from closed forms where there are any, False: by
+    iteration. By default closed forms that would take seconds to compile are made beside the run, which closes its
+    loops by iteration and says so in its `notes`, and are used by the next one.
 
     Raises SimulationError when the motion cannot go on; its `run` holds everything until then, as does that of a
     KeyboardInterrupt (Ctrl+C).
@@ -145,11 +147,13 @@ KEPT = (
 class Job:
     """A run in the making, from y = (q, v, x) on."""
 
-    def __init__(self, mech: Mechanism, chosen: Settings, y: Array, torque: Torque, closed_forms: bool = True) -> None:
+    def __init__(
+        self, mech: Mechanism, chosen: Settings, y: Array, torque: Torque, closed_forms: bool | None = None
+    ) -> None:
         self.mech, self.chosen = mech, chosen
         self._torque, self._closed_forms = torque, closed_forms
-        self._begin(chosen, y)
         self.notes: tuple[str, ...] = ()
+        self._begin(chosen, y)
         self.pieces: deque[Run] = deque(maxlen=2)
         """The last two."""
         self.grown: GrowingRun | None = None
@@ -167,6 +171,7 @@ class Job:
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
+        self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes)))
         self.begun = begun(self.equations, chosen, y)
         self.state = self.begun.state
         self._first = self.state.words.copy()

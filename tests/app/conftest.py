@@ -172,7 +172,9 @@ def new_bench(settings_file):
     from app.preferences.settings import Settings
     from app.window.window import Window
 
-    window = Window(settings=Settings(settings_file))
+    settings = Settings(settings_file)
+    settings.shows_hands = False  # pictures are compared
+    window = Window(settings=settings)
     window.resize(*SIZE)
     window.show()
     QTest.qWaitForWindowExposed(window)

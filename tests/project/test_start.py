@@ -57,9 +57,9 @@ start.start({file!r}, ["kinetostat"])
 """
 
 
-def answer(code):
+def answer(code, environment=os.environ):
     """What a new process prints, line by line."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -113,10 +113,21 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
     lines = answer(PICTURE.format(file=str(EXAMPLES / "puma560.kst")))
     later = LIBRARIES - {"PySide6", "platformdirs", "vtkmodules"}
     assert among(loaded(lines), later) == set()
+    assert among(loaded(lines), {"email", "importlib.metadata", "numpy.ma"}) == set()
     parts = {"core.symbolic", "core.closed_forms", "app.formulas", "app.plotting.chart", "app.panels.output.card"}
     assert among(loaded(lines), parts) == set()
     (read,) = (int(line.split()[-1]) for line in lines if line.startswith("SOURCES READ"))
     assert read < 20  # what was loaded before the application was made
+
+
+def test_threads_for_large_matrices_sleep_when_there_is_nothing_to_do():
+    """By themselves they take 20 ms and more for each product."""
+    spent = (
+        "import app, numpy, time; a = numpy.ones((300, 300)); a @ a; began = time.process_time(); time.sleep(0.2);"
+        "print(time.process_time() - began)"
+    )
+    several = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    assert min(float(answer(spent, several)[0]) for _ in range(3)) < 0.003
 
 
 def test_what_tables_name_is_there():

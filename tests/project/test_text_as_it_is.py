@@ -17,7 +17,6 @@ OWN_WORDS = {
     "dialogs/licences.py",
     "panels/derivation/page.py",
     "panels/simulation/run_list.py",
-    "window/welcome.py",
     "widgets/label.py",
 }
 """Files of `app` in which the program's own words have markup."""

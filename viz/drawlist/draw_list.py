@@ -22,17 +22,22 @@ from viz.drawlist.item import Item, Ref, Span
 from viz.drawlist.joint_look import Facts
 from viz.drawlist.joints import look_of
 from viz.drawlist.junction_items import junction_items
+from viz.drawlist.layers import Layers
 from viz.drawlist.mass_items import mass_items
 from viz.drawlist.shape_forms import shape_geometry
 from viz.drawlist.skeleton import Port, Skeleton, route
 from viz.look import BODY_HUES, Colour
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
 
+SUPPORT = 1.6
+"""Radius of what carries a pin on the ground, in radii of the pin."""
+
 __all__ = ["Item", "Ref", "Span", "bars", "items"]
 
 
-def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
-    """The draw list of a model with independent parameters replaced by `p` (see `Model.values`)."""
+def items(model: Model, p: Mapping[str, float] | None = None, layers: bool = True) -> tuple[Item, ...]:
+    """The draw list of a model with independent parameters replaced by `p` (see `Model.values`); `layers` draws the
+    links of planar machines side by side."""
     skeleton = Skeleton(model, model.values(p))
     bare = _bare(skeleton)
     found: list[Item] = []
@@ -41,14 +46,15 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
         found += _shape_items(skeleton, body, colour)
         if body.name in bare:
             found += _link_items(skeleton, body, colour)
+    apart = Layers(skeleton, found, layers)
     for joint in skeleton.model.joints:
-        found += _joint_items(skeleton, joint, bare)
+        found += _joint_items(skeleton, joint, bare, apart)
     found += _frame_items(skeleton, model, bare)
     for body in skeleton.model.bodies:
         found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
     for make in (junction_items, element_items):
         found += make(skeleton)
-    return tuple(found)
+    return tuple(apart.lifted(item) for item in found) if apart.offsets else tuple(found)
 
 
 def _visible(body: Body, origin: str) -> bool:
@@ -179,19 +185,22 @@ def _round(length: float) -> float:
 # ------------------------------------------------------------------------------- joints
 
 
-def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[Item]:
-    """The glyph of a joint, shown where the bodies on both sides are drawn as bars."""
+def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str], layers: Layers) -> Iterator[Item]:
+    """The glyph of a joint, shown where the bodies on both sides are bars; else the pin through their layers."""
     sides = {which: skeleton.side(joint, which) for which in "ab"}
     shown = all(body in bare or body == WORLD for body, _ in sides.values())
     ref = ("joints", joint.name)
     on_ground = sides["a"][0] == WORLD
+    pin = None if shown else layers.pin_item(joint)
+    if pin is not None:
+        yield pin
     yield from slide_figure(skeleton, joint)
     if figure := figure_of(skeleton, joint):
         yield from joint_figure(skeleton, joint, figure)
         return
     look = look_of(joint.info)
     if joint.info.nv or (shown and not on_ground):
-        for piece in look.pieces(_facts(skeleton, joint)):
+        for piece in look.pieces(replace(_facts(skeleton, joint), reach=layers.reach(joint))):
             body, pose = sides[piece.side]
             item = Item(
                 f"joint/{joint.name}/{piece.name}",
@@ -207,13 +216,14 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
                 other, end = sides["b" if piece.side == "a" else "a"]
                 item = replace(item, until=Span(other, placement(end)))
             yield item
-    if on_ground and shown and look.stands_on_ground:
-        yield _support(skeleton, joint, sides["a"][1])
+    if on_ground and (shown or pin is not None) and look.stands_on_ground:
+        r = skeleton.radius if pin is None else SUPPORT * layers.pins[joint.name].radius
+        yield _support(skeleton, joint, sides["a"][1], r)
 
 
-def _support(skeleton: Skeleton, joint: Joint, pose: Array) -> Item:
+def _support(skeleton: Skeleton, joint: Joint, pose: Array, r: float) -> Item:
     """The plinth under a joint on the ground: down to the floor z = 0, or short where the joint is not above it."""
-    r, facts = skeleton.radius, _facts(skeleton, joint)
+    facts = replace(_facts(skeleton, joint), r=r)
     top = look_of(joint.info).depth_below(facts, float(pose[2, :3] @ facts.axis))
     height = float(pose[2, 3])
     drop = height if height > top + 0.5 * r else top + 2.2 * r

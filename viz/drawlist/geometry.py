@@ -154,10 +154,12 @@ class Gearwheel(Geometry):
 
 @dataclass(frozen=True)
 class Triad(Geometry):
-    """Three arrows x red, y green, z blue from the origin; `z_factor` lengthens z (axes of DH frames)."""
+    """Three rods x red, y green, z blue from the origin; `z_factor` lengthens z (of DH frames). Without `heads`,
+    as arrows on a machine are handles, which can be dragged."""
 
     length: float
     z_factor: float = 1.0
+    heads: bool = False
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class Item:
     paint_over : its colour covers the colours that a mesh file brings
     until : if set, the form lies on the line from its place to there
     axes  : if set, the item stands at its place in `frame`, but turned as its placement says in this frame
+    layer : (3,) m, in the axes of `frame`: how far it is drawn, as its placement says, from where it is
     """
 
     id: str
@@ -53,6 +54,7 @@ class Item:
     opacity: float = 1.0
     text: str = ""
     paint_over: bool = False
+    layer: g.Point = (0.0, 0.0, 0.0)
 
     @property
     def is_stiff(self) -> bool:

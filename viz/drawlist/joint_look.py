@@ -29,6 +29,8 @@ class Facts:
     lower: float | None
     upper: float | None
     """Bounds of the last coordinate; None if unbounded."""
+    reach: float = 0.0
+    """How far along the axis what frame b belongs to is drawn from where it is, m (see `viz.drawlist.layers`)."""
 
 
 @dataclass(frozen=True)

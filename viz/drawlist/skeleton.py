@@ -5,15 +5,18 @@ A port is a place on a body where something attaches: a joint's frame, a tool fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
 from core.model import WORLD, Body, Joint, Model
-from viz.placement import Array, inverse, numbers, pose_matrix, unit
+from core.spatial.rotation import about
+from core.spatial.vector import Vector3
+from viz.placement import Array, inverse, number, numbers, pose_matrix, shifted, unit
 
 RADIUS_PER_REACH = 0.045
 RADIUS_PER_LINK = (0.12, 0.17)
@@ -93,6 +96,28 @@ class Skeleton:
     @cached_property
     def drawn(self) -> dict[str, Array]:
         """(4, 4) world ← body as the machine is drawn, all coordinates zero, for sizes; loops need not close."""
+        return self._carried(lambda _joint: np.eye(4))
+
+    @cached_property
+    def at_rest(self) -> dict[str, Array]:
+        """(4, 4) world ← every body as the machine rests, hinges and sliders at their rest positions; loops need not
+        close."""
+        unmoved = {name: np.eye(4) for name in (WORLD, *(body.name for body in self.model.bodies))}
+        return unmoved | self._carried(self._rest)
+
+    def _rest(self, joint: Joint) -> Array:
+        """(4, 4) of frame b in frame a at the rest position of a hinge or slider; else as at zero."""
+        moved, info = np.eye(4), joint.info
+        if joint.rest and (info.is_hinge() or info.is_slider()):
+            axis, value = unit(numbers(joint.axis, self.values)), number(joint.rest[0], self.values)
+            if info.is_slider():
+                return shifted(*(value * axis).tolist())
+            x, y, z = axis.tolist()
+            moved[:3, :3] = about(Vector3(x, y, z), value)
+        return moved
+
+    def _carried(self, motion: Callable[[Joint], Array]) -> dict[str, Array]:
+        """(4, 4) world ← body that a joint carries, with frame b at `motion` in frame a."""
         poses: dict[str, Array] = {WORLD: np.eye(4)}
         for name in self.driver:
             path: list[str] = []
@@ -103,7 +128,7 @@ class Skeleton:
             for each in reversed(path):
                 carrier, X_PA = self.side(self.driver[each], "a")
                 X_BB = self.side(self.driver[each], "b")[1]
-                poses[each] = poses.get(carrier, np.eye(4)) @ X_PA @ inverse(X_BB)
+                poses[each] = poses.get(carrier, np.eye(4)) @ X_PA @ motion(self.driver[each]) @ inverse(X_BB)
         return poses
 
     def place(self, name: str) -> Array:
@@ -131,7 +156,7 @@ class Skeleton:
         if not lengths:
             return self._radius_of_shapes()
         reach = self._reach()
-        typical = float(np.median([length for length in lengths if length > 0.02 * reach] or lengths))
+        typical = median([length for length in lengths if length > 0.02 * reach] or lengths)
         least, most = (share * typical for share in RADIUS_PER_LINK)
         return min(max(RADIUS_PER_REACH * reach, least), most)
 

@@ -145,8 +145,14 @@ def _triad(form: g.Triad, sides: int) -> vtkPolyData:
     parts = []
     for axis, key in enumerate("xyz"):
         length = form.length * (form.z_factor if axis == 2 else 1.0)
-        arrow = g.Arrow(length, 0.032 * form.length, 0.085 * form.length, 0.26 * form.length)
-        parts.append(coloured(moved(form_mesh(arrow, sides), along(np.eye(3)[axis])), LIGHT.palette[key]))
+        toward = np.eye(3)[axis]
+        if form.heads:
+            arrow = g.Arrow(length, 0.032 * form.length, 0.085 * form.length, 0.26 * form.length)
+            one = moved(form_mesh(arrow, sides), along(toward))
+        else:
+            rod = g.Cylinder(0.034 * form.length, length, 0.012 * form.length, 16)
+            one = moved(form_mesh(rod, sides), along(toward, toward * length / 2.0))
+        parts.append(coloured(one, LIGHT.palette[key]))
     ball = moved(form_mesh(g.Sphere(0.05 * form.length), sides), np.eye(4))
     return joined([*parts, coloured(ball, LIGHT.palette["joint"])])
 

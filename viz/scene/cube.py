@@ -40,7 +40,7 @@ FACES = {
 }
 """Directions right and up of the writing on each face."""
 _BODY = g.Box((2.0, 2.0, 2.0), 0.16)
-_AXES = g.Triad(1.55)
+_AXES = g.Triad(1.55, heads=True)
 Direction = tuple[int, int, int]
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from viz.drawlist.item import Item, Ref
 
 CHOSEN = ("frame", "force", "sensor", "mark")
-"""Roles that are shown while their element is selected, also where a toggle hides them."""
+"""Roles that are shown while their element is selected, also where a toggle hides them; not the axes of bodies, which
+are seen themselves."""
 TOGGLES = {
     "frame": "frames",
     "com": "centers_of_mass",
@@ -39,11 +40,13 @@ class Display:
     forces: bool = True
     sensors: bool = True
     marks: bool = True
+    layers: bool = True
+    """Whether links of planar machines are drawn side by side."""
 
     def shows(self, item: Item, selected: Ref | None = None) -> bool:
         """Whether an item is to be seen while an element is selected."""
         if item.role == "joint":
             return item.shown if self.joints is None else self.joints
         if item.role in CHOSEN and item.ref is not None and item.ref == selected:
-            return True
+            return item.role != "frame" or selected[0] != "bodies" or self.frames
         return getattr(self, TOGGLES[item.role]) if item.role in TOGGLES else item.shown

@@ -69,9 +69,10 @@ class Ghosts:
         arrays: Sequence[ArrayLike],
         machines: Sequence[tuple[Model | None, Mapping[str, float], tuple[Item, ...]]],
         opacity: float = OPACITY,
+        layers: bool = True,
     ) -> None:
         """The copies of a source: poses (n, 4, 4) of `names` for each; machines: model and parameter values to draw,
-        or the items themselves where the model is None."""
+        or the items themselves where the model is None; `layers`: whether links stand side by side."""
         kept = self._copies.pop(source, [])
         made: list[_Copy] = []
         known, before = frozenset(names), self._drawn.pop(source, {})
@@ -79,9 +80,9 @@ class Ghosts:
         for array, (model, values, own) in zip(arrays, machines, strict=True):
             drawn = own
             if model is not None:
-                key = id(model), tuple(sorted(values.items()))
+                key = id(model), tuple(sorted(values.items())), layers
                 if key not in used:
-                    used[key] = before.get(key) or (model, items(model, dict(values)))
+                    used[key] = before.get(key) or (model, items(model, dict(values), layers))
                 drawn = used[key][1]
             copy = next((c for c in kept if c.fits(drawn, known, opacity)), None)
             if copy is None:

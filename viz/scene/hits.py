@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from viz.camera import Ray
-from viz.drawlist.item import Item, Ref
+from viz.drawlist.item import Ref
 from viz.drawlist.joint_look import Part
 from viz.placement import Array
 from viz.scene.figures import IN_FRONT, Figure
@@ -20,8 +22,8 @@ SEEN_THROUGH = ("inertia", "collision")
 
 @dataclass(frozen=True)
 class Hit:
-    """What lies under a pixel. position (3,) m and normal (3,) in world axes; `handle` if it is a joint's handle
-    (they lie in front of everything)."""
+    """What lies under a pixel. position (3,) m and normal (3,) in world axes, where the thing is, in
+    whatever layer it is drawn; `handle` if it is a joint's handle (they lie in front of everything)."""
 
     ref: Ref | None
     position: Array
@@ -42,11 +44,18 @@ def handle_hit(ray: Ray, handles: Handles) -> Hit | None:
 def figure_hit(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
     """The element that a line of sight meets first in the first layer where it meets any."""
     for layer in _layers(figures):
-        found = nearest(ray, (Target(figure.item.geometry, figure.pose, figure.item) for figure in layer))
+        found = nearest(ray, (Target(figure.item.geometry, figure.pose, figure) for figure in layer))
         if found is not None:
-            assert isinstance(found.meaning, Item)
-            return Hit(found.meaning.ref, found.position, found.normal, found.meaning.id)
+            assert isinstance(found.meaning, Figure)
+            item = found.meaning.item
+            return Hit(item.ref, found.position - _drawn_aside(found.meaning), found.normal, item.id)
     return None
+
+
+def _drawn_aside(figure: Figure) -> Array:
+    """(3,) m, world: how far a figure is drawn from where it is."""
+    R_WB = figure.pose[:3, :3] @ figure.place[:3, :3].T
+    return R_WB @ np.array(figure.item.layer)
 
 
 def _layers(figures: Iterable[Figure]) -> Iterator[list[Figure]]:

@@ -49,6 +49,8 @@ class Overlays:
         self.look = look
         self.model: Model | None = None
         self.items: tuple[Item, ...] = ()
+        self.layers = True
+        """Whether links of planar machines are drawn side by side."""
         self._ghosts = Ghosts(renderer, look)
         self._paths: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
         self._ellipsoids: list[_EllipsoidActors] = []
@@ -89,7 +91,7 @@ class Overlays:
             values = dict(parameters[k]) if parameters else {}
             own = machine if values or model is not None else None
             machines.append((own, values, self.items))
-        self._ghosts.show(source, names, arrays, machines, opacity)
+        self._ghosts.show(source, names, arrays, machines, opacity, self.layers)
 
     # ------------------------------------------------------------------------------- traces
 

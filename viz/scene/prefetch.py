@@ -21,25 +21,27 @@ _ahead: list[tuple[Model, tuple[Item, ...]]] = []
 
 
 def prepare(model: Model) -> None:
-    """Fill the caches for a model with the parameter values it has."""
+    """What the first picture needs of a model with the parameter values it has."""
     found = items(model)
     for form in {item.geometry for item in found}:
         mesh(form)
-        hull(form)
         is_solid(form)
-        search_tree(pickable(form))
     _ahead[:] = [(model, found)]
 
 
-def draw_list(model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
+def draw_list(model: Model, p: Mapping[str, float] | None, layers: bool = True) -> tuple[Item, ...]:
     """What is to be seen of a model: as it was made ahead, the first time (mesh files may come and go later)."""
     for known, found in [_ahead.pop() for _ in range(len(_ahead))]:
-        if known is model and model.values(p) == model.values():
+        if known is model and layers and model.values(p) == model.values():
             return found
-    return items(model, p)
+    return items(model, p, layers)
 
 
-def prepare_stand_ins(model: Model) -> None:
-    """Make what stands for large meshes in pictures of what moves."""
-    for form in forms_in(items(model)):
+def prepare_movement(model: Model) -> None:
+    """What the pointer over a model needs, and what stands for its large meshes in pictures of what moves."""
+    found = items(model)
+    for form in {item.geometry for item in found}:
+        hull(form)
+        search_tree(pickable(form))
+    for form in forms_in(found):
         thin(form)

@@ -14,8 +14,9 @@ take their time on any machine."""
 SOFTWARE = ("llvmpipe", "softpipe", "swr", "swiftshader", "software", "basic render", "gdi generic")
 """Words in the names of software renderers."""
 SAMPLES = 8
-MOST_POLYGONS, MOST_PIXELS = 60_000, 1_000_000
-"""What the processor draws in haste: of more polygons stand-ins, of a larger picture a smaller one, enlarged."""
+MOST_POLYGONS, MOST_PIXELS, FEW_PIXELS = 60_000, 1_000_000, 650_000
+"""What the processor draws in haste: of more polygons stand-ins, of a larger picture a smaller one, enlarged; of both
+fewer pixels still."""
 
 
 def drawn_by(window: vtkRenderWindow) -> str:
@@ -32,9 +33,11 @@ def quality_for(renderer_name: str) -> Quality:
     return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"
 
 
-def share(size: tuple[int, int]) -> float:
-    """The share of width and height that a hasty picture of this size has, before it is enlarged."""
-    return min(1.0, sqrt(MOST_PIXELS / (size[0] * size[1])))
+def share(size: tuple[int, int], polygons: int) -> float:
+    """The share of width and height that a hasty picture of this size, of a machine with so many polygons, has before
+    it is enlarged."""
+    most = FEW_PIXELS if polygons > MOST_POLYGONS else MOST_PIXELS
+    return min(1.0, sqrt(most / (size[0] * size[1])))
 
 
 def apply(

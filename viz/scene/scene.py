@@ -41,6 +41,7 @@ from viz.scene.quality import Quality
 from viz.scene.range_box import RangeBox, room
 from viz.scene.surroundings import Surroundings, light_up
 from viz.scene.tracks import Tracks
+from viz.scene.working_plane import WorkingPlane
 
 EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
 """The box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
@@ -86,6 +87,7 @@ class Scene:
         self.handles = Handles(self.front, self.palette)
         self.mobility_marks = MarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
+        self.working_plane = WorkingPlane(self.renderer)
         self.range_box = RangeBox(self.renderer, self.front, self.palette)
         self._outlines = {name: Outline(self.renderer) for name in ("hover", "accent", "dragged")}
         self._refine()
@@ -109,7 +111,7 @@ class Scene:
         self._keep_tracks(model)
         self.model = model
         self._values = model.values(p)
-        self.items = draw_list(model, p)
+        self.items = draw_list(model, p, self.display.layers)
         self._homes = guesses(model, self._values)
         self._poses = {**self._homes, **self._poses}
         self.figures.reconcile(self.items, self._poses)
@@ -132,7 +134,12 @@ class Scene:
 
     def set_display(self, display: Display | None = None, **changes: Any) -> None:
         """Show or hide parts: `set_display(frames=True)`."""
+        before = self.display.layers
         self.display = replace(display or self.display, **changes)
+        self.overlays.layers = self.display.layers
+        if self.model is not None and self.display.layers != before:
+            self.items = self.overlays.items = draw_list(self.model, self._values, self.display.layers)
+            self.figures.reconcile(self.items, self._poses)
         self.figures.refresh()
         self._after_change()
 
@@ -289,6 +296,10 @@ class Scene:
             found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
         return boxes.around(found or [EMPTY])
 
+    def shows(self, ref: Ref) -> bool:
+        """Whether something of an element is drawn."""
+        return bool(self._figures_of(ref))
+
     def fit(self, ref: Ref | None = None) -> View:
         """The present view moved so that an element fills the picture, or the whole machine, or the fixed ranges."""
         width, height = self.size
@@ -337,7 +348,7 @@ class Scene:
         coarse = self.hasty and self.figures.polygons > quality.MOST_POLYGONS
         if coarse != self.figures.coarse:
             self.figures.coarsen(coarse)
-        self._shrink(quality.share(self.size) if self.hasty else 1.0)
+        self._shrink(quality.share(self.size, self.figures.polygons) if self.hasty else 1.0)
         self.prepare()
         quality.smooth(self.quality, hasty, self.front, self.corner)
         self.window.Render()

@@ -301,4 +301,5 @@ PANEL = Panel(
     "completes, Up and Down recall.",
     tab_with="output",
     typing=True,
+    also=("macro", "journal", "code", "Python", "script"),
 )

@@ -17,7 +17,7 @@ from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.runs.answers import Answers, new_card
-from app.widgets.label import Label
+from app.widgets.empty_panel import EmptyPanel
 from app.widgets.laid_out import lay_out
 from core.functions.results import Result
 
@@ -83,15 +83,12 @@ class OutputPanel(QWidget):
         bar.addStretch(1)
         bar.addWidget(self._copy)
         bar.addWidget(self._clear)
-        self._empty = Label(EMPTY)
-        self._empty.setWordWrap(True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setProperty("muted", True)
+        self.empty = EmptyPanel(EMPTY, "Choose a function")
         inside = QWidget()
         self._column = QVBoxLayout(inside)
         self._column.setContentsMargins(8, 4, 8, 8)
         self._column.setSpacing(8)
-        self._column.addWidget(self._empty, 1)
+        self._column.addWidget(self.empty, 1)
         self._column.addStretch(0)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
@@ -190,7 +187,7 @@ class OutputPanel(QWidget):
         self._show_emptiness()
 
     def _show_emptiness(self) -> None:
-        self._empty.setVisible(not self.cards)
+        self.empty.setVisible(not self.cards)
         self._column.setStretch(self._column.count() - 1, 1 if self.cards else 0)
         self._clear.setEnabled(bool(self.cards))
         self._copy.setEnabled(bool(self.cards))
@@ -229,7 +226,9 @@ class OutputPanel(QWidget):
 
 def make(bench: Workbench) -> OutputPanel:
     """The panel of a window."""
-    return OutputPanel(bench.session, bench.answers, bench.settings)
+    panel = OutputPanel(bench.session, bench.answers, bench.settings)
+    panel.empty.wanted.connect(lambda: bench.panels.show("functions"))
+    return panel
 
 
 PANEL = Panel(

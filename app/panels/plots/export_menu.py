@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
+from app.background.jobs import Jobs
 from app.document.session import Session
 from app.plotting import formats
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from core.errors import KinetostatError
+from core.files.source import write_whole
 
 if TYPE_CHECKING:
     from app.plotting.chart import Chart
 
 
-def fill_exports(
-    menu: QMenu, session: Session, charts: Callable[[], list[Chart]], ask: Callable[[list[Chart]], None]
-) -> None:
+def fill_exports(menu: QMenu, charts: Callable[[], list[Chart]], ask: Callable[[list[Chart]], None]) -> None:
     """Entries that copy charts, or ask where to write them."""
 
     def copy() -> None:
@@ -28,7 +28,7 @@ def fill_exports(
 
         export.copy(charts())
 
-    menu.addAction(icon("copy"), "Copy", lambda: attempt(session, copy))
+    menu.addAction(icon("copy"), "Copy", copy)
     menu.addAction(icon("export"), "Export…", lambda: ask(charts()))
 
 
@@ -46,13 +46,13 @@ def ask_export(
         write(path)
 
 
-def attempt(session: Session, work: Callable[[], None], words: str = "") -> bool:
-    """Do something, then say these words, or why it failed; whether it was done."""
+def write_plots(session: Session, jobs: Jobs, charts: Sequence[Chart], path: str | Path) -> None:
+    """Write plots to a file: pictures are drawn here, the file is written beside the window. How it went is told."""
     try:
-        work()
+        content = formats.content(charts, path)
     except KinetostatError as error:
         session.message.emit("error", str(error))
-        return False
-    if words:
-        session.message.emit("done", words)
-    return True
+        return
+    job = jobs.start(f"Writing {Path(path).name}", lambda _progress, _cancelled: write_whole(str(path), content))
+    job.succeeded.connect(lambda _: session.message.emit("done", f"Wrote {path}"))
+    job.failed.connect(lambda error: session.message.emit("error", str(error)))

@@ -13,12 +13,13 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State, Step
 from app.panels.panel import BOTTOM, Panel
 from app.panels.plots.empty import EmptyPlots
-from app.panels.plots.export_menu import ask_export, attempt, fill_exports
+from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
 from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting.area import PlotArea
@@ -47,9 +48,9 @@ MANY = 12
 class PlotsPanel(QWidget):
     """Shows the runs of a session; what is plotted is remembered for each model while the program runs."""
 
-    def __init__(self, session: Session, settings: Settings, theme: Theme) -> None:
+    def __init__(self, session: Session, settings: Settings, theme: Theme, jobs: Jobs) -> None:
         super().__init__()
-        self.session, self.settings, self.theme = session, settings, theme
+        self.session, self.settings, self.theme, self._jobs = session, settings, theme, jobs
         self.runs = session.runs
         self.sheet = Sheet()
         self.pair: tuple[float, float] | None = None
@@ -402,12 +403,10 @@ class PlotsPanel(QWidget):
         """Whether plots over time move together was changed."""
         self._link()
 
-    def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
-        """Write plots (default: all) to a file."""
+    def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> None:
+        """Write plots (default: all) to a file, beside the window."""
         self.complete()
-        from app.plotting import formats
-
-        return attempt(self.session, lambda: formats.save(charts or self.charts, path), f"Wrote {path}")
+        write_plots(self.session, self._jobs, charts or self.charts, path)
 
     def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
         """Ask for a file and write plots (default: all)."""
@@ -421,7 +420,7 @@ class PlotsPanel(QWidget):
             self.complete()
             return self.charts if index is None else [self.charts[index]]
 
-        fill_exports(menu, self.session, chosen, self.ask_export)
+        fill_exports(menu, chosen, self.ask_export)
 
     # ----------------------------------------------------------------------------- dropping
 
@@ -443,7 +442,7 @@ def _key(state: State) -> tuple[str, str]:
 
 def make(bench: Workbench) -> PlotsPanel:
     """The panel of a window."""
-    return PlotsPanel(bench.session, bench.settings, bench.theme)
+    return PlotsPanel(bench.session, bench.settings, bench.theme, bench.jobs)
 
 
 PANEL = Panel(
@@ -456,4 +455,5 @@ PANEL = Panel(
     "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
     "CSV.",
     tab_with="output",
+    also=("graph", "chart", "scope", "diagram over time"),
 )

@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.chain_members import assembly_of, brought_by, in_row
+from app.document.link_lengths import LinkLength, resized
+from app.document.revision import exists
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
 from app.panels.panel import RIGHT, Panel
@@ -313,6 +315,8 @@ class PropertyEditor(QWidget):
         """Commit a field of the element shown; '' or the reason why not."""
         assert self._form_of is not None
         ref = self._form_of[1]
+        if ref is not None and not exists(self.session.model, ref):
+            return ""  # another document was opened while something refused stood in the field
         element = element_at(self.session.model, ref)
         if ref is None:
             new_model, problem = replaced(element, name, value)
@@ -328,6 +332,10 @@ class PropertyEditor(QWidget):
                 )
             finally:
                 self._renaming = False
+        if isinstance(value, LinkLength):
+            return self.commit(
+                f"Change length of {ref.name}", lambda _m: resized(self.session, ref.name, value), gesture
+            )
         try:
             fields = value if isinstance(value, Together) else together(self.session.model, element, name, value)
         except KinetostatError as error:

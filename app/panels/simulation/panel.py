@@ -315,6 +315,7 @@ def _side_by_side(**edits: QWidget) -> QWidget:
 def make(bench: Workbench) -> SimulationPanel:
     """The panel of a window."""
     panel = SimulationPanel(bench.session, bench.settings, bench.jobs, bench.runs.simulation)
+    panel.runs.empty.wanted.connect(lambda: bench.run("simulation.run"))
     panel.runs.stranger.connect(lambda run, path: bench.files.open_run(run, path))
     return panel
 

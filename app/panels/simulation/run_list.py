@@ -32,7 +32,8 @@ from app.document.session import Session
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.runs.job import lasting, statistics
-from app.widgets.label import Label, MarkupLabel
+from app.widgets.empty_panel import EmptyPanel
+from app.widgets.label import MarkupLabel
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
@@ -100,9 +101,7 @@ class RunsList(QWidget):
         self.tree.itemChanged.connect(self._edited)
         self.tree.currentItemChanged.connect(self._chosen)
         self.tree.deleted.connect(self.delete)
-        self.empty = Label(EMPTY, wordWrap=True)
-        self.empty.setObjectName("muted")
-        self.empty.setContentsMargins(10, 2, 8, 6)
+        self.empty = EmptyPanel(EMPTY, "Simulate")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

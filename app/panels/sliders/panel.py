@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -29,7 +29,7 @@ from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
-from app.widgets.label import Label
+from app.widgets.empty_panel import EmptyPanel
 from core.errors import KinetostatError
 from core.joints import quaternions
 from core.model import Model, Parameter
@@ -45,7 +45,7 @@ FOLLOW = 20
 QUATERNION = (".qx", ".qy", ".qz", ".qw")
 ROTATION = ("rotation x", "rotation y", "rotation z")
 NO_JOINTS = "No joints yet. Each coordinate of each joint gets a slider here."
-NO_PARAMETERS = "No parameters yet. A named number used in formulas gets a slider here: Add ▸ Parameter."
+NO_PARAMETERS = "No parameters yet. A named number used in formulas gets a slider here."
 
 
 class _Entry(NamedTuple):
@@ -64,7 +64,7 @@ class SlidersPanel(QWidget):
         self._session, self._settings = session, settings
         self._turns: dict[str, np.ndarray] = {}
         self._p = session.p
-        self.joints, self.parameters = _Page(NO_JOINTS), _Page(NO_PARAMETERS)
+        self.joints, self.parameters = _Page(NO_JOINTS, "Add a link"), _Page(NO_PARAMETERS, "Add a parameter")
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.joints, "Joints")
         self.tabs.addTab(self.parameters, "Parameters")
@@ -252,11 +252,14 @@ class SlidersPanel(QWidget):
 
 
 class _Page(QScrollArea):
-    """A scrolling list of rows, or words that say what will be there. Rows are made when the page is first seen."""
+    """A scrolling list of rows, or words that say what will be there, with a button (`wanted`) that makes the first.
+    Rows are made when the page is first seen."""
 
-    def __init__(self, words: str) -> None:
+    wanted = Signal()
+
+    def __init__(self, words: str, title: str) -> None:
         super().__init__()
-        self._words = words
+        self._words, self._title = words, title
         self.rows: list[SliderRow] = []
         self.entries: list[_Entry] = []
         self._make: Callable[[], None] | None = None
@@ -307,9 +310,9 @@ class _Page(QScrollArea):
         for number, row in enumerate(self.rows):
             row.place(grid, number)
         if not self.rows:
-            words = Label(self._words, wordWrap=True)
-            words.setObjectName("muted")
-            grid.addWidget(words, 0, 0, 1, 3)
+            empty = EmptyPanel(self._words, self._title)
+            empty.wanted.connect(self.wanted)
+            grid.addWidget(empty, 0, 0, 1, 3)
         grid.setRowStretch(len(self.rows) + 1, 1)
         self.setWidget(inside)
 
@@ -351,7 +354,10 @@ def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[
 
 def make(bench: Workbench) -> SlidersPanel:
     """The panel of a window."""
-    return SlidersPanel(bench.session, bench.settings)
+    panel = SlidersPanel(bench.session, bench.settings)
+    panel.joints.wanted.connect(lambda: bench.run("add.link"))
+    panel.parameters.wanted.connect(lambda: bench.run("add.parameter"))
+    return panel
 
 
 PANEL = Panel(

@@ -15,6 +15,7 @@ from app.widgets.fields.applicability import ADVANCED, applies
 from app.widgets.fields.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEditor, FormulaVectorEditor
+from app.widgets.fields.length_editor import LENGTH, LengthEditor, applies_to
 from app.widgets.fields.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from app.widgets.fields.titles import columns_of, title_of
@@ -22,7 +23,7 @@ from app.widgets.label import Label
 from app.widgets.section import Section
 from app.widgets.tab_order import step, stops
 from core.errors import KinetostatError
-from core.model import Driver, Limit, Model, Setting
+from core.model import Body, Driver, Limit, Model, Setting
 from core.model.fields import (
     ChoiceKind,
     ColorKind,
@@ -137,6 +138,8 @@ class ElementForm(QWidget):
         for field in fields_of(element):
             if field.name not in skip + rare:
                 self._add(field)
+            if element is Body and field.name == "name":
+                self._add(LENGTH, LengthEditor)
         if rare:
             self._fold_away(rare)
 
@@ -172,9 +175,9 @@ class ElementForm(QWidget):
             editor.section = section  # type: ignore[attr-defined]
         self.grid.addWidget(section, self.grid.rowCount(), 0, 1, 2)
 
-    def _add(self, field: Field) -> None:
+    def _add(self, field: Field, made: type[FieldEditor] | None = None) -> None:
         path = f"{self.path}.{field.name}" if self.path else field.name
-        editor = editor_class(field, self.type)(self.type, field, path, self._committer(field.name), self)
+        editor = (made or editor_class(field, self.type))(self.type, field, path, self._committer(field.name), self)
         row = self.grid.rowCount()
         self.editors[field.name] = editor
         if editor.wide:
@@ -209,19 +212,21 @@ class ElementForm(QWidget):
         """Show an element of this type."""
         self.element, self.model = element, context.model
         context = context.inside(element)
-        for field in fields_of(self.type):
+        for field in (*fields_of(self.type), LENGTH):
             editor = self.editors.get(field.name)
             if editor is None or editor.parent() is not self:
                 continue
-            shown = applies(element, field, context.model)
+            derived = field is LENGTH
+            shown = applies_to(element, context.model) if derived else applies(element, field, context.model)
             editor.setVisible(shown)
             label = self.labels.get(field.name)
             if label is not None:
                 label.setVisible(shown)
             if not shown:
                 continue
-            editor.show_value(getattr(element, field.name), element, context)
-            editor.show_findings(context.findings.get(editor.path, ()), context.notes.get(editor.path, ""))
+            editor.show_value(None if derived else getattr(element, field.name), element, context)
+            if not derived:
+                editor.show_findings(context.findings.get(editor.path, ()), context.notes.get(editor.path, ""))
             unit = editor.unit().replace("/", f"{JOINED}/{JOINED}")
             if label is not None:
                 title = title_of(field, self.type)

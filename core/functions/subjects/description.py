@@ -193,6 +193,7 @@ FUNCTIONS = (
         needs=(needs_chain,),
         live=True,
         robotica="PrintInputData",
+        also=("Denavit–Hartenberg",),
     ),
     Function(
         "link_transforms",

@@ -196,6 +196,7 @@ FUNCTIONS = (
         ),
         needs=(needs_motion,),
         live=True,
+        also=("ID", "required torque", "computed torque"),
     ),
     Function(
         "gravity",
@@ -222,5 +223,6 @@ FUNCTIONS = (
         needs=(needs_motion,),
         live=True,
         robotica="ELDynamics",
+        also=("inertia matrix", "generalised inertia"),
     ),
 )

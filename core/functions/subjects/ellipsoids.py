@@ -245,5 +245,6 @@ FUNCTIONS = (
         needs=(needs_motion,),
         live=True,
         robotica="RElp",
+        also=("manipulability", "dexterity", "ellipsoid"),
     ),
 )

@@ -297,6 +297,7 @@ FUNCTIONS = (
         needs=(needs_bodies,),
         live=True,
         robotica="FKin",
+        also=("FK", "direct kinematics"),
     ),
     Function(
         "jacobian",
@@ -343,6 +344,7 @@ FUNCTIONS = (
             Choice("show", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all")),
         ),
         needs=(needs_motion,),
+        also=("IK", "reach", "goal"),
     ),
     Function(
         "planarity",

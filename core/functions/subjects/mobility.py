@@ -209,6 +209,20 @@ FUNCTIONS = (
         "played in the scene.",
         mobility,
         needs=(needs_motion,),
+        also=(
+            "DOF",
+            "degrees of freedom",
+            "freedom",
+            "Grübler",
+            "Grashof",
+            "Kutzbach",
+            "Chebyshev",
+            "overconstrained",
+            "redundant",
+            "singularity",
+            "dead point",
+            "toggle",
+        ),
     ),
     Function(
         "assembly_branches",
@@ -222,6 +236,7 @@ FUNCTIONS = (
         assembly_branches,
         (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
         needs=(needs_motion,),
+        also=("branch", "circuit", "assembly mode", "configuration"),
     ),
     Function(
         "instantaneous_screw",
@@ -239,5 +254,6 @@ FUNCTIONS = (
         ),
         needs=(needs_motion,),
         live=True,
+        also=("twist", "screw axis", "instant centre"),
     ),
 )

@@ -234,6 +234,7 @@ FUNCTIONS = (
             _TORQUES,
         ),
         needs=(needs_motion,),
+        also=("equilibrium", "trim", "statics"),
     ),
     Function(
         "linearise",
@@ -252,5 +253,6 @@ FUNCTIONS = (
             _TORQUES,
         ),
         needs=(needs_motion, needs_mass),
+        also=("eigenfrequency", "eigenvalues", "modes", "state space", "ABCD", "linearize"),
     ),
 )

@@ -231,6 +231,7 @@ FUNCTIONS = (
         (needs_motion, needs_open_chain),
         robotica="ELDynamics",
         reads="machine",
+        also=("equations of motion", "EOM", "Lagrange", "Coriolis", "Christoffel"),
     ),
     Function(
         "write_equations",

@@ -11,6 +11,7 @@ from core.joints import Free
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
 from core.model.dimensions import Owners, dimension_of
+from core.model.edits.lengths import link_length as link_length
 from core.model.edits.renaming import formulas_with, renaming_of
 from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
 from core.model.formula.expression import Node, parse

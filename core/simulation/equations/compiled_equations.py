@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.closed_forms.closed_forms import closed_forms_of
+from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
@@ -47,13 +47,41 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     return found.get("x", -1), found.get("t", -1)
 
 
-def _reduced(compiled: Compiled, p: Array, y: Array | None) -> tuple[Entry | None, int, list[int]]:
-    """The equations in independent speeds, how many there are, and rows that are left to iteration; none where loops
-    have no closed form, or where none is wanted (no y)."""
-    forms = None if y is None else closed_forms_of(compiled.program)
-    if forms is None or y is None or not forms.fit(y[: compiled.nq], p):
-        return None, 0, []
-    return entry_of("the reduced equations", forms.reduction, p, ""), len(forms.independent), forms.kept_rows
+class _Reduced(NamedTuple):
+    """The equations in independent speeds, how many there are, and rows that are left to iteration; what there is to
+    say of them."""
+
+    entry: Entry | None = None
+    independent: int = 0
+    kept: Sequence[int] = ()
+    note: str = ""
+
+
+def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
+    """None where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
+    have to wait for its code."""
+    forms = None if wanted is False else closed_forms_of(compiled.program)
+    if forms is None or not forms.usable:
+        return _Reduced()
+    if wanted is None and (note := _unready(forms)):
+        return _Reduced(note=note)
+    if not forms.fit(y[: compiled.nq], p):
+        return _Reduced()
+    entry = entry_of("the reduced equations", forms.reduction, p, "")
+    return _Reduced(entry, len(forms.independent), forms.kept_rows)
+
+
+def _unready(forms: ClosedForms) -> str:
+    """Why a run that does not wait closes loops by iteration; nothing where closed forms are there."""
+    seconds = forms.awaited()
+    if forms.failure:
+        return f"Loops were closed by iteration: closed forms of them have no machine code ({forms.failure})."
+    if seconds:
+        return (
+            f"Loops were closed by iteration: their closed forms, which take about {seconds:.2g} s to compile, "
+            "are made beside the run, for the next one."
+        )
+    return ""
 
 
 def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
@@ -97,8 +125,8 @@ def _function(entry: Entry, states: int, time: int) -> Function:
 class CompiledEquations:
     """The compiled equations of one run; keeps the memory they work in.
 
-    y : (n,) where the run begins; closed_forms: whether loops may use them; slopes: whether the exact Jacobian is
-    needed (long machines have none)
+    y : (n,) where the run begins; closed_forms: whether loops may use them, None: if they need not be waited for;
+    slopes: whether the exact Jacobian is needed (long machines have none)
     """
 
     def __init__(
@@ -107,7 +135,7 @@ class CompiledEquations:
         torque: Any,
         p: Array,
         y: Array,
-        closed_forms: bool = True,
+        closed_forms: bool | None = True,
         slopes: bool = False,
         events: bool = False,
     ) -> None:
@@ -127,14 +155,17 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        reduced, independent, kept = _reduced(compiled, p, y if closed_forms else None)
-        if reduced is not None:
-            self.entries["reduced"] = reduced
-        self._arrange(compiled, p, y, np.zeros(mech.nv) if constant is None else constant, independent, kept)
+        reduced = _reduced(compiled, p, y, closed_forms)
+        if reduced.entry is not None:
+            self.entries["reduced"] = reduced.entry
+        self.notes = (reduced.note,) if reduced.note else ()
+        """What a person should know of how this run is made."""
+        u = np.zeros(mech.nv) if constant is None else constant
+        self._arrange(compiled, p, y, u, reduced.independent, reduced.kept)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: list[int]) -> None:
+    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: Sequence[int]) -> None:
         """The functions' memory, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import VECTORS

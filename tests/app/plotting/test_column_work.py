@@ -116,7 +116,8 @@ def test_a_file_has_every_curve_also_those_that_were_still_computed(bench, plots
     plots.add([HELD])
     assert curve_of(plots, HELD).waiting
     threading.Timer(0.05, gate.set).start()
-    assert plots.export(tmp_path / "plot.csv")
+    plots.export(tmp_path / "plot.csv")
+    bench.wait(lambda: not bench.window.jobs.running)
     rows = np.loadtxt(tmp_path / "plot.csv", delimiter=",", skiprows=1)
     assert rows[:, 1] == pytest.approx(run[HELD])
 

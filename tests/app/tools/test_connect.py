@@ -421,11 +421,11 @@ def test_the_same_machine_again_stands_beside_the_first(bench, tmp_path):
     path.write_text(
         dumps(Model(name="part", bodies=(Body(name="plate", shapes=shape, **SOLID),)), "kst"), encoding="utf-8"
     )
-    assert bench.window.welcome.isVisible()
+    assert bench.window.start_page.isVisible()
     for _ in range(3):
         bench.session.select(None)
         assert bring(bench.session, str(path))
-    assert not bench.window.welcome.isVisible()  # there is something now
+    assert not bench.window.start_page.isVisible()  # there is something now
     places = [each.pose.position for each in bench.session.model.assemblies]
     assert places[0] == (0.0, 0.0, 0.0)
     assert places[1][1] >= 0.1

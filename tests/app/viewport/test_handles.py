@@ -25,3 +25,27 @@ def test_another_robot_shows_no_handle_of_the_one_before(bench):
     bench.wait(pointed_at)
     bench.example("stanford")
     assert handles.shown == ()
+
+
+def test_no_handle_is_seen_that_the_chosen_tool_does_not_drag(bench):
+    bench.example("four_bar")
+    session, view = bench.session, bench.view
+    session.select(Ref("joints", "crank_pin"))
+    assert view.scene.handles.shown == ("crank_pin",)
+    for tool, shown in (("connect", ()), ("select", ("crank_pin",)), ("measure", ()), ("move", ("crank_pin",))):
+        view.gestures.choose(tool)
+        assert view.scene.handles.shown == shown, tool
+
+
+def test_a_selected_body_has_no_arrows_that_nobody_can_drag(bench):
+    """Its axes have the colours of handles; they are shown where frames are asked for, and are rods."""
+    bench.example("four_bar")
+    bench.session.select(Ref("bodies", "crank"))
+    drawn = bench.view.scene.figures.table
+    assert "frame/crank" not in drawn
+    bench.window.settings.set_flag("frames", True)
+    try:
+        rods = drawn["frame/crank"]
+        assert not rods.item.geometry.heads
+    finally:
+        bench.window.settings.set_flag("frames", False)

@@ -17,6 +17,7 @@ from core.files import load
 from core.model import Model
 from resources import EXAMPLES
 from viz.pictures.offscreen import offscreen
+from viz.scene import quality
 
 
 @pytest.fixture
@@ -151,3 +152,18 @@ def test_the_still_picture_after_a_drag_is_the_one_without(smoothed, view):
     view._rest()
     assert view.grab_picture() == before
     assert not view.scene.hasty
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_a_picture_that_is_kept_shows_nothing_of_the_haste_before_it(view, monkeypatch, scale):
+    """Words, lines and pixels are those of the view at rest."""
+    view._calm.stop()
+    view.scene.set_display(labels=True, frames=True)
+    still = view.picture(scale)
+    monkeypatch.setattr(quality, "MOST_PIXELS", 10_000)
+    monkeypatch.setattr(quality, "FEW_PIXELS", 10_000)
+    view._resting = False
+    view.repaint()
+    assert view.scene.hasty
+    assert view.scene.window.GetSize() != view.scene.size
+    assert view.picture(scale) == still

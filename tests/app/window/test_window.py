@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPointF, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -57,15 +57,15 @@ def test_a_broken_file_gives_a_message_and_what_was_open_stays(bench, tmp_path):
 
 def test_an_empty_scene_does_not_say_so_while_a_file_is_read(bench, tmp_path):
     bench.window.run("file.new")
-    assert bench.window.welcome.isVisible()
+    assert bench.window.start_page.isVisible()
     bench.window.files.open(EXAMPLES["scara"])
     assert bench.window.files.opening.busy
-    assert not bench.window.welcome.isVisible()
+    assert not bench.window.start_page.isVisible()
     bench.wait(lambda: not bench.window.files.opening.busy)
-    assert not bench.window.welcome.isVisible()
+    assert not bench.window.start_page.isVisible()
     bench.window.run("file.new")
     bench.open(tmp_path / "nothing_there.kst")
-    assert bench.window.welcome.isVisible()
+    assert bench.window.start_page.isVisible()
 
 
 def test_a_dropped_file_opens(bench):
@@ -283,6 +283,12 @@ def test_no_tab_bar_is_seen_that_qt_has_left_behind(own_bench):
     window.tabifyDockWidget(window.docks.docks["functions"], window.docks.docks["plots"])
     own_bench.wait(each_panel_once)
     assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 6}
+
+
+def test_what_stands_for_the_title_of_a_tab_has_a_size(bench):
+    bars = [bar for dock in bench.window.docks.docks.values() if (bar := dock.titleBarWidget()) is not None]
+    assert bars
+    assert all(bar.sizeHint() == QSize(0, 0) for bar in bars)
 
 
 def test_who_opens_the_console_types_there(bench):

@@ -19,8 +19,7 @@ def in_both_ways(model, monkeypatch):
     """The numbers of the reduced equations at a random state: traced in one piece, and as a table of blocks."""
     mech, found = Mechanism(model), []
     rng = np.random.default_rng(3)
-    q = mech.integrate(mech.rest(), rng.uniform(-0.05, 0.05, mech.nv))
-    v = rng.normal(size=mech.nv)
+    q, v = mech.assemble(mech.integrate(mech.rest(), rng.uniform(-0.05, 0.05, mech.nv)), rng.normal(size=mech.nv))
     for long in (10**6, 0):
         monkeypatch.setattr(room, "LONG", long)
         forms = ClosedForms(mech.compiled.program.tracer)
@@ -29,6 +28,7 @@ def in_both_ways(model, monkeypatch):
         given[0][0], given[1][0] = q, v
         forms.reduction.batch(given, mech.parameter_values(), out)
         assert isinstance(forms.reduction, BlockCode) == (not long)
+        assert out[0, -3] > 0.0  # it closes
         found.append(out[0])
     return found
 
@@ -47,15 +47,22 @@ def test_blocks_of_a_machine_with_springs_and_balls(monkeypatch):
 
 
 def test_loops_alike_share_their_code():
-    blocks, rows = [], []
+    tables = []
     for count in (60, 90):
         forms = ClosedForms(Mechanism(four_bars(count)).compiled.program.tracer)
         assert len(forms.forms) == count
         assert len(forms.independent) == 1
-        blocks.append(len(forms.reduction.table.blocks))
-        rows.append(len(forms.reduction.table.rows) / count)
-    assert blocks[0] == blocks[1]
-    assert rows[0] == pytest.approx(rows[1], rel=0.02)
+        tables.append(forms.reduction.table)
+    assert len(tables[1].blocks) < len(tables[0].blocks) + 10
+    assert len(tables[1].rows) - len(tables[0].rows) <= 2 * 30
+
+
+def test_a_loop_in_blocks_takes_what_it_takes_in_one_piece(monkeypatch):
+    tracer, operations = Mechanism(four_bars(60)).compiled.program.tracer, []
+    for long in (10**6, 0):
+        monkeypatch.setattr(room, "LONG", long)
+        operations.append(ClosedForms(tracer).reduction.operations)
+    assert operations[1] < 1.5 * operations[0]
 
 
 def test_what_is_asked_of_chains_grows_with_the_loops(monkeypatch):

@@ -14,15 +14,17 @@ class RevoluteLook(AxialLook):
     of = Revolute
 
     def pieces(self, facts: Facts) -> tuple[Piece, ...]:
-        return (Piece("drum", "a", barrel(facts.r), along(facts.axis)),)
+        middle = along(facts.axis) @ shifted(0, 0, facts.reach / 2.0)
+        return (Piece("drum", "a", barrel(facts.r, 2.4 * facts.r + abs(facts.reach)), middle),)
 
     def handles(self, joint: str, law: JointKind, R_ac: Array) -> list[Handle]:
         return [turn(joint, axis_of(R_ac), "a")]
 
 
-def barrel(r: float, length: float = 2.4) -> g.Geometry:
-    """The short cylinder of a revolute joint."""
-    h = length * r
+def barrel(r: float, h: float) -> g.Geometry:
+    """The cylinder of a revolute joint, h long."""
+    rim = 0.528 * r
     drum = g.Placed(g.Cylinder(0.92 * r, h, 0.0))
-    rims = [g.Placed(g.Cylinder(r, 0.22 * h, 0.06 * r), placement(shifted(0, 0, z))) for z in (-0.39 * h, 0.39 * h)]
+    ends = (rim - h) / 2.0, (h - rim) / 2.0
+    rims = [g.Placed(g.Cylinder(r, rim, 0.06 * r), placement(shifted(0, 0, z))) for z in ends]
     return g.Compound((drum, *rims))

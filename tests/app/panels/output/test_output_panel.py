@@ -46,7 +46,7 @@ def test_every_result_has_a_card(qtbot, panel, session):
     qtbot.waitUntil(lambda: panel._area.verticalScrollBar().value() > 0)  # the newest is in view
     qtbot.mouseClick(panel._clear, Qt.MouseButton.LeftButton)
     assert panel.cards == []
-    assert panel._empty.isVisible()
+    assert panel.empty.isVisible()
 
 
 def test_results_of_one_card_replace_one_another(panel, session):

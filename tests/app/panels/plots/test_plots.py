@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import threading
 from math import degrees
 
 import numpy as np
@@ -60,6 +61,13 @@ def shown(plots):
     plots.refresh()
     QApplication.processEvents()
     return plots.charts
+
+
+def exported(bench, path):
+    """Wait until the plots are in a file."""
+    bench.window.plots.export(path)
+    bench.wait(lambda: not bench.window.jobs.running)
+    return path.is_file()
 
 
 def joints(plots):
@@ -495,13 +503,13 @@ def test_plots_are_remembered_for_each_model(bench, plots):
 # ------------------------------------------------------------------------------- files
 
 
-def test_numbers_are_exported_with_units_and_all_digits(plots, tmp_path):
+def test_numbers_are_exported_with_units_and_all_digits(bench, plots, tmp_path):
     run = motion(plots.session.mech)
     plots.runs.add(run)
     first = joints(plots)[0]
     plots.add([f"{first}.q", "energy.total"])
     shown(plots)
-    assert plots.export(tmp_path / "plot.csv")
+    assert exported(bench, tmp_path / "plot.csv")
     head, *rows = list(csv.reader(io.StringIO((tmp_path / "plot.csv").read_text())))
     assert head == ["time [s]", f"{first}.q [°]", "energy.total [J]"]
     table = np.array(rows, dtype=float)
@@ -510,13 +518,29 @@ def test_numbers_are_exported_with_units_and_all_digits(plots, tmp_path):
     assert np.radians(table[:, 1]) == pytest.approx(run[f"{first}.q"], abs=1e-15)
 
 
-def test_pictures_and_drawings_are_exported(plots, tmp_path):
+def test_numbers_are_written_beside_the_window(bench, plots, tmp_path, monkeypatch):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["energy.total"])
+    shown(plots)
+    rows, threads = export._rows, []
+
+    def watched(columns, separator):
+        threads.append(threading.current_thread())
+        yield from rows(columns, separator)
+
+    monkeypatch.setattr(export, "_rows", watched)
+    assert exported(bench, tmp_path / "plot.csv")
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_pictures_and_drawings_are_exported(bench, plots, tmp_path):
     plots.runs.add(motion(plots.session.mech))
     first = joints(plots)[0]
     plots.add([f"{first}.q", f"{first}.v"])
     (chart,) = shown(plots)
     for suffix in (".png", ".svg", ".pdf"):
-        assert plots.export(tmp_path / f"plot{suffix}")
+        assert exported(bench, tmp_path / f"plot{suffix}")
     picture = QImage(str(tmp_path / "plot.png"))
     assert picture.width() == 2 * chart.view.width()
     drawn = {
@@ -529,12 +553,12 @@ def test_pictures_and_drawings_are_exported(plots, tmp_path):
     assert (tmp_path / "plot.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_a_drawing_shows_what_the_picture_shows(plots, tmp_path):
+def test_a_drawing_shows_what_the_picture_shows(bench, plots, tmp_path):
     plots.runs.add(motion(plots.session.mech))
     first = joints(plots)[0]
     plots.add([f"{first}.q", "energy.total"])
     charts = shown(plots)
-    assert plots.export(tmp_path / "plot.svg")
+    assert exported(bench, tmp_path / "plot.svg")
     picture = export.picture(charts, LIGHT, 1.0)
     drawing = QImage(picture.size(), QImage.Format.Format_RGB32)
     drawing.fill(0xFFFFFFFF)
@@ -560,8 +584,8 @@ def test_what_cannot_be_exported_is_said(bench, plots, tmp_path):
     plots.runs.add(motion(plots.session.mech))
     plots.add(["energy.total"])
     shown(plots)
-    assert not plots.export(tmp_path / "plot.bmp")
-    assert not plots.export(tmp_path / "nowhere" / "plot.csv")
+    assert not exported(bench, tmp_path / "plot.bmp")
+    assert not exported(bench, tmp_path / "nowhere" / "plot.csv")
     assert len(bench.messages("error")) == 2
     assert "no format of plots" in bench.messages("error")[0]
 
@@ -611,13 +635,13 @@ def blue(path, size):
     )
 
 
-def test_a_drawing_of_a_part_ends_at_its_edges(plots, tmp_path):
+def test_a_drawing_of_a_part_ends_at_its_edges(bench, plots, tmp_path):
     plots.runs.add(motion(plots.session.mech))
     plots.add([f"{joints(plots)[0]}.q"])
     (chart,) = shown(plots)
     chart.box.setRange(xRange=(0.0, 1.5), yRange=(-20.0, 20.0), padding=0.0)
     shown(plots)
-    assert plots.export(tmp_path / "part.svg")
+    assert exported(bench, tmp_path / "part.svg")
     ink = blue(tmp_path / "part.svg", export.picture([chart], LIGHT, 1.0).size())
     area = chart.box.sceneBoundingRect().toAlignedRect()
     assert ink[area.top() : area.bottom(), area.left() : area.right()].sum() > 50
@@ -663,4 +687,4 @@ def test_a_dialog_that_names_no_format_gives_a_picture(bench, tmp_path, monkeypa
     bench.window.plots.add_plot(Plot(("energy.kinetic",)))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(tmp_path / "plot"), ""))
     bench.window.plots.ask_export()
-    assert (tmp_path / "plot.png").is_file()
+    bench.wait((tmp_path / "plot.png").is_file)

@@ -1,0 +1,90 @@
+"""Signals of objects that are not Qt's: who listens is called at once, one after another, when something is told."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, overload
+
+Slot = Callable[..., object]
+
+
+class Signal:
+    """Declared in a class with the kinds of what it tells; each object of that class has one of its own."""
+
+    def __init__(self, *kinds: type) -> None:
+        self.kinds = kinds
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> Signal: ...
+
+    @overload
+    def __get__(self, owner: object, kind: type) -> Listeners: ...
+
+    def __get__(self, owner: object | None, kind: type) -> Signal | Listeners:
+        """The listeners of an object; kept in it, so that they are found without asking here again."""
+        if owner is None:
+            return self
+        listeners: Listeners = vars(owner).setdefault(self._name, Listeners())
+        return listeners
+
+
+class Listeners:
+    """Who listens to a signal of one object. A method is forgotten with the object that it belongs to."""
+
+    def __init__(self) -> None:
+        self._slots: list[_Listener] = []
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def connect(self, slot: Slot) -> None:
+        """Call `slot` with what is told, or with as much of it as it takes."""
+        self._slots.append(_Listener(slot))
+
+    def disconnect(self, slot: Slot) -> None:
+        """Call it no more; no matter if it never was."""
+        for listener in self._slots:
+            if listener.slot() == slot:
+                listener.wanted = False
+                self._slots.remove(listener)
+                return
+
+    def emit(self, *values: Any) -> None:
+        """Tell all who listen now. What goes wrong in one of them is told to who emits; the rest do not hear of it."""
+        for listener in tuple(self._slots):
+            slot = listener.slot()
+            if slot is None:
+                self._slots = [each for each in self._slots if each is not listener]
+            elif listener.wanted:
+                slot(*values[: listener.takes])
+
+
+class _Listener:
+    def __init__(self, slot: Slot) -> None:
+        self.slot: Callable[[], Slot | None] = (
+            weakref.WeakMethod(slot) if isinstance(slot, MethodType) else lambda: slot
+        )
+        self.takes = _most_arguments(slot)
+        self.wanted = True
+
+
+def _most_arguments(slot: Slot) -> int | None:
+    """How many a function takes; None for any number, or where it cannot be known."""
+    function, bound = (slot.__func__, 1) if isinstance(slot, MethodType) else (slot, 0)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return None if code.co_flags & inspect.CO_VARARGS else code.co_argcount - bound
+    try:
+        parameters = inspect.signature(slot).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return None
+    return sum(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters)

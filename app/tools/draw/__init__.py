@@ -1,0 +1,1 @@
+"""Draw: linkages by hand, pivot to pivot, in a working plane."""

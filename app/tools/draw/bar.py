@@ -1,0 +1,153 @@
+"""The options of Draw, above the viewport while one draws: plane, sub-tools, grid, snapping; and the freedoms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QToolButton
+
+from app.background.lifetime import Lifetime
+from app.plain_text import as_tip, headed_tip
+from app.preferences.icons import icon
+from app.tools.draw.freedoms import Freedoms
+from app.tools.draw.sub_tools import SUB_TOOLS
+from app.tools.draw.tool import hand_of
+from app.widgets.elided import ElidedLabel
+from core.linkage import PLANES
+from core.linkage.linkage_types import FourBar
+from core.model import WORLD
+
+if TYPE_CHECKING:
+    from app.viewport.gestures import Tool
+    from app.viewport.stage import Stage
+
+WIDE = 760
+"""Pixels from which there is room for the letters of the sub-tools."""
+
+PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every planar loop has"
+
+
+class DrawBar(QFrame):
+    """Seen while the tool Draw is chosen."""
+
+    def __init__(self, view: Stage) -> None:
+        super().__init__()
+        self.setObjectName("notice")
+        self._view, self._hand = view, hand_of(view)
+        self.plane = QComboBox(toolTip="The working plane: Tab takes the next one before the first click")
+        self.plane.setAccessibleName("Working plane")
+        self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.plane.activated.connect(self._chosen_plane)
+        self.subs = {key: self._button(key) for key in SUB_TOOLS}
+        self.grid = self._switch("Grid", "Show the grid, and snap to it")
+        self.snapping = self._switch("Snap", "Snap to directions and the grid; pins are always met. Ctrl held: not now")
+        self.freedoms = ElidedLabel()
+        self.freedoms.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.freedoms.setToolTip("Degrees of freedom, by rank; and what the linkage is")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 3, 10, 3)
+        row.setSpacing(2)
+        row.addWidget(self.plane)
+        row.addSpacing(10)
+        for button in self.subs.values():
+            row.addWidget(button)
+        row.addSpacing(10)
+        row.addWidget(self.grid)
+        row.addWidget(self.snapping)
+        row.addWidget(self.freedoms, 1)
+        self._life = Lifetime()
+        self._life.listen((view.gestures.chosen, self._tool_chosen), (self._hand.changed, self.refresh))
+        self.setMinimumWidth(1)  # what is told shall not move the panels
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the buttons do without their letters."""
+        style = Qt.ToolButtonStyle
+        wide = self.width() >= WIDE
+        for button in self.subs.values():
+            button.setToolButtonStyle(style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly)
+        super().resizeEvent(event)
+
+    def close(self) -> bool:
+        """Listen no more."""
+        self._life.close()
+        self._hand.examiner.close()
+        return super().close()
+
+    def _button(self, key: str) -> QToolButton:
+        sub = SUB_TOOLS[key]
+        button = QToolButton(autoRaise=True, checkable=True, icon=icon(sub.icon), text=key.upper())
+        button.setIconSize(QSize(18, 18))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setToolTip(headed_tip(sub.title, key.upper(), sub.help))
+        button.setAccessibleName(sub.title)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.clicked.connect(lambda: self._hand.choose(sub))
+        return button
+
+    def _switch(self, title: str, tip: str) -> QToolButton:
+        button = QToolButton(autoRaise=True, checkable=True, text=title, toolTip=as_tip(tip))
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.clicked.connect(self._switched)
+        return button
+
+    def _switched(self) -> None:
+        self._hand.grid, self._hand.snapping = self.grid.isChecked(), self.snapping.isChecked()
+        self._hand.refresh()
+
+    def _chosen_plane(self, index: int) -> None:
+        self._hand.take_plane(PLANES[self.plane.itemData(index)])
+
+    def _tool_chosen(self, tool: Tool[Stage]) -> None:
+        self.setVisible(tool.id == "draw")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is so now."""
+        hand = self._hand
+        if not hand.on:
+            return
+        titles = [plane.title for plane in PLANES.values()]
+        if hand.plane.parent != WORLD:
+            titles.append(hand.plane.title)
+        if [self.plane.itemText(k) for k in range(self.plane.count())] != titles:
+            self.plane.clear()
+            for title in titles:
+                self.plane.addItem(title, title if title in PLANES else hand.plane.axes)
+        self.plane.setCurrentIndex(titles.index(hand.plane.title))
+        for key, button in self.subs.items():
+            button.setChecked(hand.sub is SUB_TOOLS[key])
+        self.grid.setChecked(hand.grid)
+        self.snapping.setChecked(hand.snapping)
+        self._tell_freedoms()
+
+    def _tell_freedoms(self) -> None:
+        hand = self._hand
+        if not hand.view.session.model.bodies:
+            self.freedoms.setText("M −")
+            return
+        now, coming = hand.freedoms, hand.coming
+        if now is None:
+            return
+        rows = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
+        rows += [self._type(now)] if now.type is not None else []
+        rows += ["planar"] if now.planar and not now.others else []
+        self.freedoms.setText("  ·  ".join(rows))
+        self.freedoms.setToolTip(as_tip("\n".join(now.others) or PLANAR))
+
+    def _type(self, found: Freedoms) -> str:
+        shown, linkage = self._view.settings.shown, found.type
+        assert linkage is not None
+        angle = linkage.transmission_angle
+        transmission = f", transmission angle ≥ {shown(angle, 'angle')}" if angle is not None else ""
+        if isinstance(linkage, FourBar):
+            return f"{linkage.type}{transmission}"
+        stroke = linkage.stroke
+        travel = f", stroke {shown(stroke, 'length')}" if stroke is not None else ", the crank does not turn fully"
+        return f"slider–crank, offset {shown(linkage.offset, 'length')}{travel}{transmission}"
+
+
+def _count(found: Freedoms) -> str:
+    return "?" if found.degrees is None else str(found.degrees)

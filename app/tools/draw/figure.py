@@ -1,0 +1,342 @@
+"""Draws over the picture what one draws: pins, guides, dimensions, the link to the pointer, words beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
+
+from app.tools.draw.snapping import ends_beside
+from app.tools.draw.typed_numbers import LENGTH
+from app.widgets.quantities.quantity_text import quantity
+from core.linkage import Point
+from core.linkage.drawn_dimensions import ground_pins
+from core.linkage.drawn_links import carrier_of
+from core.model import WORLD
+from core.model.formula.numerals import readable
+
+if TYPE_CHECKING:
+    from app.tools.draw.hand import Hand
+
+PIN = 5.0
+"""Radius of a pin in pixels, as all sizes here."""
+BAND = 9.0
+GROUND = 13.0
+LABEL_ASIDE = 17.0
+LEAST_LINK = 46.0
+"""Links shorter than this on the screen have no dimension unless the pointer is on them."""
+
+
+@dataclass(frozen=True)
+class Tag:
+    """Something that can be clicked. kind : "length", "angle", "distance", "motor", "branch" or "lock"; name : of the
+    parameter or pin; other : the second pin of a distance; value : SI"""
+
+    box: QRectF
+    kind: str
+    name: str
+    value: float
+    other: str = ""
+
+
+class Figure:
+    """Paints for a hand; `tags` are what was painted that can be clicked."""
+
+    def __init__(self, hand: Hand) -> None:
+        self._hand = hand
+        self.tags: list[Tag] = []
+        self._kept: tuple[object, QPixmap, list[Tag]] | None = None
+
+    def paint(self, painter: QPainter) -> None:
+        """Everything; what does not move with the pointer is kept as a picture."""
+        picture, tags = self._standing(painter)
+        self.tags = list(tags)
+        self._band(painter)
+        self._branch(painter)
+        self._drag(painter)
+        painter.drawPixmap(0, 0, picture)
+        self._pointer(painter)
+        self._motor(painter)
+
+    def _standing(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
+        """Axes, guides, dimensions and pins, and what of them can be clicked."""
+        hand = self._hand
+        widget, settings = hand.view.widget, hand.view.settings
+        key = (
+            *(hand.drawing, hand.view.scene.view, widget.size(), widget.devicePixelRatioF(), hand.view.theme.name),
+            *(settings.degrees, settings.millimetres, frozenset(hand.locked), hand.hovered_body),
+        )
+        if self._kept is None or self._kept[0] != key:
+            picture = QPixmap(widget.size() * widget.devicePixelRatioF())
+            picture.setDevicePixelRatio(widget.devicePixelRatioF())
+            picture.fill(Qt.GlobalColor.transparent)
+            own = QPainter(picture)
+            own.setRenderHint(QPainter.RenderHint.Antialiasing)
+            own.setFont(painter.font())
+            self.tags = []
+            for draw in (self._axes, self._guides, self._dimensions, self._pins):
+                draw(own)
+            own.end()
+            self._kept = key, picture, self.tags
+        return self._kept[1], self._kept[2]
+
+    # ----------------------------------------------------------------------------- help
+
+    def _at(self, point: Point) -> QPointF:
+        x, y, z = self._hand.drawing.world_point(point).tolist()
+        return self._hand.view.annotations.pixel((x, y, z)) or QPointF(-1e4, -1e4)
+
+    def _color(self, name: str, alpha: float = 1.0) -> QColor:
+        color = QColor(getattr(self._hand.view.theme.colors, name))
+        color.setAlphaF(alpha)
+        return color
+
+    def _word(self, painter: QPainter, text: str, place: QPointF, role: str = "text", quiet: bool = False) -> QRectF:
+        """Text on a plate with its middle at a place; returns the plate."""
+        metrics = QFontMetricsF(painter.font())
+        width, height = metrics.horizontalAdvance(text) + 10.0, metrics.height() + 2.0
+        box = QRectF(place.x() - width / 2.0, place.y() - height / 2.0, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._color("raised", 0.6 if quiet else 0.9))
+        painter.drawRoundedRect(box, 4.0, 4.0)
+        painter.setPen(self._color(role))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        return box
+
+    def _length(self, value: float) -> str:
+        return readable(quantity(value, LENGTH, self._hand.view.settings, 5))
+
+    # ----------------------------------------------------------------------------- parts
+
+    def _axes(self, painter: QPainter) -> None:
+        """Names of the axes at the ends of what is seen of them."""
+        hand, size = self._hand, self._hand.view.widget.size()
+        letters = hand.plane.axes if hand.plane.parent == WORLD else "uv"
+        origin = self._at((0.0, 0.0))
+        for letter, (u, v) in zip(letters, ((1.0, 0.0), (0.0, 1.0)), strict=True):
+            end = self._at((u * 1e-3, v * 1e-3))
+            line = end - origin
+            span = math.hypot(line.x(), line.y())
+            if span < 1e-9:
+                continue
+            unit = line / span
+            room = min(
+                (size.width() - 170.0 - origin.x()) / unit.x() if unit.x() > 0.3 else 1e9,
+                (origin.y() - 16.0) / -unit.y() if unit.y() < -0.3 else 1e9,
+            )
+            if 0.0 < room < 1e8:
+                self._word(painter, letter, origin + unit * room, "muted", quiet=True)
+
+    def _guides(self, painter: QPainter) -> None:
+        painter.setPen(QPen(self._color("muted", 0.8), 1.2, Qt.PenStyle.DashLine))
+        reach = 90.0 * self._hand.pixel
+        for guide in self._hand.drawing.guides:
+            u, v = reach * math.cos(guide.angle), reach * math.sin(guide.angle)
+            painter.drawLine(
+                self._at((guide.point[0] - u, guide.point[1] - v)), self._at((guide.point[0] + u, guide.point[1] + v))
+            )
+
+    def _band(self, painter: QPainter) -> None:
+        """What is drawn to the pointer: red where it would make a structure."""
+        hand = self._hand
+        coming = hand.coming
+        stiff = coming is not None and (coming.degrees is None or coming.degrees <= 0)
+        for number, (start, end) in enumerate(hand.sub.band(hand)):
+            thin = number > 0 or not hand.chain
+            color = self._color("error" if stiff else "accent", 0.9 if thin else 0.45)
+            painter.setPen(QPen(color, 1.6 if thin else BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(self._at(start), self._at(end))
+        if hand.snap is not None:
+            painter.setPen(QPen(self._color("accent", 0.7), 1.0, Qt.PenStyle.DotLine))
+            for start, end in hand.snap.guides:
+                painter.drawLine(self._at(start), self._at(end))
+
+    def _branch(self, painter: QPainter) -> None:
+        """The other branch of two links, which a click or V takes."""
+        hand, drawing = self._hand, self._hand.drawing
+        goal = hand.other_branch(hand.dyad) if hand.dyad and not hand.chain and not hand.picks else None
+        if goal is None or hand.dragged is not None:
+            return
+        point = drawing.pin(hand.dyad).point
+        painter.setPen(QPen(self._color("muted", 0.8), 2.0, Qt.PenStyle.DashLine, Qt.PenCapStyle.RoundCap))
+        painter.setBrush(self._color("base", 0.7))
+        place = self._at(goal)
+        for end in ends_beside(drawing, point):
+            painter.drawLine(place, self._at(end))
+        painter.drawEllipse(place, PIN, PIN)
+        reach = 2.0 * PIN
+        box = QRectF(place.x() - reach, place.y() - reach, 2.0 * reach, 2.0 * reach)
+        self.tags.append(Tag(box, "branch", hand.dyad, 0.0))
+
+    def _drag(self, painter: QPainter) -> None:
+        """The links beside a pin that is dragged, with their new lengths."""
+        if self._hand.dragged is None:
+            return
+        point, goal = self._hand.dragged
+        for end in ends_beside(self._hand.drawing, point):
+            painter.setPen(QPen(self._color("accent", 0.5), BAND, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(self._at(end), self._at(goal))
+            self._word(painter, self._length(math.dist(end, goal)), (self._at(end) + self._at(goal)) / 2.0)
+
+    def _dimensions(self, painter: QPainter) -> None:
+        hand, drawing = self._hand, self._hand.drawing
+        for body, start, end, length in drawing.bars:
+            a, b = self._at(start), self._at(end)
+            span = math.hypot(b.x() - a.x(), b.y() - a.y())
+            if span < LEAST_LINK and body != hand.hovered_body:
+                continue
+            value = math.dist(start, end)
+            name = f"{length} = " if isinstance(length, str) and length.isidentifier() else ""
+            text = f"{name}{self._length(value)}"
+            across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
+            across = across if across.y() < 0.0 else -across
+            room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
+            box = self._word(painter, text, (a + b) / 2.0 + across * room, quiet=True)
+            if name:
+                self.tags.append(Tag(box, "length", str(length), value))
+                self._padlock(painter, box.left() - 14.0 if across.x() < 0.0 else box.right() + 3.0, box, str(length))
+        self._grounded(painter)
+
+    def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
+        """Beside a length: whether it is held while points are dragged; a click changes it."""
+        shut = name in self._hand.locked
+        body = QRectF(left, box.center().y() - 1.0, 9.0, 7.0)
+        painter.setPen(QPen(self._color("accent" if shut else "muted", 1.0 if shut else 0.55), 1.4))
+        painter.setBrush(self._color("accent") if shut else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(body, 1.5, 1.5)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        shackle = QRectF(body.left() + (1.5 if shut else 4.5), body.top() - 5.0, 6.0, 9.0)
+        painter.drawArc(shackle, 0, 180 * 16)
+        self.tags.append(Tag(body.adjusted(-3.0, -7.0, 4.0, 4.0), "lock", name, 0.0))
+
+    def _grounded(self, painter: QPainter) -> None:
+        """Angles of links on the ground, and the distances of neighbouring ground pins."""
+        drawing = self._hand.drawing
+        pins = ground_pins(drawing)
+        for first, second in pairwise(pins):
+            a, b = self._at(first.point), self._at(second.point)
+            painter.setPen(QPen(self._color("muted", 0.7), 1.0, Qt.PenStyle.DashLine))
+            drop = QPointF(0.0, 34.0)
+            painter.drawLine(a + drop, b + drop)
+            for end in (a, b):
+                painter.drawLine(end + drop * 0.7, end + drop * 1.15)
+            value = math.dist(first.point, second.point)
+            box = self._word(painter, self._length(value), (a + b) / 2.0 + drop, quiet=True)
+            self.tags.append(Tag(box, "distance", second.name, value, first.name))
+        for pin in pins:
+            bar = drawing.bar(pin.joint.child)
+            if bar is None or not pin.joint.rest or math.dist(bar.start, pin.point) > 1e-9:
+                continue
+            angle = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
+            self._angle(painter, pin.name, pin.point, angle)
+
+    def _angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
+        center, radius = self._at(point), 30.0
+        painter.setPen(QPen(self._color("muted", 0.8), 1.0))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        box = QRectF(center.x() - radius, center.y() - radius, 2.0 * radius, 2.0 * radius)
+        painter.drawArc(box, 0, round(math.degrees(angle) * 16.0))
+        painter.drawLine(center, center + QPointF(radius + 8.0, 0.0))
+        middle = center + QPointF(math.cos(angle / 2.0), -math.sin(angle / 2.0)) * (radius + 26.0)
+        text = self._hand.view.settings.shown(angle, "angle")
+        self.tags.append(Tag(self._word(painter, text, middle, quiet=True), "angle", name, angle))
+
+    def _pins(self, painter: QPainter) -> None:
+        drawing = self._hand.drawing
+        stands = carrier_of(drawing.model, drawing.plane.parent)
+        named: dict[tuple[int, int], list[str]] = {}
+        for pin in drawing.pins:
+            place = self._at(pin.point)
+            on_ground = stands in (
+                carrier_of(drawing.model, pin.joint.parent),
+                carrier_of(drawing.model, pin.joint.child),
+            )
+            if on_ground:
+                self._hatch(painter, place)
+            self._ring(painter, place, pin.joint.name in {driver.joint for driver in drawing.model.drivers})
+            named.setdefault((round(place.x()), round(place.y())), []).append(pin.name)
+        for (x, y), names in named.items():
+            self._word(painter, " ".join(names), QPointF(x - 14.0, y - 14.0), "muted", quiet=True)
+        painter.setPen(QPen(self._color("text", 0.8), 1.4))
+        painter.setBrush(self._color("base"))
+        taken = set(named)
+        for bar in drawing.bars:
+            place = self._at(bar.end)
+            if (round(place.x()), round(place.y())) not in taken:
+                painter.setPen(QPen(self._color("muted"), 1.2, Qt.PenStyle.DotLine))
+                painter.setBrush(self._color("base", 0.8))
+                painter.drawEllipse(place, PIN - 1.0, PIN - 1.0)
+
+    def _ring(self, painter: QPainter, place: QPointF, driven: bool) -> None:
+        painter.setPen(QPen(self._color("done" if driven else "text"), 2.4 if driven else 1.6))
+        painter.setBrush(self._color("base"))
+        painter.drawEllipse(place, PIN, PIN)
+
+    def _hatch(self, painter: QPainter, place: QPointF) -> None:
+        """The sign of the ground below a pin."""
+        color = self._color("text", 0.75)
+        painter.setPen(QPen(color, 1.4))
+        painter.setBrush(self._color("hover", 0.9))
+        base = place + QPointF(0.0, GROUND)
+        corners = (place, base + QPointF(-0.7 * GROUND, 0.0), base + QPointF(0.7 * GROUND, 0.0))
+        painter.drawPolygon(QPolygonF(list(corners)))
+        painter.drawLine(base - QPointF(GROUND, 0.0), base + QPointF(GROUND, 0.0))
+        painter.setPen(QPen(color, 1.0))
+        for k in range(-2, 3):
+            foot = base + QPointF(k * 0.45 * GROUND, 0.0)
+            painter.drawLine(foot, foot + QPointF(-4.0, 5.0))
+
+    def _pointer(self, painter: QPainter) -> None:
+        """What is meant by the pointer, in words, and the numbers of the link to it."""
+        hand, snap = self._hand, self._hand.snap
+        if snap is None:
+            return
+        place = self._at(snap.point)
+        painter.setPen(QPen(self._color("accent"), 2.0))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        size = PIN + 4.0 if snap.joins else PIN
+        painter.drawEllipse(place, size, size)
+        if hand.field.isVisible():
+            return
+        rows = [snap.word] if snap.word not in ("", "grid") else []
+        band = hand.sub.band(hand)
+        if band:
+            (u0, v0), (u1, v1) = band[-1]
+            angle = math.atan2(v1 - v0, u1 - u0)
+            rows.insert(0, f"{self._length(math.dist(*band[0]))} < {hand.view.settings.shown(angle, 'angle')}")
+        else:
+            rows.append(", ".join(self._length(each) for each in snap.point))
+        coming, now = hand.coming, hand.freedoms
+        if coming is not None and now is not None:
+            rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
+        for number, row in enumerate(rows):
+            width = QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0
+            line = place + QPointF(18.0 + width / 2.0, 20.0 + 19.0 * number)
+            self._word(painter, row, line, "muted" if number else "text")
+
+    def _motor(self, painter: QPainter) -> None:
+        """The chip that puts a motor into the first ground pin, as soon as one freedom is there to be driven."""
+        hand = self._hand
+        pins = ground_pins(hand.drawing)
+        found = hand.freedoms
+        if hand.chain or hand.picks or found is None or found.degrees != 1 or not pins or hand.drawing.model.drivers:
+            return
+        first = next((pin for pin in pins if pin.joint.rest), pins[0])
+        place = self._at(first.point) + QPointF(-46.0, 8.0)
+        painter.save()
+        box = QRectF(place.x() - 30.0, place.y() - 11.0, 60.0, 22.0)
+        painter.setPen(QPen(self._color("accent"), 1.2))
+        painter.setBrush(self._color("accent"))
+        painter.drawRoundedRect(box, 11.0, 11.0)
+        painter.setPen(self._color("on_accent"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "Motor")
+        painter.restore()
+        self.tags.append(Tag(box, "motor", first.name, 0.0))
+
+
+def _degrees(degrees: int | None) -> str:
+    return "?" if degrees is None else f"{degrees}".replace("-", "−")

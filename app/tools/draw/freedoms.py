@@ -1,0 +1,103 @@
+"""How many freedoms a linkage has, and would have after the next click: examined beside the window, newest first."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.errors import KinetostatError
+from core.linkage import Drawing, Plane
+from core.linkage.linkage_types import FourBar, SliderCrank, linkage_type
+from core.mechanism import Mechanism
+from core.model import Model
+
+LOOK_EVERY = 15
+"""Milliseconds between two looks at the thread."""
+MOST = 60
+"""Answers that are kept."""
+
+
+class Freedoms(NamedTuple):
+    """degrees : degrees of freedom, None where the loops do not close; type : of a four-bar or slider-crank"""
+
+    degrees: int | None
+    planar: int = 0
+    """Redundant constraints that every planar loop has."""
+    others: tuple[str, ...] = ()
+    """Further redundant ones, in words."""
+    type: FourBar | SliderCrank | None = None
+
+
+def examined(model: Model, plane: Plane) -> Freedoms:
+    """The freedoms of a model, by rank."""
+    try:
+        mech = Mechanism(model)
+        found = mech.mobility()
+        drawing = Drawing(model, plane, dict(zip(mech.frame_names, mech.poses(found.q), strict=True)))
+        normal = drawing.X_WD[:3, 2]
+    except KinetostatError:
+        return Freedoms(None)
+    others, planar = [], 0
+    for each in found.redundant:
+        along = abs(sum(a * b for a, b in zip(each.direction, normal, strict=True)))
+        out_of_plane = along > 0.999 if each.motion == "translation" else along < 1e-3 and each.motion == "rotation"
+        planar += out_of_plane
+        others += [] if out_of_plane else [each.text]
+    return Freedoms(found.dof, planar, tuple(others), linkage_type(drawing))
+
+
+class Examiner(QObject):
+    """Answers questions by their keys; `ready` tells of a new answer."""
+
+    ready = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._known: dict[Hashable, Freedoms] = {}
+        self._waiting: tuple[Hashable, Callable[[], Freedoms]] | None = None
+        self._running: tuple[Hashable, list[Freedoms]] | None = None
+        self._look = QTimer(self, interval=LOOK_EVERY)
+        self._look.timeout.connect(self._looked)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._waiting = None
+        self._look.stop()
+
+    def answer(self, key: Hashable, question: Callable[[], Freedoms]) -> Freedoms | None:
+        """What is known by a key; None while it is examined."""
+        if key not in self._known and (self._running is None or self._running[0] != key):
+            self._waiting = key, question
+            self._begin()
+        return self._known.get(key)
+
+    def _begin(self) -> None:
+        if self._running is not None or self._waiting is None:
+            return
+        key, question = self._waiting
+        self._waiting, left = None, list[Freedoms]()
+        self._running = key, left
+        threading.Thread(target=lambda: left.append(_safe(question)), name="freedoms", daemon=True).start()
+        self._look.start()
+
+    def _looked(self) -> None:
+        if self._running is None or not self._running[1]:
+            return
+        key, left = self._running
+        self._running = None
+        self._known[key] = left[0]
+        while len(self._known) > MOST:
+            del self._known[next(iter(self._known))]
+        self._look.stop()
+        self._begin()
+        self.ready.emit()
+
+
+def _safe(question: Callable[[], Freedoms]) -> Freedoms:
+    try:
+        return question()
+    except KinetostatError:
+        return Freedoms(None)

@@ -1,0 +1,379 @@
+"""The drawing hand in a viewport: plane, chain, what is under the pointer, what is typed. What it commits are verbs of
+`core.linkage`, each one undo step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from app.background.lifetime import Lifetime
+from app.background.signals import Signal
+from app.document.session import Ref, State
+from app.tools.draw.freedoms import Examiner, Freedoms, examined
+from app.tools.draw.number_field import NumberField
+from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
+from app.tools.draw.typed_numbers import NOTHING, Typed
+from app.viewport.pointer import Pointer
+from core.errors import KinetostatError
+from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn
+from core.linkage.drawing import End
+from core.linkage.reshaping import folded
+from core.model import WORLD, Model
+from viz import camera
+from viz.camera import metres_per_pixel
+
+if TYPE_CHECKING:
+    from app.viewport.stage import Stage
+    from viz.camera import View
+
+FIRST_HALF_HEIGHT = 0.3
+"""Half of what is seen in m where one begins with nothing."""
+ROOM = 1.5
+"""How much larger than the machine the picture is."""
+DISTANCE_OF_HALF_HEIGHT = 1.0 / math.tan(camera.FIELD_OF_VIEW / 2.0)
+
+
+class Sub(Protocol):
+    """A sub-tool, as the hand knows it."""
+
+    goes_on: bool
+    """Whether a chain that hangs goes on with it."""
+
+    def expects(self, hand: Hand) -> str:
+        """What the hint line says."""
+        ...
+
+    def band(self, hand: Hand) -> tuple[tuple[Point, Point], ...]:
+        """What is drawn between what was clicked and the pointer."""
+        ...
+
+    def closing(self, hand: Hand) -> Callable[[Model], Model] | None:
+        """What a click would do if it closes something."""
+        ...
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Where the next link of a chain begins. end : as verbs take it; body : the link that was drawn to here"""
+
+    end: End
+    point: Point
+    body: str = ""
+
+
+class Hand:
+    """One hand for each viewport; `changed` tells what shows its state."""
+
+    changed = Signal()
+
+    def __init__(self, view: Stage, sub: Sub) -> None:
+        self.view = view
+        self.plane: Plane = XZ
+        self._first = self.sub = sub
+        self.chain: list[Anchor] = []
+        self.picks: list[Snap] = []
+        self.aim: Aim | None = None
+        self.snap: Snap | None = None
+        self.typed: Typed = NOTHING
+        self.grid = self.snapping = True
+        self.hovered_body = ""
+        self.dyad = ""
+        """The pin whose other branch is shown."""
+        self.locked: set[str] = set()
+        """Lengths that are held while points are dragged, by their parameters."""
+        self.dragged: tuple[Point, Point] | None = None
+        """From where and to where a pin is dragged."""
+        self.gesture: object = object()
+        """That of the last click: what a double click adds belongs to the same undo step."""
+        self.on = False
+        self._before: View | None = None
+        self._model_before: Model | None = None
+        self._coming: Freedoms | None = None
+        self._cached: tuple[object, Drawing] | None = None
+        self._life = Lifetime()
+        self.examiner = Examiner(view.widget)
+        self.field = NumberField(view)
+
+    # ----------------------------------------------------------------------------- coming and going
+
+    def enter(self) -> None:
+        """Begin to draw: look flat onto the plane."""
+        session, goal = self.view.session, self.view.viewpoint.goal
+        self.on, self._before, self._model_before = True, goal, session.model
+        self.sub = self._first
+        self.plane = self._offered_plane()
+        self._life = Lifetime()
+        self._life.listen(
+            (session.changed, self._document_changed),
+            (session.moved, self.refresh),
+            (self.view.viewpoint.looked, self.refresh),
+            (self.view.settings.changed, lambda _key: self.refresh()),
+            (self.view.theme.changed, lambda _name: self.refresh()),
+        )
+        self.examiner.ready.connect(self.refresh)
+        self.look_flat(fit=True)
+        self.view.widget.setFocus()
+        self.refresh()
+
+    def leave(self) -> None:
+        """Draw no more: the view that was comes back, fitted to what was drawn."""
+        self.drop()
+        self.on = False
+        self.field.close_field()
+        self._life.close()
+        self.examiner.ready.disconnect(self.refresh)
+        self.view.scene.working_plane.hide()
+        self.view.annotations.clear()
+        viewpoint = self.view.viewpoint
+        if self._before is not None:
+            same = self._model_before is self.view.session.model
+            viewpoint.fly_to(self._before if same else viewpoint.fitted(self._before))
+        self._before = None
+        self.changed.emit()
+        self.view.update()
+
+    def _offered_plane(self) -> Plane:
+        """The one of a selected frame or body; else that along which one looks; else that of the machine; else the
+        nearest to the view."""
+        session = self.view.session
+        ref = session.selection
+        if ref is not None and ref.collection == "frames":
+            return Plane("xy", ref.name)
+        used = [plane for plane in PLANES.values() if Drawing(session.model, plane, self._poses()).pins]
+        toward = self.view.scene.view.axes[:, 2]
+        along = {name: abs(float(plane.basis[:, 2] @ toward)) for name, plane in PLANES.items()}
+        flat = next((PLANES[name] for name, share in along.items() if share > 1.0 - 1e-6), None)
+        offered = PLANES[max(along, key=lambda name: along[name])] if session.model.bodies else XZ
+        return flat or next(iter(used), offered)
+
+    def look_flat(self, fit: bool = False) -> None:
+        """See the plane from its front, in parallel projection."""
+        viewpoint, scene = self.view.viewpoint, self.view.scene
+        view = replace(camera.toward(viewpoint.goal, self.drawing.X_WD[:3, 2]), parallel=True)
+        if fit and self.view.session.model.expanded.bodies:
+            scene_view, scene.view = scene.view, view
+            bounds = scene.bounds()
+            scene.view = scene_view
+            view = camera.fit(view, bounds, scene.size[0] / scene.size[1], ROOM)
+        elif fit:
+            origin = tuple(self.drawing.X_WD[:3, 3].tolist())
+            distance = FIRST_HALF_HEIGHT * DISTANCE_OF_HALF_HEIGHT
+            view = replace(view, target=(origin[0], origin[1], origin[2]), distance=distance)
+        viewpoint.fly_to(view)
+
+    def next_plane(self) -> None:
+        """The next of the planes of the world, before the first click."""
+        names = list(PLANES)
+        at = names.index(self.plane.axes) if self.plane.parent == WORLD else -1
+        self.take_plane(PLANES[names[(at + 1) % len(names)]])
+
+    def take_plane(self, plane: Plane) -> None:
+        """Draw in another plane from now on."""
+        self.drop()
+        self.plane = plane
+        self.look_flat()
+        self.refresh()
+
+    # ----------------------------------------------------------------------------- the machine as one draws on it
+
+    def _poses(self) -> dict[str, np.ndarray]:
+        session = self.view.session
+        arrays = np.asarray(session.mech.poses(session.q, p=session.p), dtype=float)
+        return {WORLD: np.eye(4), **dict(zip(session.mech.frame_names, arrays, strict=True))}
+
+    @property
+    def drawing(self) -> Drawing:
+        """The machine as it is seen now, in the plane."""
+        session = self.view.session
+        key = (id(session.model), self.plane, np.asarray(session.q).tobytes(), tuple(session.p.items()))
+        if self._cached is None or self._cached[0] != key:
+            if self.plane.parent not in {WORLD, *session.mech.frame_names}:
+                session.message.emit("hint", f"'{self.plane.parent}' is gone: you draw in the plane xz now.")
+                self.plane = XZ
+            drawing = Drawing(session.model, self.plane, self._poses())
+            drawing.__dict__["values"] = {**session.model.values(), **session.p}
+            self._cached = key, drawing
+        return self._cached[1]
+
+    @property
+    def pixel(self) -> float:
+        """Metres that a pixel at 100 % covers."""
+        ratio = self.view.widget.devicePixelRatioF()
+        return metres_per_pixel(self.view.scene.view, self.view.scene.size, self.drawing.X_WD[:3, 3]) * ratio
+
+    def point_at(self, x: float, y: float) -> Point | None:
+        """The point of the plane under a device pixel; None where one looks along it."""
+        ray, X = self.view.scene.ray(x, y), self.drawing.X_WD
+        slope = float(ray.direction @ X[:3, 2])
+        if abs(slope) < 1e-3:
+            return None
+        distance = float((X[:3, 3] - ray.origin) @ X[:3, 2]) / slope
+        return self.drawing.plane_point(np.asarray(ray.at(distance)))
+
+    def aim_at(self, pointer: Pointer) -> None:
+        """The pointer is somewhere: find what is meant."""
+        point = self.point_at(pointer.x, pointer.y)
+        if point is None:
+            self.aim = self.snap = None
+            return
+        last = self.chain[-1] if self.chain else None
+        self.aim = Aim(
+            point,
+            self.pixel,
+            last.point if last is not None else None,
+            self._previous_angle(),
+            grid_step(self.pixel) if self.grid else 0.0,
+            loose=pointer.ctrl or not self.snapping,
+            fresh=pointer.alt,
+        )
+        self.snap = snapped(self.drawing, self.aim)
+        if self.snap.body not in ("", WORLD):
+            self.hovered_body = self.snap.body
+        if self.snap.kind == "pin" and not self.chain and self.other_branch(self.snap.name) is not None:
+            self.dyad = self.snap.name
+
+    def other_branch(self, name: str) -> Point | None:
+        """Where a pin stands on the other branch of its two links; None if it is no middle of two."""
+        pin = next((each for each in self.drawing.pins if each.name == name), None)
+        return folded(self.drawing, pin) if pin is not None else None
+
+    def _previous_angle(self) -> float | None:
+        body = self.chain[-1].body if self.chain else ""
+        bar = self.drawing.bar(body)
+        return math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0]) if bar is not None else None
+
+    # ----------------------------------------------------------------------------- what is done
+
+    def commit(
+        self, label: str, edit: Callable[[Model], Model], *, here: bool = False, select: Ref | None = None
+    ) -> bool:
+        """One undo step. here : what is seen becomes the rest of the machine first, as it must where loops close"""
+        session = self.view.session
+        q = dict(zip(session.mech.q_names, np.asarray(session.q).tolist(), strict=True))
+
+        def edited(model: Model) -> Model:
+            return edit(as_drawn(model, {name: q[name] for name in q}) if here else model)
+
+        try:
+            made = edited(session.model)
+        except KinetostatError as error:
+            if self.field.isVisible():
+                raise  # told beside what was typed
+            session.message.emit("error", str(error))
+            return False
+        done = session.apply(label, lambda _model: made, gesture=self.gesture, select=select)
+        self.typed = NOTHING
+        self.field.close_field()
+        return done
+
+    def choose(self, sub: Sub) -> None:
+        """Another sub-tool; one that ends a chain as it hangs leaves it so."""
+        if not sub.goes_on:
+            self.end_chain()
+        self.picks = []
+        self.field.close_field()
+        self.sub = sub
+        self.refresh()
+
+    def drop(self) -> bool:
+        """Forget what is begun; False if nothing is."""
+        begun = bool(self.chain or self.picks or self.field.isVisible())
+        self.chain, self.picks, self.typed = [], [], NOTHING
+        self.field.close_field()
+        self.refresh()
+        return begun
+
+    def end_chain(self) -> bool:
+        """The chain ends free; False if there is none."""
+        hung = bool(self.chain)
+        self.chain, self.typed = [], NOTHING
+        self.field.close_field()
+        self.refresh()
+        return hung
+
+    def take_back(self) -> bool:
+        """The last link of the chain goes, or its begin; False if there is none."""
+        if not self.chain:
+            return False
+        if len(self.chain) == 1:
+            return self.drop()
+        self.view.session.undo()
+        return True
+
+    def _document_changed(self, old: State, new: State) -> None:
+        """Links of the chain that are gone, by undo say, are forgotten; so is what was pointed at."""
+        names = {body.name for body in new.model.expanded.bodies}
+        while self.chain and self.chain[-1].body and self.chain[-1].body not in names:
+            self.chain.pop()
+        if self.chain and isinstance(self.chain[0].end, str) and not self._exists(self.chain[0].end):
+            self.chain = []
+        self.picks = [pick for pick in self.picks if not pick.name or self._exists(pick.name)]
+        self.refresh()
+
+    def _exists(self, name: str) -> bool:
+        model = self.view.session.model.expanded
+        return name in model.placements or any(joint.name == name for joint in model.joints)
+
+    def refresh(self, *_: object) -> None:
+        """Show it all anew."""
+        if not self.on:
+            return
+        self.show_plane()
+        self.view.annotations.update()
+        self.changed.emit()
+        self.view.say(self.sub.expects(self))
+
+    def show_plane(self) -> None:
+        """The grid over what is seen."""
+        scene, drawing = self.view.scene, self.drawing
+        view, size = scene.view, scene.size
+        middle = drawing.plane_point(np.array(view.target))
+        half = view.half_height * np.array([size[0] / size[1], 1.0]) * 1.05
+        if not np.allclose(np.abs(view.axes[:, 2] @ drawing.X_WD[:3, 2]), 1.0, atol=1e-6):
+            half = np.full(2, 2.0 * float(half.max()))
+        step = grid_step(self.pixel)
+        low = np.floor((np.array(middle) - half) / step) * step
+        high = np.ceil((np.array(middle) + half) / step) * step
+        if self.grid:
+            scene.working_plane.show(drawing.X_WD, low, high, step, scene.palette)
+        else:
+            scene.working_plane.hide()
+        self.view.update()
+
+    # ----------------------------------------------------------------------------- freedoms
+
+    @property
+    def freedoms(self) -> Freedoms | None:
+        """Those of the machine; None while it is examined."""
+        model, plane = self.view.session.model, self.plane
+        return self.examiner.answer(("now", model, plane), lambda: examined(model, plane)) if model.bodies else None
+
+    def tell_coming(self) -> None:
+        """Say what a click would change of the freedoms, if that is something else than before."""
+        coming = self.coming
+        if coming != self._coming:
+            self._coming = coming
+            self.changed.emit()
+
+    @property
+    def coming(self) -> Freedoms | None:
+        """Those that the machine will have after a click that closes something; None if it closes nothing or while that
+        is examined."""
+        edit = self.sub.closing(self)
+        if edit is None:
+            return None
+        model, plane = self.view.session.model, self.plane
+        snap, start = self.snap, self.chain[-1] if self.chain else None
+        key = ("then", model, plane, snap.end if snap is not None and snap.joins else "", start)
+
+        def question() -> Freedoms:
+            try:
+                return examined(edit(model), plane)
+            except KinetostatError:
+                return Freedoms(None)
+
+        return self.examiner.answer(key, question)

@@ -1,0 +1,180 @@
+"""What is meant by a place of the plane: a pin, a point of a link, a direction, the grid. Pure geometry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from core.linkage import Drawing, On, Point
+from core.linkage.drawing import End
+from core.linkage.drawn_links import carrier_of
+
+RADIUS = 10.0
+"""Pixels (at 100 %) within which something is meant rather than the place itself."""
+
+
+@dataclass(frozen=True)
+class Snap:
+    """What a click here would mean.
+
+    end : what the verbs of `core.linkage` are given; kind : "pin", "tip", "frame", "link" or "free"; name : of the pin,
+    body or frame; word : what is said beside the pointer; guides : lines that explain it
+    """
+
+    point: Point
+    end: End
+    kind: str = "free"
+    name: str = ""
+    body: str = ""
+    """The body that it is a point of."""
+    word: str = ""
+    guides: tuple[tuple[Point, Point], ...] = field(default=())
+
+    @property
+    def joins(self) -> bool:
+        """Whether there is something here to be joined."""
+        return self.kind != "free"
+
+
+@dataclass(frozen=True)
+class Aim:
+    """How one points: where (m, plane), metres a pixel, the point drawn from, the angle (rad) of the link before, the
+    step of the grid (m; 0: none), `loose` without grid and directions, `fresh` a new point even on others."""
+
+    point: Point
+    pixel: float
+    start: Point | None = None
+    previous: float | None = None
+    grid: float = 0.0
+    loose: bool = False
+    fresh: bool = False
+
+    @property
+    def reach(self) -> float:
+        """Distance within which things attract, m."""
+        return RADIUS * self.pixel
+
+
+def snapped(drawing: Drawing, aim: Aim) -> Snap:
+    """What is meant, the first of: pin, guide or free end; named point; point on a link; direction; grid."""
+    if not aim.fresh:
+        for found in (_nearest(_joints(drawing), aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
+            if found is not None:
+                return found
+    if aim.loose:
+        return Snap(aim.point, aim.point)
+    return _directed(drawing, aim) or _on_grid(aim)
+
+
+def _joints(drawing: Drawing) -> Iterator[Snap]:
+    for pin in drawing.pins:
+        owner = carrier_of(drawing.model, pin.joint.parent)
+        yield Snap(pin.point, pin.name, "pin", pin.name, owner, f"pin {pin.name}")
+    for guide in drawing.guides:
+        yield Snap(guide.point, guide.joint.name, "pin", guide.joint.name, guide.joint.child, guide.joint.name)
+    for bar in drawing.bars:
+        yield Snap(bar.end, bar.body, "tip", bar.body, bar.body, f"end of {bar.body}")
+
+
+def _points(drawing: Drawing) -> Iterator[Snap]:
+    for name, point in drawing.frames:
+        yield Snap(point, name, "frame", name, carrier_of(drawing.model, name), name)
+
+
+def _nearest(snaps: Iterator[Snap], aim: Aim) -> Snap | None:
+    """The nearest within reach; of several at one place the first."""
+    best, least = None, aim.reach
+    for snap in snaps:
+        away = math.dist(snap.point, aim.point)
+        if away < least - 1e-12:
+            best, least = snap, away
+    return best
+
+
+def _on_a_link(drawing: Drawing, aim: Aim) -> Snap | None:
+    best, least = None, aim.reach
+    for body, start, end, _ in drawing.bars:
+        length = math.dist(start, end)
+        if length < 1e-12:
+            continue
+        share = _share(start, end, aim.point)
+        if not 0.0 < share < 1.0:
+            continue
+        middle = abs(share - 0.5) * length < aim.reach
+        share = 0.5 if middle else share
+        foot = _between(start, end, share)
+        away = math.dist(_between(start, end, _share(start, end, aim.point)), aim.point)
+        if away < least:
+            word = f"middle of {body}" if middle else f"on {body}"
+            best, least = Snap(foot, On(body, foot), "link", body, body, word), away
+    return best
+
+
+def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
+    """The other ends of the bars that end at a point."""
+    found = []
+    for _, start, end, _ in drawing.bars:
+        if min(math.dist(start, point), math.dist(end, point)) < 1e-7:
+            found.append(end if math.dist(start, point) < 1e-7 else start)
+    return found
+
+
+def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
+    """A point on a line of a plain direction through the point one draws from."""
+    if aim.start is None:
+        return None
+    directions = [("horizontal", 0.0), ("vertical", math.pi / 2.0)]
+    if aim.previous is not None:
+        directions += [("collinear", aim.previous), ("⟂", aim.previous + math.pi / 2.0)]
+    directions += [(f"parallel to {body}", math.atan2(b[1] - a[1], b[0] - a[0])) for body, a, b, _ in drawing.bars]
+    span = math.dist(aim.start, aim.point)
+    if span < aim.reach:
+        return None
+    for word, angle in directions:
+        u, v = math.cos(angle), math.sin(angle)
+        along = (aim.point[0] - aim.start[0]) * u + (aim.point[1] - aim.start[1]) * v
+        aside = (aim.point[1] - aim.start[1]) * u - (aim.point[0] - aim.start[0]) * v
+        if abs(aside) < aim.reach * 0.6:
+            along, more = _stepped(drawing, aim, along)
+            foot = (aim.start[0] + along * u, aim.start[1] + along * v)
+            return Snap(foot, foot, word=word + more, guides=((aim.start, foot),))
+    for body, a, b, _ in drawing.bars:
+        length = math.dist(a, b)
+        if abs(span - length) < aim.reach * 0.4:
+            foot = _between(aim.start, aim.point, length / span)
+            return Snap(foot, foot, word=f"as long as {body}", guides=((aim.start, foot),))
+    return None
+
+
+def _stepped(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:
+    """A distance on a line: that of a link if it is near, else a step of the grid."""
+    for body, a, b, _ in drawing.bars:
+        if abs(abs(along) - math.dist(a, b)) < aim.reach * 0.4:
+            return math.copysign(math.dist(a, b), along), f", as long as {body}"
+    return (round(along / aim.grid) * aim.grid, "") if aim.grid else (along, "")
+
+
+def _on_grid(aim: Aim) -> Snap:
+    if not aim.grid:
+        return Snap(aim.point, aim.point)
+    u, v = (round(round(x / aim.grid) * aim.grid, 12) + 0.0 for x in aim.point)
+    near = math.dist((u, v), aim.point) < aim.reach
+    return Snap((u, v), (u, v), word="grid") if near else Snap(aim.point, aim.point)
+
+
+def _share(start: Point, end: Point, point: Point) -> float:
+    line = end[0] - start[0], end[1] - start[1]
+    square = line[0] ** 2 + line[1] ** 2
+    return ((point[0] - start[0]) * line[0] + (point[1] - start[1]) * line[1]) / square if square else 0.0
+
+
+def _between(start: Point, end: Point, share: float) -> Point:
+    return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
+
+
+def grid_step(pixel: float, least: float = 12.0) -> float:
+    """The step of a 1-2-5 grid whose lines are at least so many pixels apart, m. pixel : metres a pixel"""
+    wanted = max(pixel * least, 1e-9)
+    decade = 10.0 ** math.floor(math.log10(wanted))
+    return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= wanted * (1.0 - 1e-9))

@@ -1,0 +1,435 @@
+"""What a click does in Draw: one object for each sub-tool, which calls verbs of `core.linkage`."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from app.tools.draw.hand import Anchor, Hand
+from app.tools.draw.snapping import Snap
+from app.tools.draw.typed_numbers import NOTHING, typed_ratio
+from app.widgets.quantities.quantity_text import Measure, read, value_in
+from core import linkage
+from core.linkage import Point
+from core.linkage.drawing import End, Place
+from core.linkage.drawn_links import carrier_of
+from core.model import Model
+
+if TYPE_CHECKING:
+    from app.viewport.pointer import Pointer
+
+Edit = Callable[[Model], Model]
+Segment = tuple[Point, Point]
+
+
+class SubTool(ABC):
+    """key : the letter that chooses it; words : what it asks for, one of them after the other"""
+
+    key: str
+    title: str
+    icon: str
+    help: str
+    words: tuple[str, ...]
+    goes_on = False
+    """Whether a chain that hangs goes on with it."""
+
+    def expects(self, hand: Hand) -> str:
+        """What the hint line says."""
+        words = self.words[min(len(hand.picks), len(self.words) - 1)]
+        return f"{self.title}: {words}"
+
+    @abstractmethod
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """A click means this."""
+
+    def closing(self, hand: Hand) -> Edit | None:
+        """What a click would do if it closes something: then M is told before."""
+        return None
+
+    def band(self, hand: Hand) -> tuple[Segment, ...]:
+        """What is drawn between what was clicked and the pointer."""
+        if hand.picks and hand.snap is not None:
+            return ((hand.picks[-1].point, hand.snap.point),)
+        return ()
+
+
+class Link(SubTool):
+    """Chains of links from click to click."""
+
+    key, title = "l", "Link"
+    icon = "link"
+    goes_on = True
+    help = "Click from pin to pin: every click after the first draws a link. Double click ends it on the ground."
+    words = ("click where it begins: on the plane it is pinned to the ground, on a pin or link joined to that",)
+
+    def expects(self, hand: Hand) -> str:
+        """What the hint line says."""
+        if not hand.chain:
+            return super().expects(hand)
+        return (
+            "Link: click the next pin · double click ends on the ground · Enter or right click ends free"
+            " · Shift+click a third point · type a length < angle · Backspace takes back"
+        )
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """Begin, or draw a link to here."""
+        if pointer.shift:
+            self._corner(hand, snap)
+        elif not hand.chain:
+            point = hand.typed.point
+            begin_chain(hand, snap if point is None else Snap(point, point))
+        else:
+            link_to(hand, snap)
+
+    def _corner(self, hand: Hand, snap: Snap) -> None:
+        body = (hand.chain[-1].body if hand.chain else "") or hand.hovered_body
+        if not body:
+            hand.view.session.message.emit("hint", "Draw a link first: Shift+click gives it a further point.")
+            return
+        plane, poses = hand.plane, hand.drawing.poses
+        hand.commit(f"Point of {body}", lambda m: linkage.corner(m, body, snap.point, plane=plane, poses=poses))
+
+    def closing(self, hand: Hand) -> Edit | None:
+        """The link to a pin or link under the pointer."""
+        snap = hand.snap
+        if not hand.chain or snap is None or not snap.joins or not _apart(hand, snap):
+            return None
+        return link_edit(hand, snap.end)
+
+    def band(self, hand: Hand) -> tuple[Segment, ...]:
+        """The link to the pointer, or to what is typed."""
+        if not hand.chain or hand.snap is None:
+            return ()
+        return ((hand.chain[-1].point, reached(hand, hand.snap)),)
+
+
+def begin_chain(hand: Hand, snap: Snap) -> None:
+    """A chain begins here; nothing is committed."""
+    hand.chain, hand.typed = [Anchor(snap.end, snap.point)], NOTHING
+    hand.field.close_field()
+    hand.refresh()
+
+
+def _apart(hand: Hand, snap: Snap) -> bool:
+    return math.dist(hand.chain[-1].point, snap.point) > 1e-9
+
+
+def reached(hand: Hand, snap: Snap) -> Point:
+    """Where the link to the pointer ends, with what is typed."""
+    typed, start = hand.typed, hand.chain[-1].point
+    if typed.point is not None:
+        return typed.point
+    if typed == NOTHING:
+        return snap.point
+    values = hand.drawing.values
+    span = math.dist(start, snap.point) if typed.length is None else value_in(typed.length, values) or 0.0
+    angle = math.atan2(snap.point[1] - start[1], snap.point[0] - start[0])
+    if (given := _typed_angle(hand)) is not None:
+        angle = value_in(given, values) or 0.0
+    return start[0] + span * math.cos(angle), start[1] + span * math.sin(angle)
+
+
+def _typed_angle(hand: Hand) -> float | str | None:
+    """The angle from the first axis that is typed, also where it counts from the link before."""
+    if hand.typed.bend is None:
+        return hand.typed.angle
+    return (hand.aim.previous or 0.0 if hand.aim is not None else 0.0) + (
+        value_in(hand.typed.bend, hand.drawing.values) or 0.0
+    )
+
+
+def link_edit(hand: Hand, end: End) -> Edit:
+    """The edit that draws the link from the chain's end, with what is typed."""
+    start, plane, poses, typed = hand.chain[-1].end, hand.plane, hand.drawing.poses, hand.typed
+    angle = _typed_angle(hand)
+
+    def edit(model: Model) -> Model:
+        return linkage.link(model, [start, end], plane=plane, poses=poses, length=typed.length, angle=angle)
+
+    return edit
+
+
+def link_to(hand: Hand, snap: Snap) -> None:
+    """Draw a link to here; it ends the chain where it is joined to something."""
+    typed = hand.typed
+    locked = typed.length is not None or _typed_angle(hand) is not None
+    if typed.point is not None:
+        snap = Snap(typed.point, typed.point)
+    elif locked:
+        snap = Snap(snap.point, snap.point)
+    point = reached(hand, snap)
+    if not hand.commit("Draw link", link_edit(hand, snap.end), here=snap.joins):
+        return
+    made = hand.view.session.model.bodies[-1].name
+    hand.chain = [] if snap.joins else [*hand.chain, Anchor(made, point, made)]
+    hand.refresh()
+
+
+class Ground(SubTool):
+    """Free ends are held by a pin on the ground, ground pins released."""
+
+    key, title = "g", "Ground pin"
+    icon = "ground"
+    help = "Click a free end: it is held by a pin on the ground. Click a ground pin: it is released."
+    words = ("click a free end to hold it there, or a pin on the ground to release it",)
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """Hold, or release."""
+        if not snap.joins:
+            hand.view.session.message.emit("hint", "There is no end of a link here.")
+            return
+        hand.commit("Ground pin", self._edit(hand, snap), here=True)
+
+    def _edit(self, hand: Hand, snap: Snap) -> Edit:
+        plane, poses, end = hand.plane, hand.drawing.poses, snap.end
+        return lambda model: linkage.ground_pin(model, end, plane=plane, poses=poses)
+
+    def closing(self, hand: Hand) -> Edit | None:
+        """Whatever is under the pointer."""
+        return self._edit(hand, hand.snap) if hand.snap is not None and hand.snap.joins else None
+
+
+class Slider(SubTool):
+    """A block on a guide, for the chain that hangs or anywhere."""
+
+    key, title = "s", "Slider"
+    icon = "prismatic"
+    goes_on = True
+    help = "Click the place of its pin, then the direction in which it slides. A chain that hangs is drawn to it."
+    words = ("click the place of its pin", "click the direction in which it slides, or type its angle")
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """The place, then the direction."""
+        if not hand.picks:
+            point = hand.typed.point
+            if hand.chain and hand.typed != NOTHING:
+                point = reached(hand, snap)
+            hand.picks = [snap if point is None else Snap(point, point)]
+            hand.refresh()
+            return
+        if math.dist(hand.picks[0].point, snap.point) < 1e-9 and hand.typed.angle is None:
+            hand.view.session.message.emit("hint", "Click the direction apart from the pin.")
+            return
+        if hand.commit("Draw slider", self._edit(hand, snap), here=True):
+            hand.chain, hand.picks = [], []
+            hand.refresh()
+
+    def _edit(self, hand: Hand, snap: Snap) -> Edit:
+        place, plane, poses = hand.picks[0], hand.plane, hand.drawing.poses
+        start = hand.chain[-1].end if hand.chain else None
+        typed = hand.typed.angle if hand.typed.angle is not None else hand.typed.length
+        angle: float | str = _direction(place.point, snap.point) if typed is None else typed
+
+        def edit(model: Model) -> Model:
+            end, standing = place.end, poses
+            if start is not None and not place.joins:
+                model = linkage.link(model, [start, place.end], plane=plane, poses=poses)
+                end = model.bodies[-1].name
+                standing = linkage.with_link(model, plane, poses)
+            return linkage.slider(model, end, angle, plane=plane, poses=standing)
+
+        return edit
+
+    def closing(self, hand: Hand) -> Edit | None:
+        """Once the place is known."""
+        if not hand.picks or hand.snap is None or math.dist(hand.picks[0].point, hand.snap.point) < 1e-9:
+            return None
+        return self._edit(hand, hand.snap)
+
+    def band(self, hand: Hand) -> tuple[Segment, ...]:
+        """The link to the place, and the guide through it."""
+        if hand.snap is None:
+            return ()
+        place = hand.picks[0].point if hand.picks else hand.snap.point
+        link: tuple[Segment, ...] = ((hand.chain[-1].point, place),) if hand.chain else ()
+        if not hand.picks or math.dist(place, hand.snap.point) < 1e-9:
+            return link
+        u, v = hand.snap.point[0] - place[0], hand.snap.point[1] - place[1]
+        return (*link, ((place[0] - u, place[1] - v), hand.snap.point))
+
+
+def _direction(start: Point, end: Point) -> float:
+    """Angle of a line, within a quarter turn of the first axis: a slider counts to the right, or upwards."""
+    angle = math.atan2(end[1] - start[1], end[0] - start[0])
+    if angle > math.pi / 2.0 + 1e-9:
+        return angle - math.pi
+    return angle + math.pi if angle <= -math.pi / 2.0 + 1e-9 else angle
+
+
+class Slot(SubTool):
+    """A pin slides along a link."""
+
+    key, title = "b", "Pin in slot"
+    icon = "cylindrical"
+    help = "Click a pin or free end, then the link along which it slides."
+    words = ("click a pin or free end", "click the link along which it slides")
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """The pin, then the link."""
+        if not hand.picks:
+            if not snap.joins:
+                hand.view.session.message.emit("hint", "There is no pin or free end here.")
+                return
+            hand.picks = [snap]
+            hand.refresh()
+        elif (edit := self._edit(hand, snap)) is None:
+            hand.view.session.message.emit("hint", "There is no other link here.")
+        elif hand.commit("Pin in slot", edit, here=True):
+            hand.picks = []
+            hand.refresh()
+
+    def _edit(self, hand: Hand, snap: Snap) -> Edit | None:
+        body, pin = _moving_body(hand, snap), hand.picks[0]
+        if not body:
+            return None
+        plane, poses, end = hand.plane, hand.drawing.poses, pin.end
+        return lambda model: linkage.slot(model, end, body, plane=plane, poses=poses)
+
+    def closing(self, hand: Hand) -> Edit | None:
+        """Once the pin is known."""
+        return self._edit(hand, hand.snap) if hand.picks and hand.snap is not None else None
+
+
+def _moving_body(hand: Hand, snap: Snap) -> str:
+    """The link that is meant: of a pin on the ground the one that turns there; '' if there is none."""
+    model = hand.view.session.model
+    stands = carrier_of(model, hand.plane.parent)
+    if snap.body and snap.body != stands:
+        return snap.body
+    joint = next((pin.joint for pin in hand.drawing.pins if pin.name == snap.name), None)
+    return carrier_of(model, joint.child) if joint is not None else ""
+
+
+class Gears(SubTool):
+    """Two wheels on two pins of one carrier."""
+
+    key, title = "u", "Gear pair"
+    icon = "gearwheel"
+    help = "Click two pins, then type z1 : z2 or the ratio (negative: outer mesh)."
+    words = ("click the first pin", "click the second pin", "type z1 : z2 or the ratio, negative of an outer mesh")
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """The pins, then the ratio is asked."""
+        if snap.kind != "pin":
+            hand.view.session.message.emit("hint", "There is no pin here.")
+            return
+        if len(hand.picks) >= 2:
+            return
+        hand.picks = [*hand.picks, snap]
+        hand.refresh()
+        if len(hand.picks) == 2:
+            place = pointer.x / pointer.scale, pointer.y / pointer.scale
+            hand.field.ask("z1 : z2", "-1", place, lambda text: self._mesh(hand, text), left=hand.drop)
+
+    def _mesh(self, hand: Hand, text: str) -> None:
+        ratio, (first, second) = typed_ratio(text), (pick.name for pick in hand.picks)
+        plane, poses = hand.plane, hand.drawing.poses
+        if hand.commit(
+            "Gear pair", lambda m: linkage.gears(m, first, second, ratio, plane=plane, poses=poses), here=True
+        ):
+            hand.picks = []
+            hand.refresh()
+
+
+class MassPoint(SubTool):
+    """A mass at a point of a link."""
+
+    key, title = "i", "Mass point"
+    icon = "com"
+    help = "Click a pin or a point of a link, then type the mass."
+    words = ("click a pin or a point of a link", "type its mass")
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """The place, then the mass is asked."""
+        if not snap.joins:
+            hand.view.session.message.emit("hint", "There is no link here.")
+            return
+        hand.picks = [snap]
+        hand.refresh()
+        place = pointer.x / pointer.scale, pointer.y / pointer.scale
+        hand.field.ask("Mass", "1 kg", place, lambda text: self._add(hand, text), left=hand.drop)
+
+    def _add(self, hand: Hand, text: str) -> None:
+        mass = read(text, Measure("mass"), hand.view.settings, hand.drawing.values)
+        plane, poses, end = hand.plane, hand.drawing.poses, hand.picks[0].end
+        if hand.commit("Mass point", lambda m: linkage.mass_point(m, end, mass, plane=plane, poses=poses)):
+            hand.picks = []
+            hand.refresh()
+
+
+class Spring(SubTool):
+    """A spring and damper between two points."""
+
+    key, title = "n", "Spring and damper"
+    icon = "spring_damper"
+    help = "Click two points: of links, pins, or of the ground."
+    words = ("click its first end", "click its second end")
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """Both ends."""
+        if not hand.picks:
+            hand.picks = [snap]
+            hand.refresh()
+            return
+        plane, poses, a, b = hand.plane, hand.drawing.poses, hand.picks[0].end, snap.end
+        if hand.commit("Draw spring", lambda m: linkage.spring(m, a, b, plane=plane, poses=poses)):
+            hand.picks = []
+            hand.refresh()
+
+
+class Tracer(SubTool):
+    """A point whose path is drawn."""
+
+    key, title = "p", "Tracer point"
+    icon = "trace"
+    help = "Click on a link or beside it: the point belongs to the link that the pointer was on last."
+    words = ("click on a link, or beside the one that the pointer was on last",)
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """The point, which is followed from now on."""
+        body = _moving_body(hand, snap) if snap.joins else hand.hovered_body
+        if not body:
+            hand.view.session.message.emit("hint", "Point at a link first: the tracer point belongs to it.")
+            return
+        plane, poses, point = hand.plane, hand.drawing.poses, snap.point
+        if hand.commit("Tracer point", lambda m: linkage.tracer(m, body, point, plane=plane, poses=poses)):
+            name = hand.view.session.model.frames[-1].name
+            hand.view.scene.follow(*hand.view.scene.tracks.frames, name)
+            hand.refresh()
+
+    def band(self, hand: Hand) -> tuple[Segment, ...]:
+        """A thin line to the link that it will belong to."""
+        if hand.snap is None or hand.snap.joins or hand.hovered_body not in hand.drawing.poses:
+            return ()
+        return ((hand.drawing.point(Place(hand.hovered_body)), hand.snap.point),)
+
+
+class Motor(SubTool):
+    """A motor in a pin or guide."""
+
+    key, title = "a", "Motor"
+    icon = "driver"
+    help = "Click a pin or guide: it turns once a second. Click again: the motor goes."
+    words = ("click a pin or guide; a motor that is there goes",)
+
+    def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
+        """On, or off."""
+        if snap.kind != "pin":
+            hand.view.session.message.emit("hint", "There is no pin or guide here.")
+            return
+        drive(hand, snap.name)
+
+
+def drive(hand: Hand, joint: str) -> None:
+    """Put a motor into a pin or guide, or take it out."""
+    plane = hand.plane
+    hand.commit(f"Motor in {joint}", lambda m: linkage.motor(m, joint, plane=plane), here=True)
+
+
+SUB_TOOLS: Mapping[str, SubTool] = MappingProxyType(
+    {each.key: each for each in (Link(), Ground(), Slider(), Slot(), Gears(), MassPoint(), Spring(), Tracer(), Motor())}
+)
+"""By the letter that chooses it, in the order of the bar."""

@@ -1,0 +1,352 @@
+"""The draw tool: what clicks, drags and keys mean in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeyEvent
+
+from app.tools.draw.figure import Figure, Tag
+from app.tools.draw.hand import Hand
+from app.tools.draw.snapping import Snap, grid_step, snapped
+from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, drive, link_to
+from app.tools.draw.typed_numbers import NOTHING, typed_numbers
+from app.viewport.gestures import Gesture
+from app.viewport.pointer import Pointer
+from app.widgets.quantities.quantity_text import Measure, quantity, read
+from core import linkage
+from core.errors import KinetostatError
+from core.linkage import Point
+from core.linkage.reshaping import pin_target
+from core.model import Model, Parameter
+
+if TYPE_CHECKING:
+    from app.viewport.stage import Stage
+
+EXPECTS = "Draw: click from pin to pin · Esc ends"
+OPENING = "0123456789+-−.(=<"
+"""What is typed into the field at the pointer."""
+PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+def enter(view: Stage) -> None:
+    """Draw is chosen."""
+    hand = hand_of(view)
+    view.annotations.sketch = _known(view)[1].paint
+    hand.enter()
+
+
+def leave(view: Stage) -> None:
+    """Another tool is chosen."""
+    view.annotations.sketch = None
+    hand_of(view).leave()
+
+
+_hands: WeakKeyDictionary[Stage, tuple[Hand, Figure]] = WeakKeyDictionary()
+
+
+def hand_of(view: Stage) -> Hand:
+    """The hand of a viewport."""
+    return _known(view)[0]
+
+
+def _known(view: Stage) -> tuple[Hand, Figure]:
+    """The hand of a viewport, and what paints for it."""
+    found = _hands.get(view)
+    if found is None:
+        hand = Hand(view, SUB_TOOLS["l"])
+        found = _hands[view] = hand, Figure(hand)
+    return found
+
+
+# ------------------------------------------------------------------------------- the mouse
+
+
+def press(view: Stage, pointer: Pointer) -> Gesture:
+    """A click is the sub-tool's; a drag draws one link, changes what is drawn, or slides a dimension."""
+    if view.press_cube(pointer):
+        return
+    hand = hand_of(view)
+    hand.gesture = object()
+    tag = tag_under(hand, pointer)
+    hand.aim_at(pointer)
+    drag = _drag_of(hand, tag, pointer)
+    next(drag)
+    last, moved = pointer, False
+    try:
+        while (now := (yield)) is not None:
+            last = now
+            moved = moved or not now.is_click_after(pointer)
+            if moved:
+                drag.send(now)
+                view.annotations.update()
+    except GeneratorExit:
+        drag.close()
+        raise
+    if moved:
+        with suppress(StopIteration):
+            drag.send(None)
+        return
+    drag.close()
+    if tag is not None:
+        _take_tag(hand, tag)
+        return
+    hand.aim_at(last)
+    if hand.snap is not None:
+        _told(hand, lambda: _click(hand, last))
+
+
+def _drag_of(hand: Hand, tag: Tag | None, press: Pointer) -> Gesture:
+    """What a drag from here does: a length slides, a pin goes elsewhere, a link is drawn."""
+    snap = hand.snap
+    if tag is not None:
+        return _slide(hand, tag, press)
+    if hand.chain or _sub(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
+        return _draw_in_one_go(hand)
+    return _reshape(hand, snap.point)
+
+
+def _draw_in_one_go(hand: Hand) -> Gesture:
+    """A link from where the button goes down to where it comes up; the chain ends there."""
+    begun, moved = hand.snap, False
+    while (pointer := (yield)) is not None:
+        if not moved and not hand.chain and begun is not None and _sub(hand).key == "l":
+            begin_chain(hand, begun)
+        moved = True
+        hand.aim_at(pointer)
+    if _sub(hand).key != "l" or not hand.chain or (snap := hand.snap) is None:
+        return
+    if math.dist(snap.point, hand.chain[-1].point) > 1e-9:
+        _told(hand, lambda: link_to(hand, snap))
+    hand.end_chain()
+
+
+def _reshape(hand: Hand, point: Point) -> Gesture:
+    """A pin is dragged: the lengths beside it change when it is let go."""
+    goal = point
+    try:
+        while (pointer := (yield)) is not None:
+            hand.view.say(
+                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
+            )
+            hand.aim_at(pointer)
+            if hand.aim is None:
+                continue
+            near = hand.aim.point if hand.snap is None or hand.snap.joins else hand.snap.point
+            goal = pin_target(hand.drawing, point, near, hand.locked)
+            hand.dragged = point, goal
+    finally:
+        hand.dragged = None
+        hand.view.say(hand.sub.expects(hand))
+    plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
+
+    def edit(model: Model) -> Model:
+        return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
+
+    _told(hand, lambda: hand.commit("Move pin", edit, here=True))
+
+
+def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
+    """A length follows the pointer, to the right it grows; the machine follows at once."""
+    session, value = hand.view.session, tag.value
+    stated = session.model.index("parameter").get(tag.name)
+    slides = tag.kind == "length" and isinstance(stated, Parameter) and stated.independent
+    pixel = hand.pixel
+    step = grid_step(pixel, 2.0)
+    try:
+        while (pointer := (yield)) is not None:
+            wanted = tag.value + (pointer.x - press.x) / press.scale * pixel
+            if slides:
+                value = max(step, round(wanted / step) * step)
+                with suppress(KinetostatError):  # where the loops do not close the machine stays
+                    session.preview(parameters={tag.name: value})
+    finally:
+        session.cancel()
+    if slides:
+        edit = partial(linkage.dimension, parameter=tag.name, value=value)
+        _told(hand, lambda: hand.commit(f"Dimension {tag.name}", edit, here=True))
+
+
+def _sub(hand: Hand) -> SubTool:
+    assert isinstance(hand.sub, SubTool)
+    return hand.sub
+
+
+def _click(hand: Hand, pointer: Pointer) -> None:
+    assert hand.snap is not None
+    _sub(hand).click(hand, hand.snap, pointer)
+
+
+def _told(hand: Hand, act: Callable[[], object]) -> None:
+    """Errors of what was typed are told in the field, others as messages."""
+    try:
+        act()
+    except KinetostatError as error:
+        hand.field.tell(error)
+
+
+def double(view: Stage, pointer: Pointer) -> None:
+    """A double click ends the chain on the ground; its pin and its link are one undo step."""
+    hand = hand_of(view)
+    if _sub(hand).key != "l" or len(hand.chain) < 2:
+        return
+    body, plane, poses = hand.chain[-1].body, hand.plane, hand.drawing.poses
+    if hand.commit("Draw link", lambda m: linkage.ground_pin(m, body, plane=plane, poses=poses), here=True):
+        hand.end_chain()
+
+
+def menu(view: Stage, pointer: Pointer) -> bool:
+    """The right button ends a chain free; without one it opens the menu."""
+    hand = hand_of(view)
+    return hand.end_chain() or hand.drop()
+
+
+def hover(view: Stage, pointer: Pointer | None) -> None:
+    """Show what a click would mean."""
+    hand = hand_of(view)
+    if pointer is None:
+        hand.aim = hand.snap = None
+        view.hover_cube(None)
+    elif not view.hover_cube(pointer):
+        hand.aim_at(pointer)
+        tag = tag_under(hand, pointer)
+        view.widget.setCursor(Qt.CursorShape.PointingHandCursor if tag is not None else Qt.CursorShape.CrossCursor)
+        if tag is not None:
+            hand.snap = None
+    view.annotations.update()
+    hand.tell_coming()
+
+
+def back(view: Stage) -> bool:
+    """Esc drops what is begun."""
+    return hand_of(view).drop()
+
+
+# ------------------------------------------------------------------------------- dimensions
+
+
+def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
+    """The dimension or chip under the pointer; none while a chain hangs, whose clicks are places."""
+    if hand.chain or hand.picks:
+        return None
+    place = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
+    return next((tag for tag in reversed(_known(hand.view)[1].tags) if tag.box.contains(place)), None)
+
+
+def flip(hand: Hand) -> None:
+    """Take the other branch of the pin that the pointer is on, or was on last."""
+    plane, poses, pin = hand.plane, hand.drawing.poses, hand.dyad
+    if not pin or hand.other_branch(pin) is None:
+        hand.view.session.message.emit("hint", "Point at the pin between two links first: V takes their other branch.")
+        return
+    hand.gesture = object()
+    hand.commit("Other branch", lambda m: linkage.flipped(m, pin, plane=plane, poses=poses), here=True)
+
+
+def _take_tag(hand: Hand, tag: Tag) -> None:
+    if tag.kind == "motor":
+        drive(hand, tag.name)
+        return
+    if tag.kind == "branch":
+        flip(hand)
+        return
+    if tag.kind == "lock":
+        hand.locked ^= {tag.name}
+        hand.refresh()
+        return
+    measure = Measure("angle" if tag.kind == "angle" else "length")
+    text = quantity(tag.value, measure, hand.view.settings, 8)
+    if tag.kind == "length":
+        stated = hand.view.session.model.find("parameters", tag.name).value
+        text = stated if isinstance(stated, str) else text
+    place = tag.box.center().x(), tag.box.center().y()
+    hand.field.ask(tag.name, text, place, lambda typed: _dimension(hand, tag, measure, typed))
+
+
+def _dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
+    """A dimension takes what was typed: a number, a formula, or `name = value`."""
+    name, mark, tail = text.partition("=")
+    renamed = name.strip() if mark and name.strip() else ""
+    value = read(tail if mark else text, measure, hand.view.settings, hand.drawing.values)
+    plane = hand.plane
+
+    def edit(model: Model) -> Model:
+        if tag.kind == "length" and renamed and renamed != tag.name:
+            return linkage.named_dimension(model, tag.name, renamed, value)
+        if tag.kind == "length":
+            return linkage.dimension(model, tag.name, value)
+        if tag.kind == "angle":
+            return linkage.link_angle(model, tag.name, value, plane=plane)
+        return linkage.ground_distance(model, tag.name, tag.other, float(value), plane=plane)
+
+    hand.gesture = object()
+    hand.commit(f"Dimension {renamed or tag.name}", edit, here=True)
+
+
+# ------------------------------------------------------------------------------- the keyboard
+
+
+def wants(view: Stage, event: QKeyEvent) -> bool:
+    """Letters of sub-tools, Tab, Enter, Backspace; digits once there is something to be measured."""
+    if event.modifiers() & ~PLAIN:
+        return False
+    hand, key = hand_of(view), event.key()
+    if key in (Qt.Key.Key_Tab, Qt.Key.Key_Backspace, *ENTER):
+        return True
+    text = event.text().lower()
+    if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
+        return False
+    return text in SUB_TOOLS or text == "v" or (text in OPENING and (bool(hand.chain or hand.picks) or text in "(=-+."))
+
+
+def key(view: Stage, event: QKeyEvent) -> None:
+    """What a key of the tool does."""
+    hand, pressed = hand_of(view), event.key()
+    text = event.text().lower()
+    if pressed == Qt.Key.Key_Tab:
+        if not hand.chain:
+            hand.next_plane()
+    elif pressed == Qt.Key.Key_Backspace:
+        hand.take_back()
+    elif pressed in ENTER:
+        hand.end_chain()
+    elif text in SUB_TOOLS:
+        hand.choose(SUB_TOOLS[text])
+    elif text == "v":
+        flip(hand)
+    elif text in OPENING:
+        _open_field(hand, text)
+
+
+def _open_field(hand: Hand, text: str) -> None:
+    """Type a length, an angle or coordinates at the pointer."""
+    point = hand.snap.point if hand.snap is not None else (hand.chain[-1].point if hand.chain else (0.0, 0.0))
+    x, y, z = hand.drawing.world_point(point).tolist()
+    place = hand.view.annotations.pixel((x, y, z)) or QPointF(0.0, 0.0)
+
+    def reading(typed: str) -> None:
+        hand.typed = typed_numbers(typed, hand.view.settings, hand.drawing.values)
+        hand.view.annotations.update()
+
+    def accept(typed: str) -> None:
+        reading(typed)
+        if hand.snap is None and hand.aim is not None:
+            hand.snap = snapped(hand.drawing, hand.aim)
+        if hand.snap is None:
+            hand.snap = Snap(point, point)
+        hand.gesture = object()
+        _click(hand, Pointer(0.0, 0.0))
+
+    hand.field.ask("", text, (place.x(), place.y()), accept, reading, left=lambda: _forget(hand))
+
+
+def _forget(hand: Hand) -> None:
+    hand.typed = NOTHING
+    hand.refresh()

@@ -1,0 +1,84 @@
+"""What is typed while one draws: length, length < angle, coordinates; in the person's units, formulas as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.widgets.quantities.quantity_text import Measure, Units, read, value_in
+from core.errors import ExpressionError
+from core.linkage import Point
+from core.model.fields import Value
+
+LENGTH, ANGLE = Measure("length"), Measure("angle")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What is given; None: the pointer says it. angle : from the plane's first axis; bend : from the link before"""
+
+    length: Value | None = None
+    angle: Value | None = None
+    bend: Value | None = None
+    point: Point | None = None
+
+
+NOTHING = Typed()
+
+
+def typed_numbers(text: str, units: Units, values: Mapping[str, float]) -> Typed:
+    """The numbers of a text such as "120", "120 < 30", "< 30", "120 << 30" (from the link before), "0.1, 0.2". Raises
+    ExpressionError in words for a person."""
+    stripped = text.strip().removeprefix("=").strip()
+    if not stripped:
+        return NOTHING
+    decimal = re.fullmatch(r"[-+]?\d+,\d+", stripped)  # 0,5 is 0.5, as everywhere
+    parts = [stripped] if decimal else _split(stripped, ",")
+    if len(parts) == 2:
+        u, v = (_number(part, LENGTH, units, values) for part in parts)
+        return Typed(point=(u, v))
+    if len(parts) > 2:
+        raise ExpressionError(f"A point of the plane has two coordinates, not {len(parts)}.", remedy="Type u, v.")
+    head, mark, tail = stripped.partition("<")
+    length = read(head, LENGTH, units, values) if head.strip() else None
+    if not mark:
+        return Typed(length=length)
+    bent = tail.startswith("<")
+    tail = tail.removeprefix("<").strip()
+    if not tail:
+        return Typed(length=length)
+    angle = read(tail, ANGLE, units, values)
+    return Typed(length=length, bend=angle) if bent else Typed(length=length, angle=angle)
+
+
+def typed_ratio(text: str) -> float | tuple[float, float]:
+    """The ratio of a gear pair: "z1 : z2" as two numbers of teeth, else one number."""
+    try:
+        if ":" in text:
+            first, second = (float(part) for part in text.split(":"))
+            return first, second
+        return float(text.replace("−", "-"))
+    except ValueError:
+        raise ExpressionError(
+            f"'{text}' is no ratio.", remedy="Type z1 : z2, or a number (negative of an outer mesh)."
+        ) from None
+
+
+def _number(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> float:
+    found = read(text.strip().removeprefix("=").strip(), measure, units, values)
+    worth = value_in(found, values)
+    assert worth is not None
+    return worth
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """Parts between marks that stand in no bracket."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == mark and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -1,0 +1,76 @@
+"""A four-bar linkage, drawn, moved, driven and plotted."""
+
+from __future__ import annotations
+
+from app.tours.tour import MOVED, Seen, Step, Tour, lengths_changed
+
+
+def _closed(seen: Seen) -> bool:
+    found = seen.mobility
+    return found is not None and found.dof == 1 and len(seen.now.joints) > len(seen.now.bodies) > 1
+
+
+def _driven(seen: Seen) -> bool:
+    return bool(seen.now.drivers) and seen.new_run
+
+
+def _saved(seen: Seen) -> bool:
+    session = seen.bench.session
+    return session.path is not None and not session.unsaved
+
+
+TOUR = Tour(
+    "four_bar",
+    "A four-bar in two minutes",
+    "Draw a linkage, drag it, give it lengths, a motor and a plot.",
+    (
+        Step(
+            "Draw four points",
+            "Press D to draw. Click where the first pin stands on the ground, click two more points for the joints "
+            "between the links, and double-click the fourth: that ends on the ground. Backspace takes a link back.",
+            _closed,
+            "A closed loop with one degree of freedom: M = 1, so one motor is enough.",
+        ),
+        Step(
+            "Drag the crank",
+            "Press W for the Move tool (Esc leaves Draw first) and drag the first link around. All others follow, as "
+            "the loop demands. Where it will not go on, it stands at a dead point.",
+            lambda seen: seen.moved > MOVED,
+            "That is its only motion. The status line says so: 1 degree of freedom.",
+        ),
+        Step(
+            "Type a length",
+            "Press D again and click the number beside a link, or select a link and find Length in its properties. "
+            "Type another value, for example 120 mm, and press Enter: the loop closes again on the same side.",
+            lambda seen: lengths_changed(seen.model, seen.bench.session.model),
+            "Each length is a parameter: formulas can use it, and it has a slider.",
+        ),
+        Step(
+            "A point and its path",
+            "In Draw press P and click a point on the middle link or beside it. Or right-click a link and choose Path "
+            "of this point. Then drag the crank: its path is drawn.",
+            lambda seen: bool(seen.bench.scenery.paths),
+            "This is the coupler curve.",
+        ),
+        Step(
+            "A motor, and let it run",
+            "In Draw press A and click the first pin: a motor turns it once a second. Then press F5 to simulate; Space "
+            "plays and pauses.",
+            _driven,
+            "The run plays on the timeline below the scene.",
+        ),
+        Step(
+            "Plot the rocker's angle",
+            "In the Plots panel open the list of channels and choose the angle of the third link's pin, or drag it "
+            "into the plot.",
+            lambda seen: seen.bench.panels.plots.any,
+            "Wheel and drag zoom and move the plot; its ruler measures.",
+        ),
+        Step(
+            "Save it",
+            "Press Ctrl+S. The file is plain text that you can read, and its runs are kept beside it.",
+            _saved,
+            "That is all it takes. F1 explains what is under the pointer, Ctrl+Shift+P finds everything else.",
+        ),
+    ),
+)

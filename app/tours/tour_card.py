@@ -1,0 +1,160 @@
+"""The card of a tour: beside the live window, it waits until the person did what it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
+
+from app.background.lifetime import Lifetime
+from app.preferences.icons import icon
+from app.tours.tour import Seen
+from app.widgets.label import Label
+
+if TYPE_CHECKING:
+    from app.tours.tour import Tour
+    from app.workbench import Workbench
+
+WIDTH = 330
+MARGIN = 14
+LOOK_EVERY = 250
+"""Milliseconds between two looks at what was done."""
+TOLD = 2600
+"""Milliseconds for which it is told that a step is done."""
+
+
+class TourCard(QFrame):
+    """Stands in the lower left corner of the viewport. A tour that was left goes on at the same step."""
+
+    def __init__(self, bench: Workbench, tour: Tour) -> None:
+        super().__init__(bench.stage.widget)
+        self._bench, self.tour = bench, tour
+        self.setObjectName("message")
+        self.setAccessibleName(f"Tour: {tour.title}")
+        self.step = min(int(bench.settings.value(self._key, 0)), len(tour.steps) - 1)
+        self.praised = False
+        """Whether the step is done, and the next comes soon."""
+        self.on = True
+        """Whether the tour goes on."""
+        self._build()
+        self._tell = QTimer(self, singleShot=True, interval=TOLD)
+        self._tell.timeout.connect(self.go_on)
+        self._looking = QTimer(self, interval=LOOK_EVERY)
+        self._looking.timeout.connect(self.look)
+        self._life = Lifetime()
+        self._life.listen((bench.session.produced, self._heard))
+        bench.stage.widget.installEventFilter(self)
+        self._begin()
+        self._looking.start()
+        self.show()
+
+    @property
+    def _key(self) -> str:
+        return f"tour/{self.tour.id}"
+
+    def _build(self) -> None:
+        self.count, self.title, self.text = Label(), Label(wordWrap=True), Label(wordWrap=True)
+        self.count.setObjectName("muted")
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        shut = QToolButton(icon=icon("close"), toolTip="End the tour; Help ▸ Tours goes on where it was left")
+        shut.setAutoRaise(True)
+        shut.clicked.connect(self.leave)
+        self.back, self.skip = QPushButton("Back"), QPushButton("Skip")
+        self.back.setToolTip("The step before")
+        self.skip.setToolTip("Go on without doing it")
+        self.back.clicked.connect(lambda: self.go_to(self.step - 1))
+        self.skip.clicked.connect(self.go_on)
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        head.addWidget(self.count)
+        head.addStretch(1)
+        head.addWidget(shut)
+        foot.addWidget(self.back)
+        foot.addStretch(1)
+        foot.addWidget(self.skip)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 10, 12)
+        column.addLayout(head)
+        column.addWidget(self.title)
+        column.addWidget(self.text)
+        column.addLayout(foot)
+
+    # ----------------------------------------------------------------------------- steps
+
+    def go_to(self, step: int) -> None:
+        """Show a step."""
+        self.step = max(step, 0)
+        self._begin()
+
+    def go_on(self) -> None:
+        """The next step; behind the last one the tour is over."""
+        self._tell.stop()
+        if self.step + 1 < len(self.tour.steps):
+            self.go_to(self.step + 1)
+        else:
+            self._bench.settings.remember(self._key, 0)
+            self.leave()
+
+    def look(self) -> None:
+        """Whether what the step asks for was done."""
+        if self.praised or not self.isVisible():
+            return
+        self.seen.look()
+        step = self.tour.steps[self.step]
+        if step.done(self.seen):
+            self.praised = True
+            self.text.setText(f"✓ {step.said}")
+            last = self.step + 1 == len(self.tour.steps)
+            self.skip.setText("Close" if last else "Next")
+            self.place()
+            if not last:
+                self._tell.start()
+
+    def _begin(self) -> None:
+        step = self.tour.steps[self.step]
+        self._bench.settings.remember(self._key, self.step)
+        self.praised, self.seen = False, Seen(self._bench)
+        self.count.setText(f"{self.tour.title} · {self.step + 1} of {len(self.tour.steps)}")
+        self.title.setText(step.title)
+        self.text.setText(step.text)
+        self.back.setEnabled(self.step > 0)
+        self.skip.setText("Skip")
+        self.place()
+
+    def _heard(self, result: object) -> None:
+        self.seen.heard(result)  # type: ignore[arg-type]
+
+    # ----------------------------------------------------------------------------- place, end
+
+    def leave(self) -> None:
+        """Put the card away; the document stays as it is."""
+        self.on = False
+        self.close_card()
+        self.hide()
+        self.deleteLater()
+
+    def close_card(self) -> None:
+        """Look and listen no more."""
+        self._looking.stop()
+        self._tell.stop()
+        self._life.close()
+
+    def eventFilter(self, host: QObject, event: QEvent) -> bool:
+        """Stay in the corner."""
+        if event.type() == QEvent.Type.Resize:
+            self.place()
+        return False
+
+    def place(self) -> None:
+        """Stay in the lower left corner, as high as the words need."""
+        host = self.parentWidget()
+        width = min(WIDTH, host.width() - 2 * MARGIN)
+        self.setFixedWidth(width)
+        self.layout().activate()
+        height = self.layout().totalHeightForWidth(width)
+        self.resize(width, height)
+        self.move(MARGIN, host.height() - height - MARGIN)
+        self.raise_()
+        self.setCursor(Qt.CursorShape.ArrowCursor)

@@ -1,0 +1,43 @@
+"""A URDF file and its table of Denavit–Hartenberg parameters."""
+
+from __future__ import annotations
+
+from app.tours.tour import MOVED, Seen, Step, Tour
+
+
+def _urdf(seen: Seen) -> bool:
+    source = seen.bench.files.source
+    return source is not None and source.suffix.lower() in (".urdf", ".xacro")
+
+
+TOUR = Tour(
+    "urdf_to_dh",
+    "Open a URDF, find its DH table",
+    "A robot file with meshes, its inverse kinematics and its table.",
+    (
+        Step(
+            "Open a URDF file",
+            "Drop a .urdf or .xacro file on the window, or open the example Kestrel (File ▸ Open example).",
+            _urdf,
+            "What in it could not be read as it stands is told under Findings.",
+        ),
+        Step(
+            "Take it by the hand",
+            "Press W and pull the tool: the joints follow.",
+            lambda seen: seen.moved > MOVED,
+            "Esc puts the Move tool away.",
+        ),
+        Step(
+            "Find its DH table",
+            "Run Find DH table among the functions at the left.",
+            lambda seen: "fit_dh_table" in seen.asked,
+            "The residual says how well the table holds the robot; what no table can hold is named.",
+        ),
+        Step(
+            "Let the tool reach a point",
+            "Run Inverse kinematics with a point near the tool. Every result states its residual and its limits.",
+            lambda seen: "inverse_kinematics" in seen.asked,
+            "Double-click a solution to take its pose.",
+        ),
+    ),
+)

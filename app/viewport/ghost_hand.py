@@ -1,0 +1,112 @@
+"""A hand that shows, when a tool is taken for the first time, how it is used: two seconds, over the scene."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPointF, Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.preferences.icons import icon
+
+if TYPE_CHECKING:
+    from app.viewport.gestures import Tool
+    from app.viewport.stage import Stage
+
+LASTS = 2000
+"""Milliseconds."""
+STEP = 33
+RING, HAND = 11.0, 26
+STROKE = 3.0
+
+
+class GhostHand(QWidget):
+    """Listens which tool is chosen. A press of a button, or another tool, ends it."""
+
+    def __init__(self, view: Stage) -> None:
+        super().__init__(view.widget)
+        self._view = view
+        self._tool: Tool[Stage] | None = None
+        self._clock = QElapsedTimer()
+        self._timer = QTimer(self, interval=STEP)
+        self._timer.timeout.connect(self._turn)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hide()
+        view.gestures.chosen.connect(self._chosen)
+        view.widget.installEventFilter(self)
+
+    def close(self) -> None:  # type: ignore[override]
+        """Listen no more."""
+        self.end()
+        self._view.gestures.chosen.disconnect(self._chosen)
+
+    @property
+    def playing(self) -> bool:
+        """Whether it is seen."""
+        return self._tool is not None
+
+    def _chosen(self, tool: Tool[Stage]) -> None:
+        self.end()
+        settings = self._view.settings
+        if tool.hand and settings.shows_hands and not settings.value(f"hands/{tool.id}", False):
+            settings.remember(f"hands/{tool.id}", True)
+            self.play(tool)
+
+    def play(self, tool: Tool[Stage]) -> None:
+        """Show how a tool is used."""
+        self._tool = tool
+        self.setGeometry(self._view.widget.rect())
+        self.raise_()
+        self.show()
+        self._clock.start()
+        self._timer.start()
+
+    def end(self) -> None:
+        """Go away."""
+        self._tool = None
+        self._timer.stop()
+        self.hide()
+
+    def _turn(self) -> None:
+        if self._clock.elapsed() > LASTS:
+            self.end()
+        else:
+            self.update()
+
+    def eventFilter(self, host: QObject, event: QEvent) -> bool:
+        """Whoever presses knows how."""
+        if event.type() == QEvent.Type.Resize:
+            self.setGeometry(self._view.widget.rect())
+        elif self.playing and event.type() == QEvent.Type.MouseButtonPress:
+            self.end()
+        return False
+
+    def at(self, fraction: float) -> tuple[QPointF, bool, int]:
+        """Where the hand is after a fraction of the time, whether it presses, and how many of its places it left."""
+        assert self._tool is not None
+        places = self._tool.hand
+        along = min(max(fraction, 0.0), 1.0) * (len(places) - 1)
+        k = min(int(along), len(places) - 2)
+        (x0, y0, _), (x1, y1, pressed) = places[k], places[k + 1]
+        part = min(1.0, 1.4 * (along - k))  # it rests where it presses
+        x, y = x0 + part * (x1 - x0), y0 + part * (y1 - y0)
+        return QPointF(x * self.width(), y * self.height()), pressed and (part == 1.0 or places[k][2]), k
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The way so far, a ring where it presses, the hand."""
+        if self._tool is None:
+            return
+        place, pressed, left = self.at(self._clock.elapsed() / LASTS)
+        accent = QColor(self.palette().highlight().color())
+        accent.setAlpha(170)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(accent, STROKE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        been = [QPointF(x * self.width(), y * self.height()) for x, y, _ in self._tool.hand[: left + 1]]
+        painter.drawPolyline([*been, place])
+        for point in (*been, *([place] if pressed else [])):
+            painter.drawEllipse(point, RING, RING)
+        painter.drawPixmap(place.toPoint(), icon("select").pixmap(HAND, HAND))
+        painter.end()

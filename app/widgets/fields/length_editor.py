@@ -1,0 +1,120 @@
+"""The length of a link: the distance of two of its joints, set in one field wherever the document says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+
+from app.document.link_lengths import LinkLength, has_length
+from app.widgets.fields.field_editor import Commit, Context
+from app.widgets.fields.number_editors import NumberEditor
+from core.model import Model
+from core.model.bodies import Body
+from core.model.edits.lengths import is_locked, joint_points, length_of, parameter_of, parameters_of
+from core.model.fields import Element, Field, ScalarKind, Value
+
+LENGTH = Field(
+    "length",
+    ScalarKind("length", False, None),
+    "Distance of the joint that carries the link from another one. A parameter that is the length takes the value; "
+    "else that joint, and the shapes that reach from one to the other, move along the line.",
+    None,
+    False,
+)
+"""What bodies with two joints have beside the fields of the document."""
+
+
+class LengthEditor(NumberEditor):
+    """The number, and a menu of the joints to which it is measured where there are several."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.edit.commit = self._set
+        self.far = ""
+        self._body = ""
+        self._model: Model | None = None
+        self.to = QToolButton(self)
+        self.to.setToolTip("To which joint the length is measured")
+        self.to.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.to.setMenu(QMenu(self.to))
+        self.to.menu().aboutToShow.connect(self._offer_joints)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        self.column.removeWidget(self.edit)
+        row.addWidget(self.edit, 1)
+        row.addWidget(self.to)
+        self.column.insertLayout(0, row)
+        self.choices: QMenu | None = None
+
+    def forget(self) -> None:
+        super().forget()
+        self.far = ""
+
+    def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
+        assert isinstance(owner, Body)
+        self._model, self._body = context.model, owner.name
+        joints = [point.joint for point in joint_points(context.model, owner.name)[1:]]
+        self.far = self.far if self.far in joints else joints[0]
+        self.to.setText(f"to {self.far}")
+        self.to.setVisible(len(joints) > 1)
+        super().show_value(length_of(context.model, owner.name, self.far), owner, context)
+        self.edit.add_actions = None  # the length is no number of the document by itself
+        self.show_findings((), words(context.model, owner.name, self.far))
+
+    def _offer_joints(self) -> None:
+        menu = self.to.menu()
+        menu.clear()
+        assert self._model is not None
+        for point in joint_points(self._model, self._body)[1:]:
+            menu.addAction(point.joint, lambda joint=point.joint: self._measure_to(joint))
+
+    def _measure_to(self, joint: str) -> None:
+        self.far = joint
+        model = self._model
+        assert model is not None
+        self.to.setText(f"to {joint}")
+        self.edit.show_value(length_of(model, self._body, joint), model.values())
+        self.show_findings((), words(model, self._body, joint))
+
+    def _set(self, value: Value | None, gesture: object) -> str:
+        """Ask for a length; formulas that would have to go are not lost: what may become of them is offered."""
+        if value is None:
+            return "A link has a length: give a number."
+        problem = self.commit(LinkLength(value, self.far), gesture)
+        if problem and self._model is not None and is_locked(self._model, self._body, self.far):
+            self._offer_ways(value)
+        return problem
+
+    def _offer_ways(self, value: Value) -> None:
+        """A menu of what may become of the formulas from which the length follows."""
+        assert self._model is not None
+        menu = self.choices = QMenu(self)
+        for name in parameters_of(self._model, self._body, self.far):
+            menu.addAction(f"Change the parameter {name}", self._way(LinkLength(value, self.far, parameter=name)))
+        menu.addAction("Add an offset to the formulas", self._way(LinkLength(value, self.far, "offset")))
+        menu.addAction("Replace the formulas by numbers", self._way(LinkLength(value, self.far, "number")))
+        menu.popup(self.edit.mapToGlobal(QPoint(0, self.edit.height())))
+
+    def _way(self, wanted: LinkLength) -> Callable[[], None]:
+        def take() -> None:
+            self.edit.forget()
+            self.attempt(wanted)
+
+        return take
+
+
+def words(model: Model, body: str, far: str) -> str:
+    """Where the length of a link comes from."""
+    affine = parameter_of(model, body, far)
+    if affine is not None and (affine.slope, affine.rest) == (1.0, 0.0):
+        return f"This is the parameter {affine.parameter.name}."
+    if affine is not None:
+        return f"Follows the parameter {affine.parameter.name}."
+    return "Locked: it follows from formulas, which stay as they are." if is_locked(model, body, far) else ""
+
+
+def applies_to(element: Element, model: Model | None) -> bool:
+    """Whether a body has a length."""
+    return isinstance(element, Body) and model is not None and has_length(model, element.name)

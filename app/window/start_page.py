@@ -1,0 +1,164 @@
+"""What one can begin with: shown in the viewport while there is no machine, and when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout
+
+from app.background.lifetime import Lifetime
+from app.commands import table
+from app.document.kept import recent_pictures
+from app.document.session import State
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.widgets.label import Label
+from app.widgets.machine_shelf import Machine, MachineShelf, example_shelves
+from resources import examples
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+
+CHOICES = {
+    "tool.draw": "Draw a linkage\nfrom pin to pin",
+    "file.open": "Open a file\nor drop it here",
+    "add.chain": "Serial arm\nfrom a DH table",
+    "add.link": "Add a link\nand build on it",
+    "help.tour_four_bar": "Tour: a four-bar\nin two minutes",
+}
+"""Command → what its large button says."""
+RECENT = "Recent"
+LARGEST = QSize(880, 640)
+MARGIN = 24
+PICTURE = QSize(36, 36)
+
+
+class StartPage(QFrame):
+    """Stands in the middle of the viewport. It goes when there is a machine, a tool is taken, or it is closed."""
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__(bench.stage.widget)
+        self._bench, self._view = bench, bench.stage
+        self._asked = self._closed = False
+        """Whether it was asked for over a machine; whether it was closed over an empty scene."""
+        self.setObjectName("message")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.shelf = MachineShelf(at_once=True)
+        self.shelf.chosen.connect(bench.files.start_example)
+        self.unsaved = QPushButton(icon=icon("reset"))
+        self.unsaved.setText("Unsaved work was kept when the program ended unexpectedly …")
+        self.unsaved.clicked.connect(lambda: bench.run("file.recover"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 16, 22, 14)
+        column.setSpacing(10)
+        column.addLayout(self._head())
+        column.addLayout(self._choices())
+        column.addWidget(self.unsaved)
+        column.addWidget(self.shelf, 1)
+        self._life = Lifetime()
+        self._life.listen((bench.session.changed, self._changed), (self._view.gestures.chosen, self._chosen))
+        self._view.widget.installEventFilter(self)
+        self._fill()
+        self.refresh()
+
+    def close(self) -> None:  # type: ignore[override]
+        """Listen no more."""
+        self._life.close()
+
+    def _head(self) -> QHBoxLayout:
+        title = Label("What shall it be?")
+        font = title.font()
+        font.setPointSizeF(1.5 * font.pointSizeF())
+        title.setFont(font)
+        shut = QToolButton(icon=icon("close"), toolTip="Close this page (Esc); File ▸ Start page shows it again")
+        shut.setAutoRaise(True)
+        shut.clicked.connect(self.put_away)
+        row = QHBoxLayout()
+        row.addWidget(title)
+        row.addStretch(1)
+        row.addWidget(shut)
+        return row
+
+    def _choices(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        commands = table()
+        for name, words in CHOICES.items():
+            button = QToolButton(toolTip=as_tip(commands[name].help))
+            button.setIcon(icon(commands[name].icon))
+            button.setIconSize(PICTURE)
+            button.setText(words)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            button.clicked.connect(self._runner(name))
+            row.addWidget(button, 1)
+        return row
+
+    def _runner(self, name: str) -> Callable[[], None]:
+        return lambda: self._bench.run(name)
+
+    def _fill(self) -> None:
+        """The files opened last, and the examples."""
+        known = {each.path: each for each in examples()}
+        lately = [
+            Machine(known[path].title, known[path].about, path, known[path].thumbnail)
+            if path in known
+            else Machine(path.stem, str(path), path, recent_pictures.picture_of(path))
+            for path in self._bench.settings.recent
+        ]
+        self.shelf.fill(({RECENT: lately} if lately else {}) | example_shelves())
+
+    # ----------------------------------------------------------------------------- when it is seen
+
+    def show_again(self) -> None:
+        """The person wants to see it, whatever is open."""
+        self._asked, self._closed = True, False
+        self._fill()
+        self.refresh()
+        self.setFocus()
+
+    def put_away(self) -> None:
+        """The person does not want to see it now."""
+        self._asked, self._closed = False, True
+        self.refresh()
+        self._view.widget.setFocus()
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._asked = False
+            if not self._empty:
+                self._closed = False
+            elif not self._closed and not self.isVisible():
+                self._fill()
+        self.refresh()
+
+    def _chosen(self, tool: object) -> None:
+        """A tool is taken to begin with."""
+        self.put_away() if self.isVisible() else None
+
+    @property
+    def _empty(self) -> bool:
+        model = self._bench.session.model
+        return not (model.bodies or model.chains or model.frames or model.assemblies)
+
+    def refresh(self) -> None:
+        """Show or hide, in the middle."""
+        self.unsaved.setVisible(self._bench.files.recoverable)
+        self.setVisible(self._asked or (self._empty and not self._closed))
+        self.place()
+
+    def eventFilter(self, host: QObject, event: QEvent) -> bool:
+        """Stay in place when the viewport changes its size."""
+        if event.type() == QEvent.Type.Resize:
+            self.place()
+        return False
+
+    def place(self) -> None:
+        """Stay in the middle, as large as there is room."""
+        host = self._view.widget
+        room = QSize(host.width() - 2 * MARGIN, host.height() - 2 * MARGIN)
+        self.resize(room.boundedTo(LARGEST).expandedTo(self.minimumSizeHint()))
+        self.move((host.width() - self.width()) // 2, (host.height() - self.height()) // 2)
+        self.raise_()

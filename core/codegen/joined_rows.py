@@ -1,0 +1,273 @@
+"""Rows of a table that follow one another again and again become one block.
+
+What a long machine consists of, it repeats: a table (`core.codegen.blocks`) calls the same few steps for each of its
+loops or links. Rows are put in an order in which each comes soon after what it takes (`_Graph.near`); sequences that
+recur become segments (`core.codegen.recurring_sequences`), and those of one kind a block: what passes between its rows
+does not go through memory, what nobody takes is not computed, numbers that are the same everywhere are known to it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.blocks import Block, Table
+from core.codegen.graph_symbols import as_symbol, column, symbols
+from core.codegen.recurring_sequences import Grammar, Piece
+
+Integers = NDArray[np.int64]
+LEAST = 4
+"""Times that a sequence must recur to become a block."""
+LARGEST = 1200
+"""Instructions of a block: larger ones take longer to compile and gain nothing."""
+
+
+def joined(table: Table) -> Table:
+    """A table that gives the same with fewer rows."""
+    graph = _Graph(table)
+    rows = [graph.rows[k] for k in graph.near()]
+    weights = [block.function.n_instructions() for block in table.blocks]
+    grammar = Grammar([row.block for row in rows], weights, _passing(rows), LEAST, LARGEST)
+    return _Joined(graph, _groups(rows, grammar)).table()
+
+
+class _Row(NamedTuple):
+    block: int
+    taken: tuple[int, ...]
+    """Slots."""
+    given: range
+
+
+class _Graph:
+    """The rows of a table that do something: copies and repetitions are left out."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.rows: list[_Row] = []
+        self.same: dict[int, int] = {}
+        """Slot → the one that has its value."""
+        copies = [_copies(block) for block in table.blocks]
+        known: dict[tuple[int, tuple[int, ...]], range] = {}
+        for number, *starts, first in table.rows:
+            block = table.blocks[number]
+            slots = chain.from_iterable(map(range, starts, map(int.__add__, starts, block.runs)))
+            taken = tuple(map(self.of, slots))
+            given = range(first, first + block.function.numel_out(0))
+            earlier = known.setdefault((number, taken), given)
+            if earlier is not given:
+                self.same.update((slot, self.of(other)) for slot, other in zip(given, earlier, strict=True))
+                continue
+            self.same.update((given[k], taken[source]) for k, source in copies[number].items())
+            if len(copies[number]) < len(given):
+                self.rows.append(_Row(number, taken, given))
+        self.outputs = list(map(self.of, table.outputs))
+
+    def of(self, slot: int) -> int:
+        """The slot in which its value stands."""
+        return self.same.get(slot, slot)
+
+    def near(self) -> list[int]:
+        """Numbers of the rows in another order: of those that are ready one whose step is taken latest at first, so
+        that each row is followed as far as it can be; rows that take nothing but arguments and constants come when
+        they are needed."""
+        maker = {slot: k for k, row in enumerate(self.rows) for slot in row.given}
+        needs = [{maker[slot] for slot in row.taken if slot in maker} for row in self.rows]
+        users: list[list[int]] = [[] for _ in needs]
+        for k, makers in enumerate(needs):
+            for each in makers:
+                users[each].append(k)
+        begins: dict[int, int] = {}
+        steps = [self.table.blocks[row.block].step for row in self.rows]
+        ranks = [(-begins.setdefault(step, k), k) for k, step in enumerate(steps)]
+        missing = [sum(bool(needs[each]) for each in makers) for makers in needs]
+        waiting = [ranks[k] for k, makers in enumerate(needs) if makers and not missing[k]]
+        heapq.heapify(waiting)
+        order: dict[int, None] = {}
+        while waiting:
+            _, k = heapq.heappop(waiting)
+            order.update(dict.fromkeys(sorted(each for each in needs[k] if not needs[each])))
+            order[k] = None
+            for user in users[k]:
+                missing[user] -= 1
+                if not missing[user]:
+                    heapq.heappush(waiting, ranks[user])
+        order.update(dict.fromkeys(range(len(needs))))
+        return list(order)
+
+
+def _copies(block: Block) -> dict[int, int]:
+    """Result → operand of which it is a copy."""
+    operands = symbols("x", block.function.numel_in(0))
+    places = {x.element_hash(): k for k, x in enumerate(operands)}
+    results = ca.vertsplit(block.function(column(operands))) if block.function.numel_out(0) else []
+    found = {k: places.get(x.element_hash()) for k, x in enumerate(results)}
+    return {k: place for k, place in found.items() if place is not None}
+
+
+def _passing(rows: Sequence[_Row]) -> Integers:
+    """(rows − 1,) between neighbours: how many numbers are given before and taken behind."""
+    made = {slot: k for k, row in enumerate(rows) for slot in row.given}
+    last = {slot: k for k, row in enumerate(rows) for slot in row.taken if slot in made}
+    change = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.add.at(change, [made[slot] for slot in last], 1)
+    np.add.at(change, list(last.values()), -1)
+    return np.cumsum(change)[: len(rows) - 1]
+
+
+class _Group(NamedTuple):
+    """Segments that do the same."""
+
+    steps: tuple[tuple[int, tuple[int, ...]], ...]
+    """(block, operands): numbers of what is taken from elsewhere from 0 on; ~k for the k-th number given within."""
+    firsts: list[int]
+    """Where in the order of rows they begin."""
+    taken: list[tuple[int, ...]]
+    """Of each segment the slots of what it takes from elsewhere."""
+    given: list[tuple[int, ...]]
+    """Of each segment the slots of what its rows give."""
+
+
+def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
+    """All rows in groups; what recurs too seldom is taken apart."""
+    done: list[_Group] = []
+    pieces: list[Piece] = grammar.pieces()
+    while pieces:
+        found: dict[Any, _Group] = {}
+        letters: dict[Any, int] = {}
+        for piece in pieces:
+            segment = rows[piece.first : piece.first + grammar.lengths[piece.letter]]
+            steps, taken, given = _segment(segment)
+            group = found.setdefault(steps, _Group(steps, [], [], []))
+            letters[steps] = piece.letter
+            group.firsts.append(piece.first)
+            group.taken.append(taken)
+            group.given.append(given)
+        pieces = []
+        for steps, group in found.items():
+            if len(steps) > 1 and len(group.firsts) < LEAST:
+                for first in group.firsts:
+                    pieces += grammar.halves(Piece(letters[steps], first))
+            else:
+                done.append(group)
+    return done
+
+
+def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """(steps, taken, given) as in `_Group`."""
+    numbers: dict[int, int] = {}
+    within: dict[int, int] = {}
+    steps = []
+    for row in rows:
+        operands = []
+        for slot in row.taken:
+            inner = within.get(slot)
+            operands.append(numbers.setdefault(slot, len(numbers)) if inner is None else inner)
+        steps.append((row.block, tuple(operands)))
+        for slot in row.given:
+            within[slot] = ~len(within)
+    return tuple(steps), tuple(numbers), tuple(within)
+
+
+class _Code:
+    """What the segments of a group compute."""
+
+    def __init__(self, graph: _Graph, group: _Group) -> None:
+        self.group = group
+        self.taken, self.given = (
+            np.array(each, dtype=np.int64).reshape(len(group.firsts), -1) for each in (group.taken, group.given)
+        )
+        self.operands = symbols("x", self.taken.shape[1])
+        self.results = self._evaluated(graph)
+        depends = ca.jacobian_sparsity(column(self.results), column(self.operands))
+        rows, columns = depends.get_triplet()
+        self.depends = np.zeros((len(self.results), len(self.operands)), dtype=bool)
+        self.depends[rows, columns] = True
+
+    def _evaluated(self, graph: _Graph) -> list[ca.SX]:
+        constants = graph.table.constants
+        operands: list[Any] = list(self.operands)
+        for k, slots in enumerate(self.taken.T.tolist()):
+            values = {constants.get(slot) for slot in slots}
+            if len(values) == 1 and None not in values:
+                operands[k] = as_symbol(values.pop())
+        results: list[ca.SX] = []
+        for number, places in self.group.steps:
+            given = [operands[k] if k >= 0 else results[~k] for k in places]
+            results += ca.vertsplit(graph.table.blocks[number].function(column(given)))
+        return results
+
+
+class _Joined:
+    """The table of groups."""
+
+    def __init__(self, graph: _Graph, groups: Sequence[_Group]) -> None:
+        self.old = graph.table
+        self.codes = [_Code(graph, group) for group in groups]
+        self.outputs = graph.outputs
+        self.needed = self._needed()
+        self.new = Table(self.old.inputs)
+        count = sum(self.old.inputs)
+        self.new.allocate(count)
+        self.places = np.full(self.old.size, -1, dtype=np.int64)
+        """Slot → the new one."""
+        self.places[:count] = range(count)
+
+    def _needed(self) -> NDArray[np.bool_]:
+        """Slots that are taken by what leads to an output."""
+        needed = np.zeros(self.old.size, dtype=bool)
+        needed[self.outputs] = True
+        before = -1
+        while before != (before := int(np.count_nonzero(needed))):
+            for code in self.codes:
+                results = needed[code.given].any(axis=0)
+                needed[code.taken[:, code.depends[results].any(axis=0)]] = True
+        return needed
+
+    def table(self) -> Table:
+        """With its blocks and rows."""
+        chosen = []
+        for code in self.codes:
+            results = np.flatnonzero(self.needed[code.given].any(axis=0))
+            operands = np.flatnonzero(code.depends[results].any(axis=0))
+            if len(results):
+                chosen.append((code, operands, results))
+        self._place(chain.from_iterable(code.taken[:, operands].ravel().tolist() for code, operands, _ in chosen))
+        calls = sorted(
+            (first, n, i) for n, (code, *_) in enumerate(chosen) for i, first in enumerate(code.group.firsts)
+        )
+        firsts = {}
+        for _, n, i in calls:
+            code, _, results = chosen[n]
+            slots = self.new.allocate(len(results))
+            self.places[code.given[i, results]] = slots
+            firsts[n, i] = slots[0]
+        starts = [self._block(code, operands, results) for code, operands, results in chosen]
+        self.new.rows = [(n, *starts[n][i], firsts[n, i]) for _, n, i in calls]
+        self._place(self.outputs)
+        self.new.outputs = self.places[self.outputs].tolist()
+        return self.new
+
+    def _place(self, slots: Iterable[int]) -> None:
+        """Constants among these go to slots of their own."""
+        for slot in slots:
+            if slot in self.old.constants and self.places[slot] < 0:
+                self.places[slot] = self.new.allocate(1)[0]
+                self.new.constants[int(self.places[slot])] = self.old.constants[slot]
+
+    def _block(self, code: _Code, operands: Integers, results: Integers) -> list[list[int]]:
+        """Add the block of a group; where the operands of each of its segments begin."""
+        slots = self.places[code.taken[:, operands]]
+        order = np.argsort(slots[0], kind="stable") if len(slots) else slots
+        slots, operands = slots[:, order], operands[order]
+        begins = np.flatnonzero(np.any(np.diff(slots, axis=1, prepend=-2) != 1, axis=0))
+        runs = tuple(np.diff([*begins, len(operands)]).tolist())
+        taken, given = [code.operands[k] for k in operands], [code.results[k] for k in results]
+        function = ca.Function("b", [column(taken)], [column(given)], {"cse": True})
+        self.new.blocks.append(Block(function, runs, len(self.new.blocks)))
+        return slots[:, begins].tolist()

@@ -1,0 +1,71 @@
+"""Sequences of letters that recur in a word.
+
+A pair of letters that stand beside each other often is replaced by a new letter, again and again (Larsson and Moffat,
+Off-line dictionary-based compression, Proc. IEEE 88, 2000): of all pairs that between which most passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Piece(NamedTuple):
+    """A part of the word."""
+
+    letter: int
+    first: int
+
+
+class Grammar:
+    """Letters, each of which stands for one that was given or for two others.
+
+    weights : of the letters that are given; passing : what passes between neighbours in the word, one fewer
+    least : times that a pair must recur; largest : of the sum of the weights of what a letter stands for
+    """
+
+    def __init__(
+        self, word: Sequence[int], weights: Sequence[int], passing: NDArray[np.int64], least: int, largest: int
+    ) -> None:
+        self.least, self.largest = least, largest
+        self.weights, self.lengths = list(weights), [1] * len(weights)
+        self.parts: dict[int, tuple[int, int]] = {}
+        """Letter → the two for which it stands."""
+        self._word, self._passing = np.array(word, dtype=np.int64), passing
+        while self._replaced():
+            pass
+
+    def _replaced(self) -> bool:
+        """Whether there was a pair to replace."""
+        word, new = self._word, len(self.weights)
+        weights = np.array(self.weights)
+        fit = weights[word[:-1]] + weights[word[1:]] <= self.largest
+        pairs, which, counts = np.unique((word[:-1] * new + word[1:])[fit], return_inverse=True, return_counts=True)
+        if not len(counts) or counts.max() < self.least:
+            return False
+        gains = np.where(counts < self.least, -1.0, np.bincount(which, self._passing[fit]))
+        first, second = divmod(int(pairs[np.argmax(gains)]), new)
+        at = np.flatnonzero((word[:-1] == first) & (word[1:] == second))
+        if first == second:  # of a run of equal letters every other pair
+            begins = np.flatnonzero(np.diff(at, prepend=-2) != 1)
+            at = at[(np.arange(len(at)) - np.repeat(begins, np.diff([*begins, len(at)]))) % 2 == 0]
+        word[at] = new
+        self._word, self._passing = np.delete(word, at + 1), np.delete(self._passing, at)
+        self.weights.append(int(weights[first] + weights[second]))
+        self.lengths.append(self.lengths[first] + self.lengths[second])
+        self.parts[new] = first, second
+        return True
+
+    def pieces(self) -> list[Piece]:
+        """The word."""
+        letters = self._word.tolist()
+        firsts = np.cumsum([0, *(self.lengths[letter] for letter in letters)]).tolist()
+        return [Piece(*each) for each in zip(letters, firsts, strict=False)]
+
+    def halves(self, piece: Piece) -> tuple[Piece, Piece]:
+        """The two parts of a piece that is longer than a letter."""
+        one, other = self.parts[piece.letter]
+        return Piece(one, piece.first), Piece(other, piece.first + self.lengths[one])

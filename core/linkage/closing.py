@@ -1,0 +1,163 @@
+"""Loops close again after a change of geometry, on the branch on which they are; else it is said why not."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.closed_positions import closed_position
+from core.errors import KinetostatError, ModelError
+from core.linkage.plane import written
+from core.mechanism import Mechanism
+from core.model import Joint, Model
+from core.model.edits.edits import replace
+from core.model.parameters import value_of
+from core.model.units.units import display
+from core.numerics.tolerances import ACCEPTED_GAP
+
+Array = NDArray[np.float64]
+Changed = Callable[[float], Model]
+"""The model at a value of what is changed."""
+
+STRIDE = 0.12
+"""Largest step, as a share of the value that is changed, in which a branch is followed."""
+MOVED = 1e-9
+"""Change of a coordinate (rad, m) from which its rest is written anew."""
+BISECTIONS = 18
+FARTHEST = 4.0
+"""How many times larger than it is a length may be for the search of the range in which it closes."""
+
+
+def followed(changed: Changed, start: float, end: float, dimension: str, where: str) -> Model:
+    """The model at the value `end`, with the rest of its joints where the loops lead when the value goes there.
+
+    Raises ModelError with what stays open, and the range of values for which the loops would close.
+    """
+    origin = Mechanism(changed(start))
+    q = origin.rest()
+    if not origin.constrained:
+        return changed(end)
+    at = start
+    for value in _steps(start, end):
+        closed = _closed(Mechanism(changed(value)), q)
+        if closed is None:
+            low, high = _range(changed, start, at, value, origin.rest())
+            by, word = (end - high, "large") if end > high else (low - end, "small")
+            raise ModelError(
+                f"The loops do not close: {_shown(end, dimension)} is {_shown(by, dimension)} too {word}.",
+                where=where,
+                remedy=f"They close from {_shown(low, dimension)} to {_shown(high, dimension)}.",
+            )
+        at, q = value, closed
+    model = changed(end)
+    return rested(model, Mechanism(model), q)
+
+
+def _steps(start: float, end: float) -> list[float]:
+    size = max(abs(start), abs(end), 1e-9)
+    count = max(1, math.ceil(abs(end - start) / (STRIDE * size)))
+    return [start + (end - start) * k / count for k in range(1, count + 1)]
+
+
+def _closed(mech: Mechanism, q: Array) -> Array | None:
+    """The nearest closed position; the first joint of the tree stays where it is if it can. None if there is none."""
+    held = np.zeros(mech.nv, dtype=bool)
+    first = next((joint.name for joint in mech.compiled.topology.model.joints if joint.rest), None)
+    if first is not None and first in mech.compiled.coordinates.joints:
+        held[mech.joint_v(first)] = True
+    for fixed in (held, np.zeros(mech.nv, dtype=bool)):
+        closed, gap = closed_position(mech.compiled, q, np.ones(mech.nv), fixed, None, t=0.0)
+        if gap < ACCEPTED_GAP:
+            return np.asarray(closed)
+    return None
+
+
+def _range(changed: Changed, start: float, good: float, bad: float, q: Array) -> tuple[float, float]:
+    """The values around the present one between which the loops close; 0 and infinity where they always do."""
+    outward = 1.0 if bad > start else -1.0
+    beyond = _border(changed, good, bad, q)
+    other = 0.0 if outward > 0.0 else FARTHEST * abs(start)
+    last = start
+    for value in _steps(start, other):
+        if not _closes(changed, value, q):
+            return _ordered(beyond, _border(changed, last, value, q))
+        last = value
+    return _ordered(beyond, 0.0 if outward > 0.0 else math.inf)
+
+
+def _ordered(a: float, b: float) -> tuple[float, float]:
+    return min(a, b), max(a, b)
+
+
+def _border(changed: Changed, good: float, bad: float, q: Array) -> float:
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (good + bad)
+        if _closes(changed, middle, q):
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
+def _closes(changed: Changed, value: float, q: Array) -> bool:
+    try:
+        return _closed(Mechanism(changed(value)), q) is not None
+    except KinetostatError:
+        return False
+
+
+def _shown(value: float, dimension: str) -> str:
+    if math.isinf(value):
+        return "any larger value"
+    unit, factor = display(dimension)
+    return f"{value / factor:.5g}{unit}"
+
+
+# ------------------------------------------------------------------------------- rest
+
+
+def rested(model: Model, mech: Mechanism, q: Array) -> Model:
+    """The model whose joints rest at a position: of those that state a rest, or are not where they rest without."""
+    for joint in model.joints:
+        if joint.name in mech.compiled.coordinates.joints and joint.info.nq == 1 and joint.mimic is None:
+            model = with_rest(model, joint, float(q[mech.joint_q(joint.name)][0]))
+    return model
+
+
+def as_drawn(model: Model, coordinates: Mapping[str, float]) -> Model:
+    """The model whose rest is a pose: coordinates by the names of joints; what is not named stays."""
+    for joint in model.joints:
+        if joint.name in coordinates and joint.info.nq == 1 and joint.mimic is None:
+            model = with_rest(model, joint, coordinates[joint.name])
+    return model
+
+
+def with_rest(model: Model, joint: Joint, value: float) -> Model:
+    """The model with another rest of a joint; the motor that begins there begins at the new one."""
+    old = float(value_of(joint.rest[0], model.values())) if joint.rest else 0.0
+    if abs(value - old) < MOVED:
+        return model
+    new = written(value)
+    model = replace(model, joint, dataclasses.replace(joint, rest=(new,)))
+    for driver in model.drivers:
+        motion = _motion(driver.function, old) if driver.joint == joint.name else None
+        if motion is not None:
+            function = f"{new:.12g} + {motion}" if new else motion
+            model = replace(model, driver, dataclasses.replace(driver, function=function))
+    return model
+
+
+def _motion(function: object, start: float) -> str | None:
+    """What a motor's formula says beyond its beginning; None if it is not written so."""
+    if not isinstance(function, str):
+        return None
+    head, plus, motion = function.partition(" + ")
+    try:
+        begins = float(head)
+    except ValueError:
+        return function if abs(start) < MOVED and "t" in function else None
+    return motion if plus and abs(begins - start) < MOVED else None

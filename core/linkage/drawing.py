@@ -1,0 +1,280 @@
+"""What of a machine is seen in a working plane: pins, guides, points and free ends, where they stand now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError, near_misses
+from core.linkage.plane import Plane, Point, angles, written
+from core.mechanism import Mechanism
+from core.model import WORLD, Body, Capsule, Joint, Model, Pose
+from core.model.fields import Value, Vector
+from core.model.parameters import value_of
+
+Array = NDArray[np.float64]
+
+PARALLEL = 1e-6
+"""Sine of the angle up to which an axis counts as the normal of the plane, or as lying in it."""
+SAME_PLACE = 1e-9
+"""Distance in m below which two points are one."""
+
+
+class Place(NamedTuple):
+    """A point of a body or frame: where a pin can be."""
+
+    owner: str
+    position: Vector = (0.0, 0.0, 0.0)
+    """In the owner's axes, m."""
+
+
+class On(NamedTuple):
+    """A point of the plane (u, v in m) that belongs to a body, or to the ground."""
+
+    body: str
+    point: Point
+
+
+def ground(u: float, v: float) -> On:
+    """A point of the plane that belongs to what the plane stands on."""
+    return On("", (u, v))
+
+
+End = str | Point | On
+"""Where something begins or ends: a pin, frame or body by name (a link: its far end), a new point, or one of a body."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A joint that turns about the normal."""
+
+    joint: Joint
+    point: Point
+
+    @property
+    def name(self) -> str:
+        """That of the joint."""
+        return self.joint.name
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A joint that slides in the plane. angle : of its direction, rad"""
+
+    joint: Joint
+    point: Point
+    angle: float
+
+
+class Bar(NamedTuple):
+    """A link as it is drawn, along its first axis. start, end : in the plane; length : as the document has it"""
+
+    body: str
+    start: Point
+    end: Point
+    length: Value
+
+
+class Drawing:
+    """A machine in a working plane, at rest if no poses are given.
+
+    poses : (4, 4) world ← body or frame, by name
+    """
+
+    def __init__(self, model: Model, plane: Plane, poses: Mapping[str, Array] | None = None) -> None:
+        self.model, self.plane = model, plane
+        self._poses = poses
+
+    @cached_property
+    def poses(self) -> Mapping[str, Array]:
+        """(4, 4) world ← every body and frame, by name."""
+        return {WORLD: np.eye(4), **(standing(self.model) if self._poses is None else self._poses)}
+
+    @cached_property
+    def values(self) -> Mapping[str, float]:
+        """The parameters."""
+        return self.model.values()
+
+    @cached_property
+    def X_WD(self) -> Array:
+        """(4, 4) world ← the plane's axes u, v, normal."""
+        if self.plane.parent not in self.poses:
+            raise ModelError(
+                f"What the working plane stands on, '{self.plane.parent}', is gone.", remedy="Choose another plane."
+            )
+        X = self.poses[self.plane.parent].copy()
+        X[:3, :3] = X[:3, :3] @ self.plane.basis
+        return X
+
+    @cached_property
+    def X_DW(self) -> Array:
+        """(4, 4) the plane's axes ← world."""
+        return np.asarray(np.linalg.inv(self.X_WD), dtype=float)
+
+    # ------------------------------------------------------------------------------- points
+
+    def number(self, value: Value) -> float:
+        """What a field is worth."""
+        return float(value_of(value, self.values))
+
+    def world_point(self, point: Point) -> Array:
+        """(3,) a point of the plane in the world, m."""
+        return np.asarray(self.X_WD @ np.array([*point, 0.0, 1.0]))[:3]
+
+    def plane_point(self, world: Array) -> Point:
+        """The coordinates in the plane of a point of the world (3,), seen along the normal."""
+        u, v, _, _ = (self.X_DW @ np.array([*world, 1.0])).tolist()
+        return u, v
+
+    def point(self, place: Place) -> Point:
+        """Where a place of a body is in the plane."""
+        local = np.array([*(self.number(each) for each in place.position), 1.0])
+        return self.plane_point(np.asarray(self.poses[place.owner] @ local)[:3])
+
+    def local(self, owner: str, point: Point) -> Array:
+        """(3,) a point of the plane in the axes of a body or frame, m."""
+        return np.asarray(np.linalg.inv(self.poses[owner]) @ np.array([*self.world_point(point), 1.0]))[:3]
+
+    def rotation(self, owner: str) -> Array:
+        """(3, 3) the axes of a body or frame in those of the plane's parent."""
+        return np.asarray(self.poses[self.plane.parent][:3, :3].T @ self.poses[owner][:3, :3])
+
+    def aligned(self, owner: str) -> bool:
+        """Whether a body or frame has the normal as its own axis of the same name, as drawn links have."""
+        n = self.plane.basis[:, 2]
+        return bool(np.linalg.norm(self.rotation(owner) @ n - n) < PARALLEL)
+
+    def angle(self, owner: str) -> float:
+        """By how much a body or frame is turned about the normal, rad; 0 of one that is not aligned."""
+        if not self.aligned(owner):
+            return 0.0
+        u, v, _ = self.plane.basis.T
+        seen = self.rotation(owner) @ u
+        return math.atan2(float(v @ seen), float(u @ seen))
+
+    def frame(self, place: Place) -> Pose:
+        """The joint frame at a place, parallel to the plane where its owner is not."""
+        if self.aligned(place.owner):
+            return Pose(position=place.position)
+        return Pose(position=place.position, rotation=angles(self.rotation(place.owner).T))
+
+    # ------------------------------------------------------------------------------- what there is
+
+    @cached_property
+    def pins(self) -> tuple[Pin, ...]:
+        """The joints that turn about the normal, in the order of the document."""
+        found = []
+        for joint in self.model.expanded.joints:
+            if joint.info.is_hinge() and joint.given_in == "frames":
+                axis = self._axis(joint)
+                if np.hypot(axis[0], axis[1]) < PARALLEL:
+                    found.append(Pin(joint, self.point(Place(joint.parent, joint.a.position))))
+        return tuple(found)
+
+    @cached_property
+    def guides(self) -> tuple[Guide, ...]:
+        """The joints that slide in the plane."""
+        found = []
+        for joint in self.model.expanded.joints:
+            if joint.info.is_slider() and joint.given_in == "frames":
+                axis = self._axis(joint)
+                if abs(axis[2]) < PARALLEL:
+                    point = self.point(Place(joint.child, joint.b.position))
+                    found.append(Guide(joint, point, math.atan2(axis[1], axis[0])))
+        return tuple(found)
+
+    def _axis(self, joint: Joint) -> Array:
+        """(3,) unit vector of a joint's axis, in the plane's axes."""
+        from core.spatial.rotation import from_angles
+
+        turned = np.array(from_angles([self.number(each) for each in joint.a.rotation]), dtype=float)
+        axis = turned @ np.array([self.number(each) for each in joint.axis])
+        seen = self.X_DW[:3, :3] @ self.poses[joint.parent][:3, :3] @ axis
+        return np.asarray(seen / np.linalg.norm(seen))
+
+    @cached_property
+    def bars(self) -> tuple[Bar, ...]:
+        """The links that are drawn as bars."""
+        found = []
+        for body in self.model.bodies:
+            length = bar_length(body, self.plane)
+            if length is not None and self.aligned(body.name):
+                ends = (self.point(Place(body.name)), self.point(Place(body.name, self.plane.along(length))))
+                found.append(Bar(body.name, *ends, length))
+        return tuple(found)
+
+    @cached_property
+    def frames(self) -> tuple[tuple[str, Point], ...]:
+        """The named points of bodies in the plane."""
+        own = [frame for frame in self.model.frames if self.model.carrier(frame.name).name != WORLD]
+        return tuple((frame.name, self.point(Place(frame.name))) for frame in own)
+
+    def bar(self, body: str) -> Bar | None:
+        """A link as it is drawn; None of a body that is no bar."""
+        return next((bar for bar in self.bars if bar.body == body), None)
+
+    def pin(self, name: str) -> Pin:
+        """The pin of this name; raises ModelError if there is none in the plane."""
+        found = next((pin for pin in self.pins if pin.name == name), None)
+        if found is None:
+            remedy = near_misses(name, [pin.name for pin in self.pins])
+            raise ModelError(f"There is no pin '{name}' in the plane {self.plane.title}.", remedy=remedy)
+        return found
+
+    def pins_at(self, point: Point, tolerance: float = SAME_PLACE) -> Iterator[Pin]:
+        """The pins at a point of the plane."""
+        return (pin for pin in self.pins if math.dist(pin.point, point) <= tolerance)
+
+    # ------------------------------------------------------------------------------- what is meant
+
+    def place(self, end: End) -> Place:
+        """The place of a body that an end means; a new point belongs to what the plane stands on."""
+        if isinstance(end, str):
+            return self._named(end)
+        on = end if isinstance(end, On) else On("", end)
+        owner = on.body or self.plane.parent
+        if owner not in self.poses:
+            raise ModelError(f"There is no body or frame '{owner}'.", remedy=near_misses(owner, list(self.poses)))
+        x, y, z = (written(each) for each in self.local(owner, on.point))
+        return Place(owner, (x, y, z))
+
+    def _named(self, name: str) -> Place:
+        joint = next((each for each in self.model.expanded.joints if each.name == name), None)
+        if joint is not None:
+            slides = joint.info.is_slider()
+            return Place(joint.child, joint.b.position) if slides else Place(joint.parent, joint.a.position)
+        frame = next((each for each in self.model.frames if each.name == name), None)
+        if frame is not None:
+            return Place(frame.parent, frame.pose.position) if frame.pose.rotation == (0.0,) * 3 else Place(name)
+        if name in self.poses:
+            bar = self.bar(name)
+            return Place(name, self.plane.along(bar.length)) if bar is not None else Place(name)
+        known = [*(joint.name for joint in self.model.joints), *self.poses]
+        raise ModelError(f"There is no pin, link or point '{name}'.", remedy=near_misses(name, known))
+
+
+def standing(model: Model) -> dict[str, Array]:
+    """(4, 4) world ← every body and frame at rest, by name."""
+    mech = Mechanism(model)
+    return dict(zip(mech.frame_names, np.asarray(mech.poses(mech.rest())), strict=True))
+
+
+def bar_length(body: Body, plane: Plane) -> Value | None:
+    """The length of a body that is drawn as a bar along the first axis of a plane; None of any other."""
+    shape = next(iter(body.shapes), None)
+    if not isinstance(shape, Capsule) or shape.pose.rotation != plane.bar():
+        return None
+    return shape.length if shape.pose.position == plane.along(half(shape.length)) else None
+
+
+def half(length: Value) -> Value:
+    """Half of it."""
+    if isinstance(length, str):
+        return f"{length}/2" if length.isidentifier() else f"({length})/2"
+    return length / 2.0

@@ -1,0 +1,272 @@
+"""Links drawn from pin to pin, and the pins that hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.linkage.drawing import SAME_PLACE, Bar, Drawing, End, On, Place, half
+from core.linkage.plane import XZ, Plane, Point, written
+from core.model import WORLD, Body, Capsule, Frame, Joint, Model, Parameter, Pose, Shape
+from core.model.edits.edits import add, remove, replace, unused_name
+from core.model.fields import Value
+from core.model.parameters import value_of
+
+STEEL = 7850.0
+"""Density of what is drawn, kg/m³."""
+THICKNESS = 0.04
+"""Radius of the first bar as a share of its length; further ones are as thick as it."""
+
+Poses = Mapping[str, NDArray[np.float64]]
+
+
+def link(
+    model: Model,
+    points: Sequence[End],
+    *,
+    plane: Plane = XZ,
+    length: Value | None = None,
+    angle: Value | None = None,
+    poses: Poses | None = None,
+) -> Model:
+    """The model with links from point to point. A first point that is new becomes a pin on the ground (on what the
+    plane stands on); between the links are pins; a last point that is new is a free end, one of `ground(u, v)` a pin
+    there, the name of a pin closes a loop.
+
+    length, angle : of a single link that begins at the first point, in place of the second: a number (m, rad) or a
+    formula, from which the length's parameter is made
+    poses : (4, 4) world ← body, how the machine stands as one draws; default: its rest
+    """
+    ends = list(points)
+    if length is not None or angle is not None:
+        reached = _reached(Drawing(model, plane, poses), ends, length, angle)
+        ends = [ends[0], On(ends[1].body, reached) if len(ends) > 1 and isinstance(ends[1], On) else reached]
+    if len(ends) < 2:
+        raise ModelError("A link has two ends.", remedy="Give two points, or one with a length and an angle.")
+    start = ends[0]
+    for end in ends[1:]:
+        model = _one_link(model, start, end, plane, length, angle, poses)
+        made = model.bodies[-1].name
+        start = end if isinstance(end, str | On) else made
+        poses = poses if poses is None else with_link(model, plane, poses)
+    return model
+
+
+def _one_link(
+    model: Model, start: End, end: End, plane: Plane, length: Value | None, angle: Value | None, poses: Poses | None
+) -> Model:
+    drawing = Drawing(model, plane, poses)
+    model, begin = _anchored(model, drawing, start)
+    if model is not drawing.model:
+        drawing = Drawing(model, plane, drawing.poses)
+    first = drawing.point(begin)
+    far = None if not isinstance(end, str | On) else drawing.place(end)
+    last = _pair(end) if far is None else drawing.point(far)
+    span = math.dist(first, last)
+    if span < SAME_PLACE:
+        raise ModelError("Both ends of the link are at the same point.", remedy="Choose a second point apart from it.")
+    direction = math.atan2(last[1] - first[1], last[0] - first[0])
+    number = _length_parameter(model, length, span)
+    body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
+    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, thickness(model, span)),))
+    turn = (
+        _angle(angle, drawing, begin)
+        if angle is not None
+        else written(_wrapped(direction - drawing.angle(begin.owner)))
+    )
+    tree = Joint(
+        name=pin_name(model),
+        parent=begin.owner,
+        child=body.name,
+        a=drawing.frame(begin),
+        axis=plane.normal,
+        rest=(turn,),
+    )
+    for element in (number, body, tree):
+        model = add(model, element)
+    return model if far is None else _closed(model, drawing, far, body.name, number.name)
+
+
+def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
+    """The model with the pin at a link's far end, which states no rest: what it closes says where it stands."""
+    at = Pose(position=drawing.plane.along(length))
+    a, axis = drawing.frame(far), drawing.plane.normal
+    return add(model, Joint(name=pin_name(model), parent=far.owner, child=body, a=a, b=at, axis=axis))
+
+
+def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
+    """The place of a pin; one on a link off its line gets two parameters and the link a plate."""
+    place = drawing.place(end)
+    bar = drawing.bar(place.owner) if isinstance(end, On) else None
+    if bar is None:
+        return model, place
+    along, aside = (drawing.number(each) for each in drawing.plane.components(place.position))
+    if abs(aside) < SAME_PLACE * max(1.0, abs(along)):
+        return model, Place(place.owner, drawing.plane.along(written(along)))
+    return plate(model, drawing.plane, bar, along, aside)
+
+
+def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:
+    """The model in which a link is a triangle with a third point at these coordinates (m, in its own axes); and that
+    point. Distance and angle from the link's line are parameters."""
+    e = Parameter(
+        name=unused_name(model, "parameters", "e1"), value=written(math.hypot(along, aside)), dimension="length"
+    )
+    g = Parameter(
+        name=unused_name(model, "parameters", "g1"), value=written(math.atan2(aside, along)), dimension="angle"
+    )
+    model = add(add(model, e), g)
+    u, v = f"{e.name}*cos({g.name})", f"{e.name}*sin({g.name})"
+    body = model.find("bodies", bar.body)
+    radius, rest = body.shapes[0].radius, f"({u} - {bar.length})"
+    sides = (
+        Capsule(
+            radius=radius,
+            length=e.name,
+            pose=Pose(position=plane.vector(f"{u}/2", f"{v}/2"), rotation=plane.bar(g.name)),
+            material=body.shapes[0].material,
+        ),
+        Capsule(
+            radius=radius,
+            length=f"sqrt({rest}^2 + ({v})^2)",
+            pose=Pose(
+                position=plane.vector(f"({bar.length} + {u})/2", f"{v}/2"), rotation=plane.bar(f"atan2({v}, {rest})")
+            ),
+            material=body.shapes[0].material,
+        ),
+    )
+    shaped = dataclasses.replace(body, shapes=(*body.shapes, *sides))
+    return replace(model, body, shaped), Place(bar.body, plane.vector(u, v))
+
+
+def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
+    """The model with a further point of a link, as a frame that pins can be put on: a ternary link. Off the line of the
+    link it becomes a triangle whose third corner has a distance and an angle as parameters."""
+    drawing = Drawing(model, plane, poses)
+    model, place = _anchored(model, drawing, On(body, point))
+    name = unused_name(model, "frames", "P1")
+    return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
+
+
+def ground_pin(model: Model, end: End, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
+    """The model with a free end held by a pin on the ground, where it stands; a pin on the ground is released."""
+    drawing = Drawing(model, plane, poses)
+    joint = next((pin.joint for pin in drawing.pins if pin.name == end), None)
+    if joint is not None and carrier_of(model, joint.parent) == carrier_of(model, plane.parent):
+        return released(model, joint.name)
+    place = drawing.place(end)
+    if carrier_of(model, place.owner) == carrier_of(model, plane.parent):
+        raise ModelError("This point belongs to the ground already.", remedy="Choose a free end or a pin of a link.")
+    on_ground = drawing.place(drawing.point(place))
+    name = pin_name(model)
+    b = drawing.frame(place)
+    return add(
+        model,
+        Joint(name=name, parent=on_ground.owner, child=place.owner, a=drawing.frame(on_ground), b=b, axis=plane.normal),
+    )
+
+
+def released(model: Model, joint: str) -> Model:
+    """The model without a pin; what moved by it stays."""
+    return remove(model, "joints", joint)
+
+
+# ------------------------------------------------------------------------------- parts of it
+
+
+def carrier_of(model: Model, owner: str) -> str:
+    """The body, or ground, that carries a body or frame."""
+    return model.carrier(owner or WORLD).name
+
+
+def pin_name(model: Model) -> str:
+    """A, B, C …: the first letter that no joint has; then A2, B2 …"""
+    taken = {joint.name for joint in model.expanded.joints}
+    rounds = len(taken) // 26 + 1
+    letters = (chr(ord("A") + k) + (str(turn) if turn > 1 else "") for turn in range(1, rounds + 1) for k in range(26))
+    return next(name for name in letters if name not in taken)
+
+
+def thickness(model: Model, length: float) -> float:
+    """Radius of a new bar: that of the first one there is, else a share of its length with one digit, m."""
+    for body in model.bodies:
+        for shape in body.shapes:
+            if isinstance(shape, Capsule) and isinstance(shape.radius, float):
+                return shape.radius
+    return float(f"{THICKNESS * length:.0e}")
+
+
+def _bar(plane: Plane, length: str, radius: float) -> Shape:
+    pose = Pose(position=plane.along(half(length)), rotation=plane.bar())
+    return Capsule(radius=radius, length=length, pose=pose)
+
+
+def _length_parameter(model: Model, length: Value | None, span: float) -> Parameter:
+    value = written(span) if length is None else length
+    number = float(value_of(value, model.values(), "length"))
+    if not number > 0.0:
+        raise ModelError(
+            f"A link cannot be {number:g} m long.", where="length", remedy="Give a length greater than zero."
+        )
+    return Parameter(name=unused_name(model, "parameters", "l1"), value=value, dimension="length")
+
+
+def _angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
+    """The rest of a link whose angle from the first axis was given; a formula stays one where it can."""
+    turned = drawing.angle(begin.owner)
+    return angle if not turned else written(_wrapped(drawing.number(angle) - turned))
+
+
+def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
+    """Where a link ends whose length or angle is given; what is not given comes from the second point."""
+    place = drawing.place(points[0])
+    start = drawing.point(place)
+    toward = drawing.point(drawing.place(points[1])) if len(points) > 1 else None
+    if toward is None and (length is None or angle is None):
+        raise ModelError("The link has no end.", remedy="Give a second point, or both a length and an angle.")
+    span = drawing.number(length) if length is not None else math.dist(start, toward or start)
+    if not span > 0.0:
+        raise ModelError(
+            f"A link cannot be {span:g} m long.", where="length", remedy="Give a length greater than zero."
+        )
+    if angle is not None:
+        turn = drawing.number(angle)
+    else:
+        assert toward is not None
+        turn = math.atan2(toward[1] - start[1], toward[0] - start[0])
+    return start[0] + span * math.cos(turn), start[1] + span * math.sin(turn)
+
+
+def _pair(end: object) -> Point:
+    try:
+        u, v = (float(each) for each in end)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        u = v = math.nan
+    if not (math.isfinite(u) and math.isfinite(v)):
+        raise ModelError(f"A point of the plane is two numbers in m, not {end!r}.", remedy="Give (u, v).")
+    return u, v
+
+
+def _wrapped(angle: float) -> float:
+    """The same direction within half a turn."""
+    return math.remainder(angle, 2.0 * math.pi)
+
+
+def with_link(model: Model, plane: Plane, poses: Poses) -> Poses:
+    """The poses with that of the link that was drawn last, as its pin in the tree holds it."""
+    body = model.bodies[-1].name
+    joint = next(joint for joint in model.joints if joint.child == body and joint.rest)
+    drawing = Drawing(model, plane, {**poses, body: np.eye(4)})
+    angle = float(drawing.number(joint.rest[0])) + drawing.angle(joint.parent)
+    X = drawing.X_WD.copy()
+    turn = np.array(
+        [[math.cos(angle), -math.sin(angle), 0.0], [math.sin(angle), math.cos(angle), 0.0], [0.0, 0.0, 1.0]]
+    )
+    X[:3, :3] = X[:3, :3] @ turn @ plane.basis.T
+    X[:3, 3] = drawing.world_point(drawing.point(Place(joint.parent, joint.a.position)))
+    return {**poses, body: X}

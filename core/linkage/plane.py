@@ -1,0 +1,181 @@
+"""The working plane: where a linkage is drawn, and how points and angles of it are written in the document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import ModelError, near_misses
+from core.model import WORLD, Frame, Model, Pose
+from core.model.edits.edits import add, unused_name
+from core.model.fields import Value, Vector
+
+Array = NDArray[np.float64]
+Point = tuple[float, float]
+"""Coordinates u, v in a plane, m."""
+
+
+_X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+class _Axes(NamedTuple):
+    """How a plane lies in the axes of its parent, and the angles by which documents turn things into it (fixed axes
+    x, y, z)."""
+
+    u: tuple[float, float, float]
+    v: tuple[float, float, float]
+    bar: tuple[Value, Value, Value]
+    """z turned into u."""
+    about: int
+    """Which of these angles turns it on, about the normal."""
+    sign: str
+    """Which way round."""
+    turned: tuple[float, float, float]
+    """What an angle is multiplied by to turn about the normal."""
+    upright: tuple[Value, Value, Value]
+    """z turned into the normal."""
+
+
+_QUARTER: Value = "pi/2"
+_AXES = {
+    "xz": _Axes(_X, _Z, (0.0, _QUARTER, 0.0), 1, "-", (0.0, -1.0, 0.0), (_QUARTER, 0.0, 0.0)),
+    "xy": _Axes(_X, _Y, (0.0, _QUARTER, 0.0), 2, "+", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)),
+    "yz": _Axes(_Y, _Z, ("-pi/2", 0.0, 0.0), 0, "+", (1.0, 0.0, 0.0), (0.0, _QUARTER, 0.0)),
+}
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The plane `axes` ("xz", "xy" or "yz") through the origin of a body or frame, or of the ground. What is drawn in
+    it stands on that body; angles count from the first axis, anticlockwise as seen against the normal."""
+
+    axes: str = "xz"
+    parent: str = WORLD
+
+    def __post_init__(self) -> None:
+        if self.axes not in _AXES:
+            raise ModelError(f"There is no plane '{self.axes}'.", remedy=near_misses(self.axes, list(_AXES)))
+
+    @property
+    def title(self) -> str:
+        """What people read."""
+        return self.axes if self.parent == WORLD else f"{self.axes} of {self.parent}"
+
+    @property
+    def basis(self) -> Array:
+        """(3, 3) columns u, v and normal, in the parent's axes."""
+        u, v = np.array(_AXES[self.axes].u), np.array(_AXES[self.axes].v)
+        return np.column_stack([u, v, np.cross(u, v)])
+
+    @property
+    def normal(self) -> tuple[float, float, float]:
+        """The axis of every pin, in the parent's axes."""
+        x, y, z = (self.basis[:, 2] + 0.0).tolist()
+        return x, y, z
+
+    # ------------------------------------------------------------------------------- fields of the document
+
+    def along(self, length: Value) -> Vector:
+        """A vector along the first axis."""
+        return self.vector(length, 0.0)
+
+    def vector(self, u: Value, v: Value) -> Vector:
+        """A vector of the plane, in the axes of the parent, or of a link drawn in it."""
+        axes, found = _AXES[self.axes], list[Value]()
+        for at_u, at_v in zip(axes.u, axes.v, strict=True):
+            found.append(u if at_u else v if at_v else 0.0)
+        x, y, z = found
+        return x, y, z
+
+    def components(self, vector: Vector) -> tuple[Value, Value]:
+        """The two entries of a vector that lie in the plane: the inverse of `vector`."""
+        axes = _AXES[self.axes]
+        return vector[axes.u.index(1.0)], vector[axes.v.index(1.0)]
+
+    def bar(self, angle: Value = 0.0) -> Vector:
+        """Angles that turn a shape along z into the plane, at an angle from the first axis."""
+        axes = _AXES[self.axes]
+        found = list(axes.bar)
+        if isinstance(angle, str) or angle:
+            base = found[axes.about]
+            found[axes.about] = angle if base == 0.0 else f"{base} {axes.sign} ({angle})"
+        x, y, z = found
+        return x, y, z
+
+    def turned(self, angle: float) -> Vector:
+        """Angles that turn a shape about the normal."""
+        x, y, z = (written(each * angle) for each in _AXES[self.axes].turned)
+        return x, y, z
+
+    @property
+    def upright(self) -> Vector:
+        """Angles that turn a shape along z into the normal."""
+        return _AXES[self.axes].upright
+
+    def at(self, **changes: Any) -> Plane:
+        """The same plane elsewhere."""
+        return replace(self, **changes)
+
+
+XZ, XY, YZ = Plane("xz"), Plane("xy"), Plane("yz")
+PLANES: Mapping[str, Plane] = MappingProxyType({"xz": XZ, "xy": XY, "yz": YZ})
+"""The planes of the world, in the order in which they are offered: the first is seen from the front."""
+
+
+def plane_on(
+    model: Model,
+    parent: str = WORLD,
+    axes: str = "xz",
+    offset: Value = 0.0,
+    *,
+    position: Vector | None = None,
+    turns: int = 0,
+    flipped: bool = False,
+) -> tuple[Model, Plane]:
+    """The model with a frame for a plane that is none of the world's own, and that plane: parallel to the plane `axes`
+    of a body, frame or the ground, moved along its normal by an offset (m), or through a position (m) in the parent;
+    turned by quarter turns; flipped over."""
+    plane = Plane(axes, parent)
+    if not offset and position is None and not turns and not flipped:
+        return model, plane
+    basis = plane.basis
+    if flipped:
+        basis = basis * np.array([1.0, -1.0, -1.0])
+    quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    R = basis @ np.linalg.matrix_power(quarter, turns % 4)
+    place = position if position is not None else _moved(basis[:, 2], offset)
+    name = unused_name(model, "frames", "plane1")
+    pose = Pose(position=place, rotation=angles(R))
+    return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
+
+
+def _moved(normal: Array, offset: Value) -> Vector:
+    """A vector along an axis that is one of x, y, z or its opposite."""
+    negative = f"-({offset})" if isinstance(offset, str) else -offset
+    x, y, z = (0.0 if abs(each) < 0.5 else offset if each > 0.0 else negative for each in normal)
+    return x, y, z
+
+
+def written(value: float) -> float:
+    """A measured number as it is written: to 1e-12, so that loops close to 1e-10 where they are drawn."""
+    return round(float(value), 12) + 0.0  # −0 is 0
+
+
+def angles(R: ArrayLike) -> Vector:
+    """The angles about the fixed axes of a rotation (3, 3); quarter turns as fractions of pi."""
+    from core.spatial.rotation import angles_of
+
+    x, y, z = (_quarters(float(angle)) for angle in angles_of(np.asarray(R, dtype=float)))
+    return x, y, z
+
+
+def _quarters(angle: float) -> Value:
+    words: dict[int, Value] = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
+    quarters = round(angle / (math.pi / 2.0))
+    return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else written(angle)

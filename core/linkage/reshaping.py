@@ -1,0 +1,247 @@
+"""Geometry changed by hand: a pin goes somewhere else, the lengths beside it follow; and dyads folded over."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from core.errors import AssemblyError, ModelError
+from core.linkage.closing import rested, with_rest
+from core.linkage.drawing import SAME_PLACE, Bar, Drawing, Pin, Place
+from core.linkage.drawn_dimensions import ground_point
+from core.linkage.drawn_links import Poses, carrier_of
+from core.linkage.plane import XZ, Plane, Point, written
+from core.mechanism import Mechanism
+from core.model import Joint, Model
+from core.model.edits.edits import change, replace
+from core.model.fields import Value, Vector
+from core.model.parameters import Parameter
+
+MEETS = 1e-7
+"""Distance in m within which a pin counts as the end of a bar."""
+
+
+class _Held(NamedTuple):
+    """What keeps a pin: a circle about a point, or a line through the pin (angle, rad)."""
+
+    center: Point
+    radius: float = 0.0
+    angle: float | None = None
+
+
+def pin_target(drawing: Drawing, point: Point, to: Point, locked: Collection[str] = ()) -> Point:
+    """Where a pin at a point comes to when it is dragged to another: lengths that are formulas, or in `locked`, keep it
+    on their circle, guides on their line; two of them keep it where it is."""
+    held = [
+        *(
+            _Held(_other_end(bar, point), math.dist(bar.start, bar.end))
+            for bar in _touching(drawing, point)
+            if bar.length in locked or not _free(drawing.model, bar.length)
+        ),
+        *(
+            _Held(point, angle=guide.angle)
+            for guide in drawing.guides
+            if math.dist(guide.point, point) < MEETS and any(drawing.pins_at(point, MEETS))
+        ),
+    ]
+    if len(held) > 1:
+        return point
+    if not held:
+        return to
+    (center, radius, angle) = held[0]
+    if angle is not None:
+        along = (to[0] - center[0]) * math.cos(angle) + (to[1] - center[1]) * math.sin(angle)
+        return center[0] + along * math.cos(angle), center[1] + along * math.sin(angle)
+    away = math.dist(center, to)
+    if away < SAME_PLACE:
+        return point
+    share = radius / away
+    return center[0] + share * (to[0] - center[0]), center[1] + share * (to[1] - center[1])
+
+
+def moved_pin(
+    model: Model,
+    point: Point,
+    to: Point,
+    *,
+    plane: Plane = XZ,
+    locked: Collection[str] = (),
+    poses: Poses | None = None,
+) -> Model:
+    """The model in which the pin or free end at a point of the plane stands at another: its links change their lengths,
+    a pin on the ground changes its place, all others stay where they are. See `pin_target` for what holds it."""
+    drawing = Drawing(model, plane, poses)
+    goal = pin_target(drawing, point, to, locked)
+    if math.dist(goal, point) < SAME_PLACE:
+        return model
+    touching = _touching(drawing, point)
+    for bar in touching:
+        if math.dist(_other_end(bar, point), goal) < SAME_PLACE:
+            raise ModelError(
+                f"'{bar.body}' would have no length.", remedy="Let the pin go apart from the other end of its link."
+            )
+    angles: dict[str, float] = {}
+    for bar in touching:
+        model, angles[bar.body] = _stretched(model, drawing, bar, point, goal)
+    model = _moved_places(model, drawing, point, goal, {bar.body for bar in touching})
+    for joint in model.joints:
+        model = _turned(model, drawing, joint, angles)
+    return _closed_here(model, drawing, point, goal)
+
+
+def _touching(drawing: Drawing, point: Point) -> list[Bar]:
+    """The bars that end at a point, and are joined there or hang free."""
+    return [bar for bar in drawing.bars if min(math.dist(bar.start, point), math.dist(bar.end, point)) < MEETS]
+
+
+def _other_end(bar: Bar, point: Point) -> Point:
+    return bar.end if math.dist(bar.start, point) < MEETS else bar.start
+
+
+def _free(model: Model, length: Value) -> bool:
+    """Whether a length is a number of its own: a parameter that holds one."""
+    found = next((each for each in model.parameters if each.name == length), None)
+    return found is not None and found.independent
+
+
+def _stretched(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Point) -> tuple[Model, float]:
+    """The model with a bar from its other end to the goal, further joints as they are; and how far it turned."""
+    starts = math.dist(bar.start, point) < MEETS
+    start, end = (goal, bar.end) if starts else (bar.start, goal)
+    before = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
+    after = math.atan2(end[1] - start[1], end[0] - start[0])
+    if _free(model, bar.length):
+        model = change(model, "parameters", str(bar.length), value=written(math.dist(start, end)))
+    for joint in model.joints:
+        for side, owner in (("a", joint.parent), ("b", joint.child)):
+            if owner != bar.body:
+                continue
+            place = drawing.point(Place(owner, getattr(joint, side).position))
+            if min(math.dist(place, bar.start), math.dist(place, bar.end)) < MEETS:
+                continue
+            along, aside = place[0] - start[0], place[1] - start[1]
+            u = along * math.cos(after) + aside * math.sin(after)
+            v = aside * math.cos(after) - along * math.sin(after)
+            model = _with_place(model, drawing.plane, model.find("joints", joint.name), side, (u, v))
+    return model, math.remainder(after - before, 2.0 * math.pi)
+
+
+def _with_place(model: Model, plane: Plane, joint: Joint, side: str, local: Point) -> Model:
+    """The model with one side of a joint at other coordinates on its link; those given by distance and angle change
+    these."""
+    pose = getattr(joint, side)
+    polar = _polar(model, plane, pose.position)
+    if polar is not None:
+        for name, value in zip(polar, (math.hypot(*local), math.atan2(local[1], local[0])), strict=True):
+            model = change(model, "parameters", name, value=written(value))
+        return model
+    if any(isinstance(each, str) for each in pose.position):
+        return model
+    moved = dataclasses.replace(pose, position=plane.vector(written(local[0]), written(local[1])))
+    return replace(model, joint, dataclasses.replace(joint, **{side: moved}))
+
+
+def _polar(model: Model, plane: Plane, position: Vector) -> tuple[str, str] | None:
+    """The parameters of a point that is given by a distance and an angle, as `drawn_links.plate` writes it."""
+    u, _v = plane.components(position)
+    if not isinstance(u, str) or "*cos(" not in u:
+        return None
+    e, _, rest = u.partition("*cos(")
+    names = e, rest.removesuffix(")")
+    known = {each.name for each in model.parameters if isinstance(each, Parameter) and each.independent}
+    return names if set(names) <= known else None
+
+
+def _moved_places(model: Model, drawing: Drawing, point: Point, goal: Point, stretched: Collection[str]) -> Model:
+    """Pins of the ground, and points of links that are not their ends, go along."""
+    stands = carrier_of(model, drawing.plane.parent)
+    pins = list(drawing.pins_at(point, MEETS))
+    grounded = next((pin for pin in pins if carrier_of(model, pin.joint.parent) == stands), None)
+    if grounded is not None:
+        model = ground_point(model, drawing, grounded, goal)
+    for pin in pins:
+        for side, owner in (("a", pin.joint.parent), ("b", pin.joint.child)):
+            if owner in stretched or carrier_of(model, owner) == stands or drawing.bar(owner) is None:
+                continue
+            x = drawing.local(owner, goal)
+            u, v = (float(each) for each in (drawing.plane.basis[:, :2].T @ x))
+            model = _with_place(model, drawing.plane, model.find("joints", pin.name), side, (u, v))
+    return model
+
+
+def _turned(model: Model, drawing: Drawing, joint: Joint, angles: dict[str, float]) -> Model:
+    """The rest of a pin whose links have turned."""
+    by = angles.get(joint.child, 0.0) - angles.get(joint.parent, 0.0)
+    if not by or not joint.rest or not joint.info.is_hinge():
+        return model
+    sign = 1.0 if any(pin.name == joint.name for pin in drawing.pins) else 0.0
+    current = model.find("joints", joint.name)
+    return with_rest(model, current, drawing.number(current.rest[0]) + sign * by)
+
+
+def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> Model:
+    """The model at rest where it was drawn: sliders follow along their guides."""
+    for guide in drawing.guides:
+        if math.dist(guide.point, point) < MEETS and guide.joint.rest:
+            along = (goal[0] - point[0]) * math.cos(guide.angle) + (goal[1] - point[1]) * math.sin(guide.angle)
+            joint = model.find("joints", guide.joint.name)
+            model = with_rest(model, joint, drawing.number(joint.rest[0]) + along)
+    mech = Mechanism(model)
+    if not mech.constrained:
+        return model
+    try:
+        q = np.asarray(mech.assemble(mech.rest()))
+    except AssemblyError as error:
+        raise ModelError(f"The loops do not close there: {error.what}", remedy="Let the pin go elsewhere.") from None
+    return rested(model, mech, q)
+
+
+# ------------------------------------------------------------------------------- other branches
+
+
+def folded(drawing: Drawing, pin: Pin) -> Point | None:
+    """Where the middle pin of two links stands on their other branch: mirrored at the line of their far ends; with a
+    slider at the pin: the other place on its guide at the same distance from the far end. None if it is no such pin."""
+    touching = _touching(drawing, pin.point)
+    guide = next((each for each in drawing.guides if math.dist(each.point, pin.point) < MEETS), None)
+    if guide is not None and len(touching) == 1:
+        center = _other_end(touching[0], pin.point)
+        u, v = math.cos(guide.angle), math.sin(guide.angle)
+        along = (center[0] - pin.point[0]) * u + (center[1] - pin.point[1]) * v
+        return pin.point[0] + 2.0 * along * u, pin.point[1] + 2.0 * along * v
+    if len(touching) != 2:
+        return None
+    a, b = (_other_end(bar, pin.point) for bar in touching)
+    span = math.dist(a, b)
+    if span < SAME_PLACE:
+        return None
+    u, v = (b[0] - a[0]) / span, (b[1] - a[1]) / span
+    along = (pin.point[0] - a[0]) * u + (pin.point[1] - a[1]) * v
+    foot = a[0] + along * u, a[1] + along * v
+    return 2.0 * foot[0] - pin.point[0], 2.0 * foot[1] - pin.point[1]
+
+
+def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
+    """The model with the two links at a pin on their other branch; only rests change. Raises ModelError if the pin is
+    not the middle of two links whose far ends stay where they are."""
+    drawing = Drawing(model, plane, poses)
+    found = drawing.pin(pin)
+    goal = folded(drawing, found)
+    if goal is None:
+        raise ModelError(
+            f"Pin {pin} is not the middle of two links.",
+            remedy="Choose a pin at which two links, or one and a slider, meet.",
+        )
+    angles: dict[str, float] = {}
+    for bar in _touching(drawing, found.point):
+        other = _other_end(bar, found.point)
+        was = math.atan2(found.point[1] - other[1], found.point[0] - other[0])
+        now = math.atan2(goal[1] - other[1], goal[0] - other[0])
+        angles[bar.body] = math.remainder(now - was, 2.0 * math.pi)
+    for joint in model.joints:
+        model = _turned(model, drawing, joint, angles)
+    return _closed_here(model, drawing, found.point, goal)

@@ -1,0 +1,301 @@
+"""The length of a link: the distance of two joints on a body, read and set.
+
+A parameter that is the length takes a new one. Otherwise the far joint's place, and every shape that spans exactly the
+two points, move along the line; formulas in them are kept unless one says what shall become of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from core.errors import ModelError
+from core.model.bodies import Body
+from core.model.fields import Value, coerce_value
+from core.model.formula.expression import names, parse
+from core.model.formula.numerals import without_noise
+from core.model.joints import Joint
+from core.model.model import Model
+from core.model.parameters import Parameter, finite_value_of, value_of
+from core.model.shapes import Pose, Shape
+from core.spatial.rotation import from_angles, from_quaternion
+
+SPANNING = 1e-6
+"""Share of the length by which a shape may miss the two points that it spans."""
+SAME = 1e-9
+"""Relative difference up to which a length is one of a parameter (its values are tried)."""
+TRIALS = (1.0, 1.37, 0.71)
+"""Factors of a parameter at which a length is compared with it."""
+
+MOST_STEPS = 60
+
+Formulas = Literal["keep", "offset", "number"]
+Point = tuple[Value, Value, Value]
+
+
+class JointPoint(NamedTuple):
+    """The place of a joint on a body: m, in the body's axes."""
+
+    joint: str
+    side: Literal["a", "b"]
+    position: Point
+
+    def at(self, values: Mapping[str, float]) -> tuple[float, ...]:
+        """The place as numbers."""
+        return tuple(float(value_of(x, values)) for x in self.position)
+
+
+class Affine(NamedTuple):
+    """A length that is slope · parameter + rest."""
+
+    parameter: Parameter
+    slope: float
+    rest: float
+
+
+def joint_points(model: Model, body: str) -> tuple[JointPoint, ...]:
+    """The joints on a body that say their place on it themselves, the one that carries it first; of several at one
+    place the first."""
+    found: list[JointPoint] = []
+    values = model.values()
+    for joint in sorted(model.joints, key=lambda joint: joint.child != body):
+        if body not in (joint.parent, joint.child) or joint.given_in != "frames":
+            continue
+        side: Literal["a", "b"] = "a" if joint.parent == body else "b"
+        point = JointPoint(joint.name, side, getattr(joint, side).position)
+        if all(math.dist(point.at(values), other.at(values)) > 0.0 for other in found):
+            found.append(point)
+    return tuple(found)
+
+
+def ends_of(model: Model, body: str, far: str = "") -> tuple[JointPoint, JointPoint] | None:
+    """The first joint of a body and another one (the next, if none is named); None where it has fewer than two."""
+    points = joint_points(model, body)
+    others = [point for point in points[1:] if point.joint == far or not far]
+    return (points[0], others[0]) if others else None
+
+
+def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float] | None = None) -> float:
+    """The distance of the first joint of a body from another one, m; nan where it has fewer than two."""
+    ends = ends_of(model, body, far)
+    values = model.values() if values is None else values
+    return math.nan if ends is None else math.dist(*(end.at(values) for end in ends))
+
+
+def parameter_of(model: Model, body: str, far: str = "") -> Affine | None:
+    """The one independent parameter that a link's length depends on, if it does so evenly."""
+    ends = ends_of(model, body, far)
+    if ends is None:
+        return None
+    moved = parameters_of(model, body, far)
+    if len(moved) != 1:
+        return None
+    x, y = _tried(model, body, far)[moved[0]]
+    slope = (y[1] - y[0]) / (x[1] - x[0])
+    if not slope or abs(y[0] + slope * (x[2] - x[0]) - y[2]) > SAME * max(y):
+        return None
+    return Affine(model.find("parameters", moved[0]), _tidy(slope), _tidy(y[0] - slope * x[0]))
+
+
+def _tidy(value: float) -> float:
+    """A number without the noise of its trials."""
+    return 0.0 if abs(value) < SAME else without_noise(float(f"{value:.10g}"))
+
+
+def is_locked(model: Model, body: str, far: str = "") -> bool:
+    """Whether a length follows from formulas that no one parameter moves evenly."""
+    ends = ends_of(model, body, far)
+    return ends is not None and _depends(ends) and parameter_of(model, body, far) is None
+
+
+def _depends(ends: tuple[JointPoint, JointPoint]) -> bool:
+    return any(_is_formula(x) for end in ends for x in end.position)
+
+
+def parameters_of(model: Model, body: str, far: str = "") -> tuple[str, ...]:
+    """The independent parameters on which the length of a link depends."""
+    return tuple(name for name, (_, y) in _tried(model, body, far).items() if max(y) - min(y) > SAME * max(y))
+
+
+def _tried(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
+    """Values of each independent parameter, and the lengths that a link has with them, m."""
+    values, found = model.values(), {}
+    for each in model.parameters:
+        if not isinstance(each.value, str):
+            x = [factor * (values[each.name] or 0.1) for factor in TRIALS]
+            found[each.name] = x, [length_of(model, body, far, model.values({each.name: value})) for value in x]
+    return found
+
+
+def link_length(
+    model: Model, body: str, length: Any, *, far: str = "", formulas: Formulas = "keep", parameter: str = ""
+) -> Model:
+    """The model in which a link is as long as said (a number in m, a text with a unit, or a formula).
+
+    far      : the joint at its far end; the first after the one that carries the body, if none is named
+    formulas : of the far joint's place and of shapes that reach there: `keep` them (a parameter that the length depends
+               on evenly takes the value), add an `offset`, or write a `number` instead
+    parameter: the one that shall be changed, whatever the formulas are
+    Raises ModelError where a length makes no sense, or a formula would have to be overwritten.
+    """
+    where = f"body '{body}', length"
+    model.find("bodies", body)
+    ends = ends_of(model, body, far)
+    if ends is None:
+        raise ModelError(
+            "It has no two joints at different places." if not far else f"The joint '{far}' is not its far end.",
+            where=where,
+            remedy="Connect the body by a second joint, given in the bodies' frames.",
+        )
+    value = coerce_value(length)
+    wanted = float(finite_value_of(value, model.values(), where))
+    if wanted <= 0.0:
+        raise ModelError(f"A link cannot be {wanted:g} m long.", where=where, remedy="Give a length above zero.")
+    if parameter:
+        return _solved(model, body, far, parameter, wanted)
+    if formulas == "keep" and _depends(ends):
+        return _by_parameter(model, body, far, value, wanted)
+    return _moved(model, model.find("bodies", body), ends, value, wanted, formulas)
+
+
+def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float) -> Model:
+    """The model in which the parameter takes the value that the length depends on."""
+    affine = parameter_of(model, body, far)
+    if affine is None:
+        ends = ends_of(model, body, far)
+        assert ends is not None
+        text = ", ".join(str(x) for x in ends[1].position)
+        raise ModelError(
+            f"The length follows from formulas: the joint '{ends[1].joint}' is at ({text}).",
+            where=f"body '{body}', length",
+            remedy="Change one of their parameters, or let an offset be added or a number be written instead.",
+        )
+    parameter, slope, rest = affine
+    if (slope, rest) == (1.0, 0.0):
+        new = value
+    elif _is_formula(value):
+        new = f"(({value}) - {rest!r})/{slope!r}"
+    else:
+        new = without_noise((wanted - rest) / slope)
+    return _replaced(model, "parameters", dataclasses.replace(parameter, value=new))
+
+
+def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) -> Model:
+    """The model in which a parameter has the value, near its own, at which a link is as long as wanted (secants)."""
+    x = float(model.values()[parameter])
+    before, step = length_of(model, body, far) - wanted, 0.01 * (x or 0.1)
+    for _ in range(MOST_STEPS):
+        x += step
+        error = length_of(model, body, far, model.values({parameter: x})) - wanted
+        if abs(error) <= SAME * wanted:
+            found: Parameter = model.find("parameters", parameter)
+            return _replaced(model, "parameters", dataclasses.replace(found, value=_tidy(x)))
+        if error == before:
+            break
+        before, step = error, -step * error / (error - before)
+    raise ModelError(
+        f"No value of '{parameter}' near its own makes the link {wanted:g} m long.",
+        where=f"body '{body}', length",
+        remedy="Choose another parameter, add an offset, or write a number.",
+    )
+
+
+def _moved(
+    model: Model, body: Body, ends: tuple[JointPoint, JointPoint], value: Value, wanted: float, formulas: Formulas
+) -> Model:
+    """The model in which the far joint, and the shapes that span the two points, are moved along the line."""
+    values = model.values()
+    near, far = (end.at(values) for end in ends)
+    line = _Line(near, far, value, wanted, formulas == "offset")
+    shapes = tuple(line.stretched(shape, values, body.name, formulas) for shape in body.shapes)
+    model = _replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
+    joint: Joint = model.find("joints", ends[1].joint)
+    side: Pose = getattr(joint, ends[1].side)
+    position = line.point(1.0, side.position)
+    there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
+    moved = dataclasses.replace(joint, **there)
+    return _replaced(model, "joints", moved)
+
+
+class _Line:
+    """The line from the near joint to the far one, and where places on it come to lie."""
+
+    def __init__(
+        self, near: Sequence[float], far: Sequence[float], value: Value, wanted: float, adds: bool = False
+    ) -> None:
+        self.near, self.far, self.value, self.wanted, self.adds = near, far, value, wanted, adds
+        self.length = math.dist(near, far)
+        self.direction = [_tidy((b - a) / self.length) for a, b in zip(near, far, strict=True)]
+
+    def point(self, share: float, old: Sequence[Value]) -> Point:
+        """The place at a share of the new length; what was there before gives what does not change."""
+        x, y, z = (self._entry(k, share, each) for k, each in enumerate(old))
+        return x, y, z
+
+    def _entry(self, k: int, share: float, old: Value) -> Value:
+        slope = share * self.direction[k]
+        if slope == 0.0:
+            return old
+        if self.adds and _is_formula(old):
+            return _added(old, slope * (self.wanted - self.length))
+        if isinstance(self.value, str) and _is_formula(self.value):
+            return _text(self.near[k], slope, self.value)
+        return without_noise(self.near[k] + slope * self.wanted)
+
+    def stretched(self, shape: Shape, values: Mapping[str, float], body: str, formulas: Formulas) -> Shape:
+        """A shape that spans the two points, as long as these are apart now; any other as it is."""
+        axis = next((k for k, size in shape.edges().items() if self._spanned(_ends(shape, k, size, values))), None)
+        if axis is None:
+            return shape
+        size = shape.edges()[axis]
+        if formulas == "keep" and any(_is_formula(x) for x in (*shape.pose.position, size)):
+            raise ModelError(
+                f"A shape between the joints follows from a formula ('{size}').",
+                where=f"body '{body}', length",
+                remedy="Change its parameter, or let an offset be added or a number be written instead.",
+            )
+        long: Value = self.value if _is_formula(self.value) else without_noise(self.wanted)
+        if self.adds and _is_formula(size):
+            long = _added(size, self.wanted - self.length)
+        pose = dataclasses.replace(shape.pose, position=self.point(0.5, shape.pose.position))
+        return dataclasses.replace(shape.with_edge(axis, long), pose=pose)
+
+    def _spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:
+        tolerance = SPANNING * self.length
+        pairs = ((self.near, self.far), (self.far, self.near))
+        return any(all(math.dist(a, b) < tolerance for a, b in zip(ends, pair, strict=True)) for pair in pairs)
+
+
+def _ends(shape: Shape, axis: int, size: Value, values: Mapping[str, float]) -> tuple[Sequence[float], Sequence[float]]:
+    """(3,), (3,) m, in the body's axes: where a shape's size along one of its axes begins and ends."""
+    middle = [float(value_of(x, values)) for x in shape.pose.position]
+    turn = [float(value_of(x, values)) for x in shape.pose.rotation]
+    R = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
+    half = float(value_of(size, values)) / 2.0
+    step = [half * float(row[axis]) for row in R]
+    return [m - s for m, s in zip(middle, step, strict=True)], [m + s for m, s in zip(middle, step, strict=True)]
+
+
+def _is_formula(value: Value) -> bool:
+    """Whether a value depends on parameters."""
+    return isinstance(value, str) and bool(names(parse(value)))
+
+
+def _added(formula: Value, step: float) -> str:
+    """A formula and a number (m)."""
+    step = without_noise(step)
+    return f"{formula} {'-' if step < 0.0 else '+'} {abs(step)!r}"
+
+
+def _text(start: float, slope: float, formula: str) -> str:
+    """start + slope · formula."""
+    text = formula if slope == 1.0 else f"{slope!r}*({formula})"
+    return text if start == 0.0 else f"{start!r} + {text}"
+
+
+def _replaced(model: Model, collection: str, new: Any) -> Model:
+    old = getattr(model, collection)
+    changed: dict[str, Any] = {collection: tuple(new if each.name == new.name else each for each in old)}
+    return dataclasses.replace(model, **changed)

@@ -1,0 +1,119 @@
+"""What others call our things finds ours, in the palette and in the help."""
+
+import pytest
+from PySide6.QtTest import QTest
+
+from app.dialogs.help import HelpDialog
+from app.dialogs.palette import CommandPalette
+from app.document.session import Ref
+
+NAMES = {
+    "Revolute joint": "pin hinge pivot",
+    "Prismatic joint": "slider slide guide rail",
+    "Spherical joint": "ball, ball-and-socket",
+    "Universal joint": "cardan Hooke",
+    "Fixed joint": "weld rigid glue",
+    "Screw joint": "helical, lead screw",
+    "Ground this": "ground fix anchor earth",
+    "Link": "link bar member body part",
+    "Driver": "motor actuator input drive crank",
+    "Connect": "mate constrain join attach assemble",
+    "Draw": "linkage sketch sketcher mechanism",
+    "Mobility": "DOF, freedom, mobility, Grübler, Kutzbach, Chebyshev, overconstrained, redundant, singularity, "
+    "dead point, toggle",
+    "Inverse kinematics": "IK reach goal",
+    "Forward kinematics": "FK",
+    "Inverse dynamics": "ID, required torque, computed torque",
+    "Simulate": "run play solve analyse start",
+    "Euler–Lagrange dynamics in symbols": "equations of motion, EOM, Lagrange, Coriolis, Christoffel",
+    "Mass matrix": "inertia matrix",
+    "Path": "coupler curve, locus, path, trail",
+    "Manipulability ellipsoid": "manipulability dexterity ellipsoid",
+    "Linearise": "eigenfrequency, modes, state space, ABCD",
+    "Static equilibrium": "equilibrium trim",
+    "Assembly branches": "branch, circuit, assembly mode, configuration",
+    "Measure": "measure distance dimension ruler",
+    "Lengths in millimetres": "units inch mm",
+    "Angles in degrees": "degrees",
+    "Export film": "video movie animation record",
+    "Export picture": "screenshot",
+    "Show panel Plots": "graph chart scope",
+    "Parameter": "parameter variable",
+    "Undo": "undo history, history",
+    "Show panel Console": "macro journal code Python script",
+    "Export plots": "CSV Excel",
+    "Duplicate": "copy clone",
+    "Sub-assembly": "instance import",
+    "Dark": "dark mode, dark look",
+    "Keyboard and mouse": "shortcut hotkey",
+    "Spring": "spring elastic",
+    "Damper": "dashpot damper",
+    "Rod": "wire cable rope string rod",
+    "Gear": "belt chain pulley timing gear",
+    "Gravity": "weight gravity",
+}
+"""Title of what is meant → what people type for it: words, or with commas phrases."""
+KEPT_BY_OTHERS = {"instance"}
+"""What is a name of something else as well."""
+
+
+def typed_names():
+    for title, texts in NAMES.items():
+        for typed in texts.split(",") if "," in texts else texts.split():
+            yield typed.strip(), title
+
+
+@pytest.mark.parametrize(("typed", "title"), list(typed_names()))
+def test_what_others_call_it_finds_it_first(bench, typed, title):
+    bench.example("four_bar")
+    bench.session.select(Ref("bodies", "crank"))
+    palette = CommandPalette(bench.window)
+    name, entry = palette.found(typed)[0]
+    palette.close()
+    assert entry.title == title or typed in KEPT_BY_OTHERS, (typed, entry.title)
+    assert name == entry.title or name in entry.also
+
+
+def test_the_row_says_what_it_is_called_here(bench):
+    bench.example("four_bar")
+    palette = CommandPalette(bench.window)
+    palette.open_palette()
+    QTest.keyClicks(palette.line, "hinge")
+    assert palette.list.item(0).text().startswith("Hinge — Revolute joint")
+    palette.close()
+
+
+def test_what_cannot_be_done_now_is_shown_so(bench):
+    bench.example("four_bar")
+    palette = CommandPalette(bench.window)
+    palette.open_palette()
+    QTest.keyClicks(palette.line, "video")
+    item = palette.list.item(0)
+    assert item.text().startswith("Video — Export film")
+    assert item.text().endswith("not possible now")
+    QTest.keyClick(palette.line, "\r")
+    assert palette.isVisible()
+    palette.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"), [("four-bar", "Four-bar linkage"), ("fourbar", "Four-bar linkage"), ("hinge", "Revolute link")]
+)
+def test_the_help_finds_it(bench, typed, title):
+    dialog = HelpDialog.open_on(bench.window, "")
+    dialog.search.setText(typed)
+    shown = [dialog.list.item(i) for i in range(dialog.list.count())]
+    assert title in [item.text() for item in shown if not item.isHidden()]
+    assert not dialog.list.currentItem().isHidden()
+    dialog.close()
+
+
+def test_the_help_opens_an_example(bench):
+    from PySide6.QtCore import QUrl
+
+    bench.window.dialogs.help("example.four_bar")
+    dialog = bench.window.findChildren(HelpDialog)[0]
+    assert "Grashof" in dialog.text.toPlainText()
+    dialog.text.anchorClicked.emit(QUrl("example:four_bar"))
+    bench.wait(lambda: bench.session.model.name == "Four-bar linkage")
+    dialog.close()

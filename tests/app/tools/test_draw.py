@@ -1,0 +1,423 @@
+"""Linkages are drawn with real mouse and key events; the events of each task are counted."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from app.tools.draw.tool import hand_of
+from core.mechanism import Mechanism
+
+PLAIN = Qt.KeyboardModifier.NoModifier
+
+
+class Pen:
+    """A hand that counts what it does."""
+
+    def __init__(self, bench):
+        self.bench, self.clicks, self.keys = bench, 0, 0
+
+    @property
+    def hand(self):
+        return hand_of(self.bench.view)
+
+    @property
+    def model(self):
+        return self.bench.session.model
+
+    def pixel(self, u, v):
+        x, y, z = self.hand.drawing.world_point((u, v)).tolist()
+        place = self.bench.view.annotations.pixel((x, y, z))
+        return round(place.x()), round(place.y())
+
+    def key(self, key):
+        self.keys += 1
+        target = self.hand.field.line if self.hand.field.isVisible() else self.bench.view
+        QTest.keyClick(target, key)
+
+    def type(self, text):
+        for letter in text:
+            self.key(letter)
+
+    def press_at(self, x, y, keys=PLAIN):
+        self.clicks += 1
+        self.bench.move(x, y, keys)
+        self.bench.press(x, y, keys=keys)
+        self.bench.release(x, y, keys=keys)
+
+    def click(self, u, v, keys=PLAIN):
+        self.press_at(*self.pixel(u, v), keys)
+
+    def double(self, u, v):
+        x, y = self.pixel(u, v)
+        self.press_at(x, y)
+        self.clicks += 1
+        QTest.mouseDClick(self.bench.view, Qt.MouseButton.LeftButton, PLAIN, QPoint(x, y))
+
+    def aim(self, u, v):
+        """The pointer rests on a point."""
+        self.bench.move(*self.pixel(u, v))
+
+    def tag(self, kind, name):
+        """Click a dimension."""
+        from app.tools.draw.tool import _known
+
+        self.aim(-0.2, -0.1)
+        self.bench.view.annotations.repaint()
+        box = next(tag.box for tag in _known(self.bench.view)[1].tags if (tag.kind, tag.name) == (kind, name))
+        self.press_at(round(box.center().x()), round(box.center().y()))
+
+    def motor(self):
+        """Click the chip that appears."""
+        from app.tools.draw.tool import _known
+
+        tags = _known(self.bench.view)[1]
+
+        def chip():
+            self.bench.view.annotations.repaint()
+            return next((tag for tag in tags.tags if tag.kind == "motor"), None)
+
+        self.bench.wait(lambda: chip() is not None)
+        place = chip().box.center()
+        self.press_at(round(place.x()), round(place.y()))
+
+    def draw(self):
+        """Choose the tool; the flight to the plane is over."""
+        self.key("d")
+        self.bench.wait(lambda: self.hand.on)
+        self.bench.draw()
+
+
+@pytest.fixture
+def pen(bench):
+    bench.window.activateWindow()
+    bench.view.setFocus()
+    return Pen(bench)
+
+
+def rest_of(model):
+    mech = Mechanism(model)
+    q = mech.rest()
+    gap = np.max(np.abs(mech.constraint_residual(q)), initial=0.0) if mech.constrained else 0.0
+    return mech, q, gap
+
+
+def test_a_four_bar_with_motor_takes_six_clicks_and_two_keys(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.04, 0.08)
+    pen.click(0.2, 0.14)
+    pen.double(0.24, 0.0)
+    pen.motor()
+    model = pen.model
+    assert [body.name for body in model.bodies] == ["link1", "link2", "link3"]
+    assert [joint.name for joint in model.joints] == ["A", "B", "C", "D"]
+    assert [bool(joint.rest) for joint in model.joints] == [True, True, True, False]
+    assert [driver.joint for driver in model.drivers] == ["A"]
+    lengths = [model.values()[name] for name in ("l1", "l2", "l3")]
+    assert lengths == pytest.approx([math.hypot(0.04, 0.08), math.hypot(0.16, 0.06), math.hypot(0.04, 0.14)], abs=1e-8)
+    mech, _q, gap = rest_of(model)
+    assert gap < 1e-10
+    assert mech.mobility().dof == 1
+    pen.key(Qt.Key.Key_F5)
+    pen.bench.wait(lambda: pen.bench.session.runs.current is not None)
+    assert (pen.clicks, pen.keys) == (6, 2)
+
+
+def test_a_four_bar_of_given_lengths_takes_six_clicks_and_twenty_keys(pen):
+    """Each length is typed where the link is drawn; the pointer gives the direction."""
+    pen.bench.window.settings.millimetres = True
+    pen.draw()
+    pen.click(0.0, 0.0)
+    for point, text in (((0.0, 0.1), "50"), ((0.2, 0.15), "200")):
+        pen.aim(*point)
+        pen.type(text)
+        pen.key(Qt.Key.Key_Return)
+    pen.aim(0.2, 0.0)
+    pen.type("120<-90")
+    pen.key(Qt.Key.Key_Return)
+    pen.key("g")
+    end = pen.hand.drawing.bars[-1].end
+    pen.click(*end)
+    pen.motor()
+    pen.key(Qt.Key.Key_F5)
+    values = pen.model.values()
+    assert [values[name] for name in ("l1", "l2", "l3")] == pytest.approx([0.05, 0.2, 0.12], abs=1e-12)
+    mech, _q, gap = rest_of(pen.model)
+    assert gap < 1e-10
+    assert mech.mobility().dof == 1
+    assert [driver.joint for driver in pen.model.drivers] == ["A"]
+    assert pen.clicks <= 6
+    assert pen.keys <= 20
+
+
+def test_a_slider_crank_with_motor_takes_five_clicks_and_three_keys(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.04, 0.04)
+    pen.key("s")
+    pen.click(0.2, 0.0)
+    pen.click(0.26, 0.0)
+    pen.motor()
+    model = pen.model
+    mech, q, gap = rest_of(model)
+    assert gap < 1e-10
+    assert mech.mobility().dof == 1
+    assert q[list(mech.q_names).index("guide1")] == pytest.approx(0.2, abs=1e-8)
+    assert "stroke" in pen.bench.window.findChild(bar_class()).freedoms.text()
+    pen.key(Qt.Key.Key_F5)
+    pen.bench.wait(lambda: pen.bench.session.runs.current is not None)
+    assert (pen.clicks, pen.keys) == (5, 3)
+
+
+def bar_class():
+    from app.tools.draw.bar import DrawBar
+
+    return DrawBar
+
+
+def test_a_quick_return_with_motor_takes_seven_clicks_and_four_keys(pen):
+    """The lever swings between ±asin(r/d) about the line of centres: Whitworth's quick return, of oscillating kind."""
+    pen.draw()
+    pen.click(0.0, 0.1)
+    pen.click(0.04, 0.1)
+    pen.key(Qt.Key.Key_Return)
+    pen.click(0.0, 0.0)
+    pen.click(0.08, 0.2)
+    pen.key("b")
+    pen.click(0.04, 0.1)
+    pen.click(0.02, 0.05)
+    pen.motor()
+    mech, q, gap = rest_of(pen.model)
+    assert gap < 1e-10
+    assert mech.mobility().dof == 1
+    pen.key(Qt.Key.Key_F5)
+    assert pen.clicks <= 9
+    assert pen.keys <= 4 + 1
+    lever = []
+    free = Mechanism(dataclasses.replace(pen.model, drivers=()))
+    for turn in np.linspace(0.0, 2.0 * math.pi, 73):
+        q = free.move(q, {"A": q[0] + math.radians(5.0)}, exact=True) if turn else q
+        lever.append(free.coordinate(q, "B")[0])
+    swing = 0.5 * (max(lever) - min(lever))
+    assert swing == pytest.approx(math.asin(0.04 / 0.1), abs=2e-3)
+
+
+def test_a_watt_six_bar_from_the_four_bar_takes_four_clicks(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.04, 0.08)
+    pen.click(0.2, 0.14)
+    pen.double(0.24, 0.0)
+    before = pen.clicks
+    pen.click(*middle(pen, "link3"))
+    pen.click(0.36, 0.12)
+    pen.double(0.36, 0.0)
+    assert pen.clicks - before <= 4
+    mech, _q, gap = rest_of(pen.model)
+    assert gap < 1e-10
+    assert len(pen.model.bodies) == 5
+    assert len(pen.model.joints) == 7
+    assert mech.mobility().dof == 1
+
+
+def middle(pen, body):
+    start, end = pen.hand.drawing.bar(body)[1:3]
+    return 0.5 * (start[0] + end[0]), 0.5 * (start[1] + end[1])
+
+
+def test_a_planetary_stage_with_two_gear_pairs(pen):
+    """Sun, planet, ring and arm: two freedoms; Willis: (w_ring - w_arm) / (w_sun - w_arm) = -z_sun / z_ring."""
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.12, 0.0)
+    pen.click(0.16, 0.0)
+    pen.key(Qt.Key.Key_Return)
+    pen.click(0.0, 0.0)
+    pen.click(0.0, 0.04)
+    pen.key(Qt.Key.Key_Return)
+    pen.click(0.0, 0.0)
+    pen.click(0.0, -0.2)
+    pen.key("u")
+    for text in ("20:40", "-100:40"):
+        pen.click(0.0, 0.0)
+        pen.click(0.12, 0.0)
+        pen.type(text)
+        pen.key(Qt.Key.Key_Return)
+    assert pen.clicks <= 12
+    mech, q, gap = rest_of(pen.model)
+    assert gap < 1e-10
+    assert mech.mobility().dof == 2
+    joints = {joint.child: joint.name for joint in pen.model.joints}
+    arm_sun, arm_ring = (joints[name] for name in ("link3", "link4"))
+    moved = mech.move(q, {arm_sun: mech.coordinate(q, arm_sun)[0] + 0.3})
+    turned = mech.coordinate(moved, arm_ring)[0] - mech.coordinate(q, arm_ring)[0]
+    assert turned == pytest.approx(-0.3 * 20.0 / 100.0, abs=1e-9)
+
+
+def test_a_ternary_coupler_with_tracer_takes_three_clicks(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.04, 0.08)
+    pen.click(0.2, 0.14)
+    pen.double(0.24, 0.0)
+    before = pen.clicks
+    pen.aim(*middle(pen, "link2"))
+    pen.click(0.1, 0.2, Qt.KeyboardModifier.ShiftModifier)
+    pen.key("p")
+    pen.click(0.1, 0.2)
+    assert pen.clicks - before <= 3
+    assert {"e1", "g1"} <= set(pen.model.values())
+    assert len(pen.model.find("bodies", "link2").shapes) == 3
+    assert pen.bench.view.scene.tracks.frames
+
+
+def test_backspace_and_undo_take_links_back_one_by_one(pen):
+    empty = pen.model
+    pen.draw()
+    for point in ((0.0, 0.0), (0.04, 0.08), (0.2, 0.14)):
+        pen.click(*point)
+    pen.key(Qt.Key.Key_Backspace)
+    assert len(pen.model.bodies) == 1
+    pen.double(0.2, 0.0)  # the chain went on from where it was
+    assert [joint.parent for joint in pen.model.joints] == ["world", "link1", "world"]
+    pen.bench.session.undo()  # link and ground pin are one step
+    assert len(pen.model.bodies) == 1
+    pen.bench.session.undo()
+    assert pen.model == empty
+    assert not pen.bench.session.undo_label
+
+
+def test_a_first_click_commits_nothing_and_escape_drops_it(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    assert not pen.bench.session.undo_label
+    assert pen.hand.chain
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    assert not pen.hand.chain
+    assert pen.bench.view.gestures.tool.id == "draw"
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    assert pen.bench.view.gestures.tool.id == "select"
+    assert not pen.bench.view.annotations.sketch
+
+
+def test_what_cannot_close_is_told_in_the_field_and_nothing_is_changed(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.04, 0.08)
+    pen.click(0.2, 0.14)
+    pen.double(0.24, 0.0)
+    model = pen.model
+    pen.tag("length", "l2")
+    pen.hand.field.line.selectAll()
+    pen.type("0.9 m")
+    pen.key(Qt.Key.Key_Return)
+    assert pen.model is model
+    text = pen.hand.field.problem.text()
+    a, c, d = math.hypot(0.04, 0.08), math.hypot(0.04, 0.14), 0.24
+    for border in (d - a - c, d + a + c):
+        assert f"{border:.4g}"[:5] in text, text
+    pen.hand.field.line.selectAll()
+    pen.type("long = 0.18 m")
+    pen.key(Qt.Key.Key_Return)
+    assert pen.model.values()["long"] == pytest.approx(0.18)
+    assert rest_of(pen.model)[2] < 1e-10
+
+
+def four_bar(pen):
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.04, 0.08)
+    pen.click(0.2, 0.14)
+    pen.double(0.24, 0.0)
+
+
+def test_the_other_branch_takes_one_click(pen):
+    """The middle pin is mirrored at the line of the far ends; lengths stay."""
+    four_bar(pen)
+    lengths = pen.model.values()
+    pen.aim(0.2, 0.14)
+    before = pen.clicks
+    b, d, c = (np.array(point) for point in ((0.04, 0.08), (0.24, 0.0), (0.2, 0.14)))
+    line = (d - b) / np.linalg.norm(d - b)
+    foot = b + line * ((c - b) @ line)
+    pen.bench.view.annotations.repaint()
+    pen.click(*(2.0 * foot - c))
+    assert pen.clicks - before == 1
+    assert pen.model.values() == lengths
+    now = {pin.name: pin.point for pin in pen.hand.drawing.pins}
+    assert now["C"] == pytest.approx(tuple(2.0 * foot - c), abs=1e-9)
+    pen.aim(*now["C"])
+    pen.key("v")
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.2, 0.14), abs=1e-9)
+
+
+def test_dragging_a_pin_changes_the_lengths_beside_it_and_no_other(pen):
+    four_bar(pen)
+    start, end = pen.pixel(0.2, 0.14), pen.pixel(0.24, 0.18)
+    pen.bench.drag([start, tuple(np.add(start, (9, -9))), end])
+    values = pen.model.values()
+    goal = pen.hand.drawing.pin("C").point
+    assert goal == pytest.approx((0.24, 0.18), abs=1e-9)
+    assert values["l1"] == pytest.approx(math.hypot(0.04, 0.08), abs=1e-9)
+    assert values["l2"] == pytest.approx(math.dist(goal, (0.04, 0.08)), abs=1e-9)
+    assert values["l3"] == pytest.approx(math.dist(goal, (0.24, 0.0)), abs=1e-9)
+    assert rest_of(pen.model)[2] < 1e-10
+    assert pen.bench.session.undo_label == "Move pin"
+
+
+def test_a_shut_padlock_holds_its_length_while_a_pin_is_dragged(pen):
+    four_bar(pen)
+    before = pen.model.values()
+    pen.tag("lock", "l2")
+    start, end = pen.pixel(0.2, 0.14), pen.pixel(0.18, 0.2)
+    pen.bench.drag([start, tuple(np.add(start, (-9, -9))), end])
+    after = pen.model.values()
+    assert after["l2"] == before["l2"]
+    assert abs(after["l3"] - before["l3"]) > 1e-3
+    assert rest_of(pen.model)[2] < 1e-10
+
+
+def test_a_press_that_is_dragged_draws_one_link(pen):
+    pen.draw()
+    points = [pen.pixel(*point) for point in ((0.0, 0.0), (0.05, 0.05), (0.1, 0.1))]
+    pen.bench.drag(points)
+    assert [body.name for body in pen.model.bodies] == ["link1"]
+    assert pen.model.values()["l1"] == pytest.approx(math.hypot(0.1, 0.1), abs=1e-9)
+    assert not pen.hand.chain
+
+
+def test_m_is_told_before_the_click_that_closes_and_red_for_a_structure(pen):
+    pen.draw()
+    for point in ((0.0, 0.0), (0.04, 0.08), (0.2, 0.14)):
+        pen.click(*point)
+    pen.bench.wait(lambda: pen.hand.freedoms is not None)
+    assert pen.hand.freedoms.degrees == 2
+    pen.key("g")
+    pen.aim(0.2, 0.14)
+    pen.bench.wait(lambda: pen.hand.coming is not None)
+    assert pen.hand.coming.degrees == 0  # both links and the ground are a triangle
+
+
+def test_letters_mean_sub_tools_only_in_draw(pen):
+    pen.draw()
+    pen.key("g")
+    assert (pen.bench.view.gestures.tool.id, pen.hand.sub.key) == ("draw", "g")
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    QTest.keyClick(pen.bench.view, "g")
+    assert pen.bench.view.gestures.tool.id == "pull"
+
+
+def test_tab_takes_the_next_plane_and_links_lie_in_it(pen):
+    pen.draw()
+    for axes, normal in (("xy", (0.0, 0.0, 1.0)), ("yz", (1.0, 0.0, 0.0))):
+        pen.key(Qt.Key.Key_Tab)
+        pen.bench.draw()
+        assert pen.hand.plane.axes == axes
+        pen.click(0.0, 0.0)
+        pen.click(0.1, 0.05)
+        pen.key(Qt.Key.Key_Return)
+        assert pen.model.joints[-1].axis == normal

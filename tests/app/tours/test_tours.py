@@ -1,0 +1,137 @@
+"""The tours: each step is played as a person would do it, and recognised whatever way it was done."""
+
+import numpy as np
+import pytest
+
+from app.document.session import Ref
+from app.tours import TOURS
+from core.model import Driver
+from core.model.edits import edits
+from resources import examples
+
+FOUR_BAR = next(each.path for each in examples() if each.name == "four_bar")
+
+
+@pytest.fixture
+def begin(bench):
+    def made(name):
+        bench.window.settings.remember(f"tour/{name}", 0)
+        bench.window.run(f"help.tour_{name}")
+        return bench.window.dialogs.tour_card
+
+    yield made
+    if bench.window.dialogs.tour_card is not None:
+        bench.window.dialogs.tour_card.leave()
+
+
+def did(bench, card, act):
+    """One step: not done before the act, done after it, and then the next comes."""
+    step = card.step
+    card.look()
+    assert not card.praised, card.title.text()
+    act()
+    bench.wait(lambda: card.look() or card.praised)
+    assert card.text.text().startswith("✓")
+    if step + 1 < len(card.tour.steps):
+        bench.wait(lambda: card.step == step + 1)
+
+
+def move(bench, name, angle):
+    bench.session.preview_coordinates({name: angle})
+    bench.session.commit("Move")
+
+
+def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
+    window, session = bench.window, bench.session
+    crank = lambda: float(session.mech.coordinate(session.q, "crank_pin")[0])  # noqa: E731
+    window.run("file.new")
+    card = begin("four_bar")
+    assert not window.start_page.isVisible()
+    did(bench, card, lambda: bench.open(FOUR_BAR))
+    did(bench, card, lambda: move(bench, "crank_pin", crank() + 0.5))
+    name = session.model.parameters[0].name
+    value = session.model.parameters[0].value
+    did(bench, card, lambda: session.apply("Length", lambda m: edits.change(m, "parameters", name, value=value * 1.02)))
+    session.select(Ref("bodies", session.model.bodies[-1].name))
+    did(bench, card, lambda: window.run("view.trace"))
+
+    def motor_and_run():
+        drivers = session.model.drivers
+        if not drivers:
+            session.apply("Motor", lambda m: edits.add(m, Driver(name="m", joint="crank_pin", function="2*pi*t")))
+        window.run("simulation.run")
+
+    did(bench, card, motor_and_run)
+    if not window.plots.any:
+        did(bench, card, lambda: window.plots.add(("crank_pin",)))
+    bench.wait(lambda: card.step == len(card.tour.steps) - 1)
+    did(bench, card, lambda: session.save(tmp_path / "mine.kst"))
+    card.go_on()
+    assert not card.on
+    assert bench.window.settings.value("tour/four_bar") == 0
+
+
+@pytest.mark.parametrize("name", sorted(TOURS))
+def test_every_step_of_every_tour_can_be_read_and_skipped(bench, begin, name):
+    window = bench.window
+    card = begin(name)
+    for k, step in enumerate(TOURS[name].steps):
+        assert card.step == k
+        bench.draw()
+        assert card.title.text() == step.title
+        assert step.text in card.text.text()
+        host = window.viewport.widget
+        assert host.rect().contains(card.geometry())
+        assert card.text.height() >= card.text.heightForWidth(card.text.width()) - 1  # nothing is clipped
+        card.go_on()
+    assert not card.on
+
+
+def test_a_tour_goes_on_where_it_was_left(bench, begin):
+    card = begin("two_link_arm")
+    card.go_on()
+    card.go_on()
+    card.leave()
+    bench.window.run("help.tour_two_link_arm")
+    card = bench.window.dialogs.tour_card
+    assert card.step == 2
+    card.go_to(1)
+    assert card.count.text().endswith("2 of 5")
+
+
+def test_another_tour_takes_its_place(bench, begin):
+    first = begin("two_link_arm")
+    second = begin("urdf_to_dh")
+    assert not first.on
+    assert second.on
+
+
+def test_functions_asked_for_count_and_others_do_not(bench, begin):
+    from core.functions import FUNCTIONS
+
+    bench.example("two_link")
+    card = begin("two_link_arm")
+    card.go_to(2)
+
+    def ask(name):
+        bench.session.produced.emit(FUNCTIONS[name].run(bench.session.context()))
+
+    from core.functions.catalogue import call
+
+    result = call("coordinates", bench.session.context())
+    bench.session.produced.emit(result)
+    card.look()
+    assert not card.praised
+    bench.session.produced.emit(call("jacobian", bench.session.context()))
+    card.look()
+    assert card.praised
+
+
+def test_a_machine_that_was_changed_is_not_taken_as_moved(bench, begin):
+    bench.example("four_bar")
+    card = begin("four_bar")
+    card.go_to(1)
+    bench.window.run("file.new")
+    card.look()
+    assert not card.praised
+    assert np.isfinite(card.seen.moved)

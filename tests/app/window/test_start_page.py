@@ -1,0 +1,117 @@
+"""The page one begins on."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
+
+from app.document.kept import recent_pictures
+from app.window.start_page import CHOICES
+from resources import examples
+
+
+def choose(page, subject, title):
+    tabs = [page.shelf.tabs.tabText(i) for i in range(page.shelf.tabs.count())]
+    page.shelf.tabs.setCurrentIndex(tabs.index(subject))
+    items = [page.shelf.list.item(i) for i in range(page.shelf.list.count())]
+    item = next(item for item in items if item.text() == title)
+    place = page.shelf.list.visualItemRect(item).center()
+    QTest.mouseClick(page.shelf.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_it_stands_where_there_is_no_machine(bench):
+    page = bench.window.start_page
+    bench.window.run("file.new")
+    assert page.isVisible()
+    bench.window.run("add.link")
+    assert not page.isVisible()
+    bench.window.run("edit.undo")
+    assert page.isVisible()
+
+
+def test_every_example_is_offered_under_its_subject(bench):
+    bench.window.run("file.new")
+    page, offered = bench.window.start_page, {}
+    for i in range(page.shelf.tabs.count()):
+        page.shelf.tabs.setCurrentIndex(i)
+        subject = page.shelf.tabs.tabText(i)
+        offered[subject] = [page.shelf.list.item(k).text() for k in range(page.shelf.list.count())]
+        assert not any(page.shelf.list.item(k).icon().isNull() for k in range(page.shelf.list.count()))
+    for example in examples():
+        assert example.title in offered[example.subject]
+
+
+def test_one_click_opens_an_example(bench):
+    bench.window.run("file.new")
+    choose(bench.window.start_page, "Linkages", "Slider-crank")
+    bench.wait(lambda: bench.session.model.name == "Slider-crank")
+    assert not bench.window.start_page.isVisible()
+
+
+def test_its_buttons_run_their_commands(bench, monkeypatch):
+    ran = []
+    bench.window.run("file.new")
+    monkeypatch.setattr(bench.window, "run", ran.append)
+    for button in bench.window.start_page.findChildren(QToolButton):
+        if button.text():
+            QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert ran == list(CHOICES)
+
+
+def test_esc_and_a_tool_put_it_away_until_it_is_asked_for(bench):
+    page = bench.window.start_page
+    bench.window.run("file.new")
+    bench.window.run("edit.cancel")
+    assert not page.isVisible()
+    bench.window.run("file.start")
+    assert page.isVisible()
+    bench.window.run("tool.connect")
+    assert not page.isVisible()
+    bench.window.run("tool.select")
+    bench.example("four_bar")
+    assert not page.isVisible()
+    bench.window.run("file.start")  # over a machine, too
+    assert page.isVisible()
+    bench.window.run("add.link")
+    assert not page.isVisible()
+
+
+def test_a_file_that_was_left_is_offered_with_its_picture(bench, tmp_path, monkeypatch):
+    monkeypatch.setattr(recent_pictures, "folder", lambda: tmp_path / "pictures")
+    bench.example("four_bar")
+    path = tmp_path / "mine.kst"
+    assert bench.session.save(path)
+    bench.open(path)
+    bench.draw()
+    bench.window.run("file.new")
+    assert recent_pictures.picture_of(path).is_file()
+    page = bench.window.start_page
+    bench.window.run("file.start")
+    assert page.shelf.tabs.tabText(0) == "Recent"
+    page.shelf.tabs.setCurrentIndex(0)
+    assert page.shelf.list.item(0).text() == "mine"
+    assert Path(page.shelf.list.item(0).statusTip()) == path
+    choose(page, "Recent", "mine")
+    bench.wait(lambda: bench.session.path == path)
+
+
+def test_only_the_newest_pictures_stay(tmp_path, monkeypatch):
+    import os
+
+    from PySide6.QtGui import QImage
+
+    monkeypatch.setattr(recent_pictures, "folder", lambda: tmp_path)
+    monkeypatch.setattr(recent_pictures, "MOST", 2)
+    image = QImage(800, 500, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    for k in range(4):
+        path = tmp_path / f"{k}.kst"
+        recent_pictures.keep(image, path)
+        if recent_pictures.picture_of(path).exists():
+            os.utime(recent_pictures.picture_of(path), (1000 + k, 1000 + k))
+    left = [k for k in range(4) if recent_pictures.picture_of(tmp_path / f"{k}.kst").exists()]
+    assert len(left) == 2
+    assert 3 in left
+    taken = QImage(str(recent_pictures.picture_of(tmp_path / "3.kst")))
+    assert taken.size() == recent_pictures.SIZE

@@ -1,0 +1,78 @@
+"""The plane one draws in: a grid whose lines are 1, 2 or 5 times a power of ten apart, and its two axes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
+
+from viz.look import Look
+from viz.meshes.polydata import coloured, vtk_matrix, wire
+from viz.placement import Array
+
+STRONG = 5
+"""Every how many lines one is stronger."""
+FAINT, FULL = 0.32, 0.75
+"""Shares of the look's opacity of a line of the grid, and of a stronger one."""
+AXES = ("x", "z")
+"""Colours of the first and second axis."""
+
+
+def lines(low: Array, high: Array, step: float) -> tuple[Array, Array]:
+    """(n, 2, 3) ends of the lines of a grid over a rectangle (u, v; m), and (n,) whether each is a strong one."""
+    ends, strong = [], []
+    for axis in (0, 1):
+        first, last = np.ceil(low[axis] / step), np.floor(high[axis] / step)
+        for k in np.arange(first, last + 1.0):
+            line = np.zeros((2, 3))
+            line[:, axis] = k * step
+            line[:, 1 - axis] = low[1 - axis], high[1 - axis]
+            ends.append(line)
+            strong.append(bool(k % STRONG == 0))
+    return np.array(ends).reshape(-1, 2, 3), np.array(strong, dtype=bool)
+
+
+class WorkingPlane:
+    """The actor of the grid; nothing is seen until `show`."""
+
+    def __init__(self, renderer: vtkRenderer) -> None:
+        mapper = vtkPolyDataMapper()
+        mapper.SetInputData(vtkPolyData())
+        self._actor = vtkActor()
+        self._actor.SetMapper(mapper)
+        self._actor.GetProperty().LightingOff()
+        self._actor.PickableOff()
+        self._actor.SetVisibility(False)
+        renderer.AddActor(self._actor)
+        self._key: object = None
+
+    def show(
+        self, X_WD: ArrayLike, low: ArrayLike, high: ArrayLike, step: float, look: Look, axes: bool = True
+    ) -> None:
+        """A grid over a rectangle of a plane. X_WD : (4, 4) world ← u, v, normal; low, high : corners (u, v), m;
+        axes : whether the lines through the origin are drawn as axes"""
+        X = np.asarray(X_WD, dtype=float)
+        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+        key = (X.tobytes(), low.tobytes(), high.tobytes(), step, look.name, axes)
+        if key == self._key:
+            return
+        self._key = key
+        ends, strong = lines(low, high, step)
+        colours = np.empty((len(ends), 4))
+        colours[:, :3] = look.colour("grid")
+        colours[:, 3] = look.grid_opacity * np.where(strong, FULL, FAINT)
+        for axis, colour in enumerate(AXES):
+            own = np.all(np.abs(ends[:, :, 1 - axis]) < 1e-9 * step, axis=1) if axes else np.zeros(len(ends), bool)
+            colours[own, :3], colours[own, 3] = look.colour(colour), 0.9
+        segments = np.arange(2 * len(ends)).reshape(-1, 2)
+        data = coloured(wire(ends.reshape(-1, 3), segments), np.repeat(colours, 2, axis=0))
+        self._actor.GetMapper().SetInputData(data)
+        self._actor.GetMapper().SetScalarVisibility(True)
+        self._actor.SetUserMatrix(vtk_matrix(X))
+        self._actor.SetVisibility(True)
+
+    def hide(self) -> None:
+        """Show it no more."""
+        self._key = None
+        self._actor.SetVisibility(False)
