@@ -81,6 +81,7 @@ docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
 	$(BIN)/python -m docs.make_fields
 	$(BIN)/python -m docs.make_robotica
+	$(BIN)/python -m docs.make_linkages
 	$(BIN)/python -m viz.pictures.thumbnails
 	.ci/with_screen $(BIN)/python -m app.window.screenshots docs/pictures
 	.ci/with_screen $(BIN)/python -m docs.make_drawing_film docs/pictures/drawing.gif

@@ -1,8 +1,9 @@
-"""Machines of as many loops as one asks for: a row of four-bars, a chain of Stewart platforms, a tracked vehicle."""
+"""Machines of any number of loops: four-bars in a row and apart, a chain of Stewart platforms, a tracked vehicle."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,21 @@ def four_bars(count: int) -> Model:
         ]
     world = World(gravity=Gravity(acceleration=(0.0, -GRAVITY, 0.0)))
     return Model(name=f"{count} four-bars", world=world, bodies=tuple(bodies), joints=tuple(joints))
+
+
+def separate_four_bars(count: int) -> Model:
+    """Parallelograms of two upright cranks and a coupler beside one another, joined by nothing but the ground."""
+    one = four_bars(1)
+    bodies, joints = [], []
+    for k in range(count):
+        bodies += [replace(body, name=f"{body.name}_{k}") for body in one.bodies]
+        for joint in one.joints:
+            moved = replace(joint, name=f"{joint.name}_{k}", child=f"{joint.child}_{k}")
+            if joint.parent == "world":
+                joints.append(replace(moved, a=_at(2 * k + joint.a.position[0], 0)))
+            else:
+                joints.append(replace(moved, parent=f"{joint.parent}_{k}"))
+    return replace(one, name=f"{count} separate four-bars", bodies=tuple(bodies), joints=tuple(joints))
 
 
 def falling(count: int) -> dict[str, float]:

@@ -47,6 +47,7 @@ EVALUATED = (20, 80, 100, 400, 1000)
 """Loops of machines whose equations in independent speeds are evaluated by themselves."""
 ROUNDS, REPEATED = 21, 10
 OTHERS = (
+    *("separate_four_bars 12", "separate_four_bars 48"),
     *(f"stewart_chain {count}" for count in (1, 2, 4, 8, 16, 32)),
     *(f"tracked_vehicle {links}" for links in (100, 200, 400)),
 )

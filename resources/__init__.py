@@ -65,6 +65,12 @@ _TABLE = {
     "Linkages": (
         ("four_bar.kst", "Four-bar linkage", "Grashof crank-rocker with a loop; its bar lengths are sliders"),
         ("slider_crank.kst", "Slider-crank", "Crank, connecting rod and piston in a loop"),
+        ("quick_return.kst", "Quick return", "A pin in a slot: the shaper's ram goes slowly forth and quickly back"),
+        ("watt_six_bar.kst", "Watt's six-bar", "The rocker of a four-bar is the crank of another"),
+        ("stephenson_six_bar.kst", "Stephenson's six-bar", "A point of a four-bar's coupler drives two more links"),
+        ("pantograph.kst", "Pantograph", "A parallelogram that draws twice as large: pull it by hand"),
+        ("planetary_stage.kst", "Planetary stage", "Sun, planet, ring and arm: speeds follow Willis"),
+        ("jansen_leg.kst", "Jansen's leg", "The leg of a beach animal: eight links, one motor"),
         ("spatial_four_bar.kst", "Spatial four-bar", "Six revolutes and a prismatic joint in one loop, at 300 °/s"),
         ("shaker.kst", "Shaker", "A skew crank shakes a coupler; closed by a ball joint (joint assembly)"),
         (

@@ -35,11 +35,15 @@ class Pick:
     place: tuple[float, float, float] = (0.0, 0.0, 0.0)
     frame: Frame | None = None
     what: str = "point"
+    direction: tuple[float, float, float] | None = None
+    """Unit vector in the world in which a person meant the axis of a joint to lie."""
+    normal: tuple[float, float, float] | None = None
+    """That of the face that was pointed at, in the world."""
 
     @property
     def on_body(self) -> Pick:
         """The same point as one of the body (or ground) itself, for what brings its own frames, as joints do."""
-        return self if self.frame is None else Pick(self.frame.parent, self.place, what=self.what)
+        return self if self.frame is None else dataclasses.replace(self, name=self.frame.parent, frame=None)
 
 
 def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
@@ -62,11 +66,13 @@ def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
     known, found = poses(session), list[Pick]()
     for pick in picks:
         if pick.what == "point" and pick.frame is None:
-            pick = pick_of(session, pick.name, known)
+            pick = dataclasses.replace(pick, place=pick_of(session, pick.name, known).place)
         elif pick.frame is not None:
             x, y, z = (known[pick.frame.parent] @ np.array([*numbers(pick.frame.pose.position, {}), 1.0]))[:3].tolist()
             name = _free(session, pick.frame.name, tuple(each.name for each in found))
-            pick = Pick(name, (x, y, z), dataclasses.replace(pick.frame, name=name))
+            pick = dataclasses.replace(
+                pick, name=name, place=(x, y, z), frame=dataclasses.replace(pick.frame, name=name)
+            )
         found.append(pick)
     return tuple(found)
 
@@ -206,21 +212,28 @@ def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Join
     if joint.info.is_hinge():
         joint = dataclasses.replace(joint, axis=_axis(session, picks))
     elif joint.info.slides_along_axis:
-        joint = dataclasses.replace(joint, axis=_way(picks))
+        joint = dataclasses.replace(joint, axis=sliding_direction(picks))
     return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
 
 
 def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
-    """Axis (in the world's axes, as frame a has them) of the turning joint that carries the first body that has one."""
+    """Axis (in the world's axes, as frame a has them) at the first point that has one; else the vertical."""
+    found = next((each for pick in picks if (each := direction_at(session, pick)) is not None), None)
+    return (0.0, 0.0, 1.0) if found is None else vector_without_noise(found)
+
+
+def direction_at(session: Session, pick: Pick) -> Array | None:
+    """(3,) the axis in the world that a joint would have at a point: as it was meant, else that of the turning joint
+    which carries its body (planar loops then stay planar); None if nothing says it."""
+    if pick.direction is not None:
+        return np.array(pick.direction)
     model = session.model.expanded
-    for pick in picks:
-        name = joint_of(model, Ref("bodies", pick.name), session.mech.implicit_joints)
-        carrier = next((each for each in model.joints if each.name == name), None)
-        if carrier is not None and carrier.info.is_hinge():
-            X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
-            direction = X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p)))
-            return vector_without_noise(direction)
-    return 0.0, 0.0, 1.0
+    name = joint_of(model, Ref("bodies", model.carrier(pick.name).name), session.mech.implicit_joints)
+    carrier = next((each for each in model.joints if each.name == name), None)
+    if carrier is None or not carrier.info.is_hinge():
+        return None
+    X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
+    return np.asarray(X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p))))
 
 
 def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
@@ -231,7 +244,7 @@ def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, floa
     return vector_without_noise(first[:3, :3].T @ np.array(_axis(session, bodies)))
 
 
-def _way(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+def sliding_direction(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
     """Unit vector from the first point to the second; x where they coincide or one is on the ground."""
     ground = any(pick.name == WORLD for pick in picks)
     line = np.subtract(picks[1].place, picks[0].place)

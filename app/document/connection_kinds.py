@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.document.connection_draft import Pick, connected, surroundings, turning_axis
+from app.document.connection_draft import Pick, surroundings, turning_axis
+from app.document.joining import joined_here
 from app.document.session import Ref, Session
 from app.preferences.element_icons import joint_icon
 from core.errors import KinetostatError
-from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, WORLD, Model, connections
-from core.model.edits import edits, starters
+from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, connections
+from core.model.edits import edits
 from core.model.fields import Element
 from core.synonyms import others_for
 from viz.drawlist.elements import look_of
@@ -37,6 +38,8 @@ class Connection:
     wants: tuple[str, ...]
     make: Make
     help: str
+    joint: str = ""
+    """The kind of joint that it is, if it is one: the two points then may be brought together."""
     own_frames: bool = False
     """True for what brings frames of its own: points then lie on the bodies themselves."""
     also: tuple[str, ...] = ()
@@ -88,13 +91,7 @@ def _sensor(kind: str) -> Make:
 
 
 def _joint(kind: str) -> Make:
-    def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
-        first, second = picks
-        if second.name == WORLD:  # the ground carries, so that what slides or turns does so as the axis says
-            first, second = second, first
-        return connected(session, model, picks, starters.connection(model, kind, first.name, second.name))
-
-    return make
+    return lambda session, model, picks: joined_here(session, model, kind, picks)
 
 
 _TWO = ("point", "point")
@@ -262,7 +259,8 @@ _JOINTS = tuple(
         "Add/Joint between two points",
         ("frame", "frame"),
         _joint(kind),
-        f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.",
+        f"Connect two bodies by a {kind} joint: bring two points together, or join as they stand.",
+        joint=kind,
         own_frames=True,
         also=others_for(kind),
     )

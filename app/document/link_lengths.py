@@ -24,6 +24,15 @@ LOOP_ERROR = 1e-6
 """What may be left open of a loop that counts as closed, m or rad."""
 
 
+class LinkEnd(NamedTuple):
+    """An end of a link: the joint that is there, and where both ends are, (3,) m, world."""
+
+    body: str
+    joint: str
+    near: Array
+    place: Array
+
+
 class LinkLength(NamedTuple):
     """What a person wants a link to be: how long, to which joint, and what becomes of formulas."""
 
@@ -57,29 +66,52 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     )
 
 
+class Trial:
+    """A link of the open machine whose length is tried; the loops close as they are, or not."""
+
+    def __init__(self, session: Session, body: str, far: str) -> None:
+        model = session.model
+        self.now = self.length = length_of(model, body, far)
+        self._name = edits.unused_name(model, "parameters", "length")
+        added = edits.add(model, Parameter(name=self._name, value=self.now, dimension="length"))
+        self.model = link_length(added, body, self._name, far=far, formulas="number")
+        self.mech = session.mech.updated(self.model)
+        self.q = np.array(posed(self.mech, dict(zip(session.mech.q_names, session.q.tolist(), strict=True))))
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of the parameters of `model` with the length that was tried last."""
+        return {self._name: self.length}
+
+    def closes(self, length: float) -> bool:
+        """Whether the loops close with a length, from the present pose on."""
+        return _gap(self.mech, self.q, {self._name: length}) <= LOOP_ERROR
+
+    def take(self, length: float) -> bool:
+        """Go on from here with a length if the loops close with it."""
+        q = np.asarray(self.mech.move(self.q, {}, p={self._name: length}))
+        residual = self.mech.constraint_residual(q, p={self._name: length}) if self.mech.constrained else np.zeros(0)
+        if float(np.abs(residual).max(initial=0.0)) > LOOP_ERROR:
+            return False
+        self.q, self.length = q, length
+        return True
+
+
 def closing_lengths(session: Session, body: str, far: str) -> tuple[float | None, float | None]:
     """Least and greatest length (m) of a link with which the loops close as they are; None where there is no bound
     within `FARTHEST` times its own."""
-    model = session.model
-    now = length_of(model, body, far)
-    name = edits.unused_name(model, "parameters", "length")
-    trial = edits.add(model, Parameter(name=name, value=now, dimension="length"))
-    mech = session.mech.updated(link_length(trial, body, name, far=far, formulas="number"))
-    start = posed(session.mech, session.state.pose)
-
-    def closes(length: float) -> bool:
-        return _gap(mech, start, {name: length}) <= LOOP_ERROR
+    trial = Trial(session, body, far)
 
     def bound(outside: float) -> float | None:
-        if closes(outside):
+        if trial.closes(outside):
             return None
-        inside = now
+        inside = trial.now
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2.0
-            inside, outside = (middle, outside) if closes(middle) else (inside, middle)
+            inside, outside = (middle, outside) if trial.closes(middle) else (inside, middle)
         return inside
 
-    return bound(now / FARTHEST), bound(now * FARTHEST)
+    return bound(trial.now / FARTHEST), bound(trial.now * FARTHEST)
 
 
 def _gap(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:

@@ -218,18 +218,27 @@ class Session:
     # ------------------------------------------------------------------------------- editing
 
     def apply(
-        self, label: str, edit: Callable[[Model], Model], *, gesture: object = None, select: Ref | None = None
+        self,
+        label: str,
+        edit: Callable[[Model], Model],
+        *,
+        gesture: object = None,
+        select: Ref | None = None,
+        pose: Mapping[str, float] | None = None,
     ) -> bool:
         """Commit an edit. A KinetostatError becomes a message; the result says whether it worked.
 
         Edits of one `gesture` (the same object, e.g. a run of wheel steps) become one undo step.
-        `select` moves the selection along, e.g. to an element that is added or renamed by the edit.
+        `select` moves the selection along, e.g. to an element that is added or renamed by the edit. `pose`: coordinates
+        by name that are not at rest afterwards, also such that leave loops open; else bodies stay where they are.
         """
         self.cancel()
         try:
             model = edit(self.model)
             if model is not self.model:
-                self._push(dataclasses.replace(self.state, model=model, label=label), gesture, select)
+                new = dataclasses.replace(self.state, model=model, label=label)
+                new = new if pose is None else dataclasses.replace(new, pose=pose)
+                self._push(new, gesture, select, carry=pose is None)
                 return self.model is model
         except KinetostatError as error:
             self.message.emit("error", str(error))
@@ -397,9 +406,9 @@ class Session:
 
     # ------------------------------------------------------------------------------- inside
 
-    def _push(self, new: State, gesture: object = None, select: Ref | None = None) -> None:
+    def _push(self, new: State, gesture: object = None, select: Ref | None = None, *, carry: bool = True) -> None:
         new = dataclasses.replace(new, selection=select, step=None)
-        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=True)
+        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=carry)
 
     def _show(
         self,

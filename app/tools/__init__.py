@@ -14,7 +14,15 @@ TOOLS: dict[str, Tool[Stage]] = {
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave, hand=DRAG),
     "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave, hand=DRAG),
     "connect": Tool(
-        "connect", connect.EXPECTS, connect.press, connect.hover, connect.leave, handles=False, hand=TWO_POINTS
+        "connect",
+        connect.EXPECTS,
+        connect.press,
+        connect.hover,
+        connect.leave,
+        handles=False,
+        hand=TWO_POINTS,
+        wants=connect.wants,
+        key=connect.key,
     ),
     "draw": Tool(
         "draw",

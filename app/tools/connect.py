@@ -5,6 +5,7 @@ Chosen from the toolbar it asks after two points what is to be made; chosen thro
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,18 +13,32 @@ from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
 from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
 from app.background.lifetime import Lifetime
-from app.document.connection_draft import Pick, followed, frame_at, landmarks_of, pick_of, poses, present
+from app.document.connection_draft import (
+    Pick,
+    direction_at,
+    followed,
+    frame_at,
+    landmarks_of,
+    pick_of,
+    poses,
+    present,
+)
 from app.document.connection_kinds import CONNECTIONS, Connection
+from app.document.joining import Gap, Outcome, gap_of
 from app.document.session import Ref, State
 from app.preferences.icons import icon
-from app.viewport.annotations import line
+from app.tools.joining_bar import JoiningBar, joining_bar
+from app.viewport.annotations import Line, line
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import clicked
 from app.viewport.pointer import Pointer
 from core.model import WORLD
+from core.model.formula.numerals import vector_without_noise
+from viz.camera import metres_per_pixel
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -56,6 +71,11 @@ MENU = (
     "joint_fixed",
 )
 """What two points can be connected by, as the tool asks."""
+AXIS = 46.0
+"""Half the length of a joint's axis at the pointer, pixels (at 100 %)."""
+DIRECTIONS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+KEYS = {"x": "x", "y": "y", "z": "z", "n": "normal", "v": "flip"}
+"""Letter → direction of the axis of a joint at the next point, or that it is turned round."""
 
 
 @dataclass
@@ -70,6 +90,11 @@ class Asking:
     """What it listens to: the selection and the row of the ground, in the model tree, and edits."""
     document: int = 0
     """The document in which it was asked."""
+    bar: JoiningBar | None = None
+    flipped: bool = False
+    """Whether the axes of the two points meet the other way round."""
+    meant: str = ""
+    """The word of the direction that was chosen for the next point; "" for what is there."""
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -200,7 +225,8 @@ def _say(view: Stage) -> None:
         "frame": f"{order}{_frames(state)}",
         "sensor": f"sensor{either}",
     }[want]
-    view.say(f"{title}: click the {words} · Esc ends")
+    keys = " · X Y Z N: its axis, V turns it" if state.connection is not None and state.connection.joint else ""
+    view.say(f"{title}: click the {words}{keys} · Esc ends")
 
 
 def _frames(state: Asking) -> str:
@@ -216,7 +242,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     if (yield from clicked(view, pointer)):
         at = QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale))
         asking(view).at = view.widget.mapToGlobal(at)
-        pick = under(view, pointer)
+        pick = pointed(view, pointer)
         if pick is None:
             view.session.message.emit("hint", f"There is no {asking(view).wants[0]} here.")
         else:
@@ -246,6 +272,30 @@ def under(view: Stage, pointer: Pointer) -> Pick | None:
         return frame_at(view.session, body, np.asarray(hit.position), taken)
     ground = view.ground_under(pointer)
     return frame_at(view.session, WORLD, ground, taken) if ground is not None else None
+
+
+def pointed(view: Stage, pointer: Pointer) -> Pick | None:
+    """What is meant under the pointer, with the direction that a joint would have there."""
+    pick, state = under(view, pointer), asking(view)
+    if pick is None or state.connection is None or not state.connection.joint:
+        return pick
+    hit = view.scene.pick(pointer.x, pointer.y)
+    normal = None if hit is None else vector_without_noise(hit.normal)
+    meant = DIRECTIONS.get(state.meant, normal if state.meant == "normal" else None)
+    return dataclasses.replace(pick, normal=normal, direction=meant)
+
+
+def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
+    """(3,) the axis in the world that a joint at a point would have, and what it is."""
+    state = asking(view)
+    if pick.direction is not None:
+        return np.array(pick.direction), state.meant
+    found = direction_at(view.session, pick.on_body)
+    if found is not None:
+        return found, "as the joint there"
+    if state.picks and (first := direction_at(view.session, state.picks[0].on_body)) is not None:
+        return first, "as at the first point"
+    return (np.array(pick.normal), "normal") if pick.normal is not None else (np.array((0.0, 0.0, 1.0)), "z")
 
 
 def _joint(view: Stage, ref: Ref | None) -> Pick | None:
@@ -321,9 +371,50 @@ def _finish(view: Stage) -> None:
     if connection is None or state.wants:
         return
     picks = present(view.session, state.picks)
+    if connection.joint and not _same(picks):
+        on_bodies = tuple(pick.on_body for pick in picks)
+        gap = gap_of(view.session, connection.joint, on_bodies, state.flipped)
+        if not gap.closed:
+            _ask_how(view, on_bodies, gap)
+            return
     view.gestures.choose("select")  # also forgets the question
     connection.build(view.session, picks)
     view.update()
+
+
+def _same(picks: tuple[Pick, ...]) -> bool:
+    """Whether both points are on one body: a joint cannot connect it with itself, which is told."""
+    return len({pick.on_body.name for pick in picks}) == 1
+
+
+def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
+    """The two points of a joint are apart: assemble, join here, or leave apart."""
+    state = asking(view)
+    assert state.connection is not None
+    bar = state.bar = joining_bar(view, state.connection.joint, picks, gap, state.flipped)
+    if bar is None:
+        _back(view, state)
+        return
+
+    def done(outcome: Outcome | None) -> None:
+        if _asking.get(view) is not state:
+            return
+        state.bar = None
+        if outcome is None:
+            _back(view, state)
+            return
+        view.gestures.choose("select")
+        outcome.take(view.session)
+        view.update()
+
+    bar.ask(state.at if not state.at.isNull() else QCursor.pos(), done)
+
+
+def _back(view: Stage, state: Asking) -> None:
+    """Nothing was chosen: the second point is asked for again."""
+    state.picks = state.picks[:-1]
+    _show_picks(view, state)
+    _say(view)
 
 
 def _ask(view: Stage) -> None:
@@ -362,7 +453,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     hit = view.scene.pick(pointer.x, pointer.y)
     view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
     points = tuple(each.place for each in state.picks if each.what == "point")
-    pick = under(view, pointer) if state.wants[0] in ("point", "frame") else None
+    pick = pointed(view, pointer) if state.wants[0] in ("point", "frame") else None
     notes.points = (*points, pick.place) if pick is not None else points
     if pick is not None and points:
         distance = float(np.linalg.norm(np.subtract(pick.place, points[0])))
@@ -374,7 +465,33 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
         notes.lines = (line(points[0], pick.place, words),)
     else:
         notes.lines = ()
+    if pick is not None and state.connection is not None and state.connection.joint:
+        notes.lines = (*notes.lines, _axis_line(view, pick))
     notes.update()
+
+
+def _axis_line(view: Stage, pick: Pick) -> Line:
+    """The axis of the joint that a click would make, drawn through the point."""
+    axis, word = axis_at(view, pick)
+    half = AXIS * metres_per_pixel(view.scene.view, view.scene.size, pick.place) * view.scene.pixel_ratio
+    return line(pick.place - half * axis, pick.place + half * axis, word)
+
+
+def wants(view: Stage, event: QKeyEvent) -> bool:
+    """Whether a key says how the axis of a joint lies."""
+    connection = asking(view).connection
+    return connection is not None and bool(connection.joint) and event.text().lower() in KEYS
+
+
+def key(view: Stage, event: QKeyEvent) -> None:
+    """Let the axis of the next point lie along x, y, z or the normal (once more: as what is there says); or turn it."""
+    state, name = asking(view), KEYS[event.text().lower()]
+    if name == "flip":
+        state.flipped = not state.flipped
+        view.say("The axes meet the other way round." if state.flipped else "")
+    else:
+        state.meant = "" if state.meant == name else name
+    view.gestures.again()
 
 
 def leave(view: Stage) -> None:

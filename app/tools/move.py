@@ -10,6 +10,7 @@ import numpy as np
 from app.document.moving_joint import joint_of
 from app.document.session import Ref
 from app.tools import selection
+from app.tools.drag_end import drag_end
 from app.tools.drag_joint import INDEPENDENT_DIRECTION
 from app.viewport.annotations import line
 from app.viewport.gestures import Gesture
@@ -37,6 +38,10 @@ STILL = 1e-3
 def press(view: Stage, pointer: Pointer) -> Gesture:
     """Drag the body under the pointer, or orbit."""
     if view.press_cube(pointer):
+        return
+    end = view.link_end_under(pointer)
+    if end is not None:
+        yield from selection.click_or(view, pointer, drag_end(view, end, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:

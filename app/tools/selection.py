@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.document.session import Ref
+from app.tools.drag_end import drag_end
 from app.tools.drag_joint import drag_joint
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
@@ -19,6 +20,10 @@ EXPECTS = "Rest on a part: its joint's handle appears, drag that to move it · c
 def press(view: Stage, pointer: Pointer) -> Gesture:
     """Choose what a press of the left button begins."""
     if view.press_cube(pointer):
+        return
+    end = view.link_end_under(pointer)
+    if end is not None:
+        yield from click_or(view, pointer, drag_end(view, end, pointer))
         return
     part = view.handle_under(pointer)
     if part is not None:
@@ -58,6 +63,11 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what is under the pointer: a handle first, else an element."""
     if pointer is None:
         view.hover_cube(None)
+        view.light_handle(None)
+        view.light_link_end(None)
+        view.session.point_at(None)
+        return
+    if view.light_link_end(view.link_end_under(pointer)):
         view.light_handle(None)
         view.session.point_at(None)
         return

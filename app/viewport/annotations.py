@@ -53,6 +53,10 @@ class Annotations(QWidget):
         self.at: tuple[float, float] = (0.0, 0.0)
         self.lines: tuple[Line, ...] = ()
         self.points: tuple[tuple[float, float, float], ...] = ()
+        self.grips: tuple[tuple[float, float, float], ...] = ()
+        """Places (m, world) that can be dragged, until they are set anew."""
+        self.lit: int | None = None
+        """Which of them the pointer is on."""
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
         self.sketch: Callable[[QPainter], None] | None = None
@@ -79,7 +83,7 @@ class Annotations(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        if not (self.sketch or self.value or self.lines or self.points or self.names or self.values):
+        if not (self.sketch or self.value or self.lines or self.points or self.names or self.values or self.grips):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -88,6 +92,7 @@ class Annotations(QWidget):
         self._draw_names(painter)
         for each in self.lines:
             self._draw_line(painter, each)
+        self._draw_grips(painter)
         painter.setPen(QPen(QColor("#20262e"), 1.0))
         painter.setBrush(QColor(YELLOW))
         for point in self.points:
@@ -97,6 +102,17 @@ class Annotations(QWidget):
         if self.value:
             self._draw_label(painter, self.value, QPointF(self.at[0] + 18.0, self.at[1] - 18.0))
         painter.end()
+
+    def _draw_grips(self, painter: QPainter) -> None:
+        """A small square on each place that can be dragged, yellow under the pointer."""
+        colors = self._theme.colors
+        for k, point in enumerate(self.grips):
+            place = self.pixel(point)
+            if place is None:
+                continue
+            painter.setPen(QPen(QColor(colors.accent), 2.0))
+            painter.setBrush(QColor(YELLOW if k == self.lit else colors.raised))
+            painter.drawRoundedRect(QRectF(place.x() - 5.0, place.y() - 5.0, 10.0, 10.0), 2.0, 2.0)
 
     def _draw_line(self, painter: QPainter, each: Line) -> None:
         start, end = self.pixel(each.start), self.pixel(each.end)

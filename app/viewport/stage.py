@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
+    from app.document.link_lengths import LinkEnd
     from app.document.session import Session
     from app.preferences.settings import Settings
     from app.preferences.theme import Theme
@@ -113,6 +114,14 @@ class Stage(Protocol):
 
     def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
         """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
+        ...
+
+    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+        """The end of the selected link under the pointer, which can be dragged."""
+        ...
+
+    def light_link_end(self, end: LinkEnd | None) -> bool:
+        """Make an end of a link yellow (None: none); True if there is one."""
         ...
 
     def handle_under(self, pointer: Pointer) -> Part | None:

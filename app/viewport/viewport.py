@@ -28,6 +28,7 @@ from app.viewport.annotations import Annotations
 from app.viewport.frame_sets import FrameSets
 from app.viewport.gestures import Gestures, Tool
 from app.viewport.handle_choice import HandleChoice
+from app.viewport.link_ends import LinkEnds
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.overlay import Overlay
 from app.viewport.pointer import Pointer
@@ -42,6 +43,7 @@ from viz.scene.scene import Scene
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.document.link_lengths import LinkEnd
     from viz.drawlist.joint_handles import Part
 
 CALM = 150
@@ -98,6 +100,7 @@ class Viewport(Surface):
         self.gestures.chosen.connect(lambda _tool: self.say())
         self.follower = own(SceneFollower(self))
         self.handles = own(HandleChoice(self))
+        self.link_ends = own(LinkEnds(self))
         self.overlay = own(Overlay(self))
         self.frame_sets = own(FrameSets(self))
         for timer in (self._again, self._calm, self.viewpoint):
@@ -189,6 +192,14 @@ class Viewport(Surface):
     def light_handle(self, part: Part | None) -> bool:
         """Make a ring or arrow yellow (None: none); True if there is one."""
         return self.handles.light(part)
+
+    def link_end_under(self, pointer: Pointer) -> LinkEnd | None:
+        """The end of the selected link under the pointer."""
+        return self.link_ends.under(pointer)
+
+    def light_link_end(self, end: LinkEnd | None) -> bool:
+        """Make an end of a link yellow (None: none); True if there is one."""
+        return self.link_ends.light(end)
 
     def press_cube(self, pointer: Pointer) -> bool:
         """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""

@@ -28,7 +28,7 @@ from core.closed_forms.families import Form
 from core.closed_forms.graph import BESIDE, Edge, edges_of, gears_of, rods_of
 from core.closed_forms.order import Search, solved
 from core.closed_forms.positions import Positions, positions
-from core.closed_forms.reduction import independent_speeds, motions, reduced
+from core.closed_forms.reduction import Structure, independent_speeds, motions, reduced, structure
 from core.closed_forms.velocities import Speed, least
 from core.closed_forms.wording import Step, steps_of
 from core.codegen import background, llvm_ir
@@ -40,9 +40,11 @@ from core.codegen.joined_rows import joined
 from core.codegen.machine_code import MachineCode
 from core.codegen.object_code import Library, kept
 from core.errors import SimulationError
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import SOLVED_GAP
+from core.spatial.scalar import vanish
 from core.traces.compiled import Compiled
 from core.traces.dynamics import inverse
 from core.traces.program import Program
@@ -51,8 +53,11 @@ from core.traces.tracer import Tracer
 Array = NDArray[np.float64]
 LONG = 120
 """Joints above which the steps are recorded as a table of blocks instead of being traced in one piece."""
-MOST_INDEPENDENT = 8
-"""Independent speeds of a long machine above which all its loops are left to iteration: Φ and Φᵀ M Φ are full."""
+MOST_PRODUCTS = 36
+"""Of motions for each link, on the average, above which loops of a long machine are left to iteration: as many as if
+eight independent speeds moved every link."""
+MOST_BESIDE = 8
+"""Independent speeds of a long machine above which rows that have no closed form leave all of it to iteration."""
 PATIENCE = 1.5
 """Seconds of processor time that a run waits for its code; what takes longer is made beside it."""
 OF_FORM, OF_INSTRUCTION = 2.5e-3, 1.3e-4
@@ -66,18 +71,18 @@ FIT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the numbers of the reduced equations lie: q, v, b, Φ (one row per independent speed), Φᵀ M Φ,
-    Φᵀ (M b + h), reach, sine, gain."""
+    """Where the numbers of the reduced equations lie: q, v, b, entries of Φ column by column and of the lower triangle
+    of Φᵀ M Φ row by row (those that `structure` names), Φᵀ (M b + h), reach, sine, gain."""
 
     nq: int
     nv: int
-    independent: int
+    structure: Structure
 
     @property
     def size(self) -> int:
         """How many there are."""
-        n = self.independent
-        return self.nq + 2 * self.nv + n * self.nv + n * n + n + 3
+        columns = self.structure.columns
+        return self.nq + 2 * self.nv + sum(map(len, columns)) + len(self.structure.pairs) + len(columns) + 3
 
 
 class _Piece(NamedTuple):
@@ -127,8 +132,13 @@ class ClosedForms:
         """True if the steps become a table of blocks."""
         if topology.cuts or rods_of(topology) or gears_of(topology):
             self.search = solved(topology)
-            if self.long and (len(self.independent) > MOST_INDEPENDENT or tracer.elements.added_inertia):
+            if self.long and self._too_full():
                 self.search = None
+
+    def _too_full(self) -> bool:
+        """Whether so much hangs together that iteration is quicker."""
+        beside = len(self.independent) > MOST_BESIDE and bool(self.kept_rows)
+        return beside or self.structure.products > MOST_PRODUCTS * len(self.tracer.tree.links)
 
     @property
     def forms(self) -> list[Form]:
@@ -197,7 +207,18 @@ class ClosedForms:
     @property
     def layout(self) -> Layout:
         """Of the reduced equations."""
-        return Layout(self.tracer.tree.nq, self.tracer.tree.nv, len(self.independent))
+        return Layout(self.tracer.tree.nq, self.tracer.tree.nv, self.structure)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What of the reduced equations may differ from zero."""
+        tracer = self.tracer
+        kinematics = KinematicState(tracer.tree, symbols("q", tracer.tree.nq))
+        masses = [
+            [k for k, column in enumerate(mass.columns(kinematics)) if not vanish(column)]
+            for mass in tracer.elements.added_inertia
+        ]
+        return structure(tracer.tree, self.edges, self._steps, self.independent, masses)
 
     # ------------------------------------------------------------------------------------------ machine code
 
@@ -256,10 +277,9 @@ class ClosedForms:
 
         M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia, run)
         flat = [*closed.q, *found.v, *found.bias]
-        for column_ in found.columns:
-            flat += column_
-        for row in M:
-            flat += row
+        for own, entries in zip(found.columns, self.structure.columns, strict=True):
+            flat += [own.get(k, 0.0) for k in entries]
+        flat += [M.get(pair, 0.0) for pair in self.structure.pairs]
         return [*flat, *h, least(closed.reaches, run), *found.quality]
 
     @cached_property

@@ -12,20 +12,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import GEARED, ROD, Form
-from core.closed_forms.graph import LINK, OWN, Edge, geared_pairs
+from core.closed_forms.graph import LINK, OWN, Clusters, Edge, geared_pairs
 from core.closed_forms.graph import known as coordinates_at
 from core.closed_forms.positions import EdgeNumbers, Positions, coordinates_of, numbers_of
-from core.closed_forms.velocities import Axis, Flow, Solver, Speed, at, axis_of, quality, span
+from core.closed_forms.velocities import Axis, Columns, Flow, Solver, Speed, at, axis_of, quality, span
 from core.elements.added_inertia import AddedInertia, add_reduced
 from core.mechanics.crba import joint_motion
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.kinematics import coordinates, speeds
+from core.mechanics.kinematics import coordinates
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
 from core.spatial.inertia import Inertia
@@ -37,11 +37,19 @@ from core.spatial.vector import Vector3
 Scalars = Sequence[Scalar]
 
 
+Column = dict[int, Scalar]
+"""Entry of v → value; the others are zero."""
+
+
+Entries = dict[tuple[int, int], Scalar]
+"""(row, column) of a lower triangle → value; the others are zero."""
+
+
 class Motions(NamedTuple):
     """Speeds of a closed machine."""
 
     v: list[Scalar]
-    columns: list[list[Scalar]]
+    columns: list[Column]
     """Φ by columns: v when one independent speed is 1."""
     bias: list[Scalar]
     """a when the independent accelerations vanish."""
@@ -78,13 +86,19 @@ def motions(
 ) -> Motions:
     """Speeds, Φ and b at a closed position; v : (nv,) gives the independent speeds."""
     axes = {i: axis_of(edge, closed.clusters, closed.q, run) for i, edge in enumerate(edges)}
-    pass_ = _Pass(edges, steps, independent, axes, closed, nv, run)
+    pass_ = _Pass(edges, steps, independent, axes, closed.clusters.root, closed.q, run)
     own = pass_.own_speeds(v)
     columns, flow = pass_.columns()
-    speeds_ = [run(_weighted, tuple(column[k] for column in columns), own) for k in range(nv)]
-    absolute = {node: run(span, tuple(parts), own) for node, parts in flow.motion.items()}
+    speeds_: list[Scalar] = []
+    for k in range(nv):
+        moving = [i for i, column in enumerate(columns) if k in column]
+        speeds_.append(run(_weighted, tuple(columns[i][k] for i in moving), tuple(own[i] for i in moving)))
+    absolute = {
+        node: run(span, tuple(parts.values()), tuple(own[k] for k in parts)) for node, parts in flow.motion.items()
+    }
     bias = pass_.bias(speeds_, absolute)
-    return Motions(speeds_, columns, bias, quality(pass_.grades, pass_.gains, run), _order(edges, steps))
+    entries: list[Scalar] = [bias.get(k, 0.0) for k in range(nv)]
+    return Motions(speeds_, columns, entries, quality(pass_.grades, pass_.gains, run), _order(edges, steps))
 
 
 def _order(edges: list[Edge], steps: Sequence[Form | int]) -> dict[int, int]:
@@ -104,24 +118,19 @@ class _Pass:
         steps: Sequence[Form | int],
         independent: Sequence[Speed],
         axes: dict[int, Axis],
-        closed: Positions,
-        nv: int,
+        nodes: Iterable[str],
+        q: Scalars,
         run: Runner,
     ) -> None:
-        self.edges, self.steps, self.independent, self.axes, self.nv, self.run = (
-            edges,
-            steps,
-            independent,
-            axes,
-            nv,
-            run,
-        )
-        self.q, self.nodes = closed.q, list(closed.clusters.root)
+        self.edges, self.steps, self.independent, self.axes, self.run = edges, steps, independent, axes, run
+        self.q, self.nodes = q, list(nodes)
         self.pairs = geared_pairs(edges)
         self.grades: list[Scalar] = []
         self.gains: list[Scalar] = []
         self.spins: dict[int, int] = {}
         """Number of a step → place of the spin of its rod among the independent speeds."""
+        self.places = {speed.v: k for k, speed in enumerate(independent) if not speed.spin}
+        """Entry of v → its place among the independent speeds."""
         places = {speed.edge: k for k, speed in enumerate(independent) if speed.spin}
         for n, step in enumerate(steps):
             if isinstance(step, Form) and step.family == ROD:
@@ -141,38 +150,36 @@ class _Pass:
                 result.append(v[speed.v])
         return tuple(result)
 
-    def columns(self) -> tuple[list[list[Scalar]], Flow]:
+    def columns(self) -> tuple[list[Column], Flow]:
         """Φ by columns, and the motions of all nodes for each."""
-        count = len(self.independent)
-        columns: list[list[Scalar]] = [[0.0] * self.nv for _ in range(count)]
-        of_speed = {(speed.v): i for i, speed in enumerate(self.independent) if not speed.spin}
-        flow = Flow(self.nodes, count, self.run)
+        columns: list[Column] = [{} for _ in self.independent]
+        flow = Flow(self.nodes, self.run)
         for edge in self.edges:
             if edge.kind == "W" and not edge.cut:
-                flow.join(edge, [ZERO] * count)
+                flow.join(edge, {})
         for n, step in enumerate(self.steps):
             if isinstance(step, int):
-                self._independent(step, of_speed, columns, flow)
+                self._independent(step, columns, flow)
             elif step.family == GEARED:
-                self._geared(step, columns, flow, [ZERO] * count)
+                self._geared(step, columns, flow, {})
             else:
                 self._dependent(n, step, columns, flow)
         return columns, flow
 
-    def _independent(self, i: int, of_speed: dict[int, int], columns: list[list[Scalar]], flow: Flow) -> None:
+    def _independent(self, i: int, columns: list[Column], flow: Flow) -> None:
         edge = self.edges[i]
-        across = [ZERO] * len(columns)
+        across = {}
         for k, column in enumerate(self.axes[i].columns):
-            place = of_speed[edge.v + k]
+            place = self.places[edge.v + k]
             columns[place][edge.v + k] = 1.0
             across[place] = self.run(Motion.scaled, column, edge.ratio)
         flow.join(edge, across)
 
-    def _dependent(self, n: int, form: Form, columns: list[list[Scalar]], flow: Flow) -> None:
+    def _dependent(self, n: int, form: Form, columns: list[Column], flow: Flow) -> None:
         chain, spin = form.chain, self.spins.get(n, -1)
-        known = [None if _still(each) else each for each in flow.around(form, self.edges)]
-        moving = [k for k in range(len(columns)) if known[k] is not None or k == spin]
-        given = tuple(known[k] for k in moving)
+        known = {k: each for k, each in flow.around(form, self.edges).items() if not _still(each)}
+        moving = sorted(known.keys() | {spin} - {-1})
+        given = tuple(known.get(k) for k in moving)
         flags = tuple(forward for _, forward in chain)
         step = _answering(
             form.family, self._kinds(form), flags, self._ball(form), moving.index(spin) if spin >= 0 else -1
@@ -180,12 +187,13 @@ class _Pass:
         found, grade, gain = self.run(step, tuple(self.axes[i] for i, _ in chain), given)
         self.grades.append(grade)
         self.gains.append(gain)
-        own = dict(zip(moving, found, strict=True))
         for k, (i, _) in enumerate(chain):
-            across = [ZERO] * len(columns)
-            for place, each in own.items():
-                entries, across[place] = each[k]
+            across = {}
+            for place, each in zip(moving, found, strict=True):
+                entries, motion = each[k]
                 self._enter(i, entries, columns[place])
+                if not _still(motion):
+                    across[place] = motion
             flow.join(self.edges[i], across)
 
     def _kinds(self, form: Form) -> str:
@@ -195,48 +203,50 @@ class _Pass:
         """Place in a rod's chain of the ball that has the spin."""
         return next((k for k, (i, _) in enumerate(form.chain) if k and not self.edges[i].cut), 0)
 
-    def _geared(self, form: Form, columns: list[list[Scalar]], flow: Flow, extra: list[Motion]) -> None:
+    def _geared(self, form: Form, columns: Sequence[Column], flow: Flow, extra: dict[int, Motion]) -> None:
         """A joint behind a gear: entries of Φ, or of the bias, proportional to those of the joint it follows."""
         (i, _), (k, forward) = form.chain
         source = self.edges[self.pairs[k][1 if forward else 0]]
-        across = []
-        for column, more in zip(columns, extra, strict=True):
-            ratios = self.edges[k].ratio, source.ratio, column[source.v]
-            given = self.run(_driven if forward else _driving, *ratios)
-            column[self.edges[i].v] = given
-            across.append(self.run(_joined, self.axes[i].columns[0], given, more))
+        across = dict(extra)
+        for n, column in enumerate(columns):
+            if source.v in column:
+                ratios = self.edges[k].ratio, source.ratio, column[source.v]
+                given = self.run(_driven if forward else _driving, *ratios)
+                column[self.edges[i].v] = given
+                across[n] = self.run(_joined, self.axes[i].columns[0], given, extra.get(n, ZERO))
         flow.join(self.edges[i], across)
 
-    def _enter(self, i: int, entries: Any, column: list[Scalar]) -> None:
+    def _enter(self, i: int, entries: Any, column: Column) -> None:
         """Entries of a tree joint in Φ."""
         edge = self.edges[i]
         if not edge.cut and entries is not None:
-            column[edge.v : edge.v + len(entries)] = entries
+            column.update((edge.v + k, each) for k, each in enumerate(entries))
 
-    def bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> list[Scalar]:
+    def bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> Column:
         """Accelerations of the dependent speeds while the independent ones do not change."""
-        result: list[Scalar] = [0.0] * self.nv
-        flow = Flow(self.nodes, 1, self.run)
+        result: Column = {}
+        flow = Flow(self.nodes, self.run)
         for edge in self.edges:
             if edge.kind == "W" and not edge.cut:
-                flow.join(edge, [ZERO])
+                flow.join(edge, {})
         for step in self.steps:
             if isinstance(step, int):
-                flow.join(self.edges[step], [self._turning(step, v, absolute)])
+                flow.join(self.edges[step], self._turning(step, v, absolute))
             elif step.family == GEARED:
-                self._geared(step, [result], flow, [self._turning(step.chain[0][0], v, absolute)])
+                self._geared(step, [result], flow, self._turning(step.chain[0][0], v, absolute))
             else:
                 self._biased(step, absolute, flow, result)
         return result
 
-    def _turning(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> Motion:
+    def _turning(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> dict[int, Motion]:
         """V_b × S v: what an edge's turning columns add; and Ṡ v where they change in b's axes."""
         edge = self.edges[i]
         own = tuple(v[edge.v : edge.v + edge.nv]), coordinates_of(edge, self.q)
-        return self.run(_turned(edge.kind), numbers_of(edge), self.axes[i], *own, absolute[edge.b])
+        motion = self.run(_turned(edge.kind), numbers_of(edge), self.axes[i], *own, absolute[edge.b])
+        return {} if _still(motion) else {0: motion}
 
-    def _biased(self, form: Form, absolute: dict[str, Motion], flow: Flow, result: list[Scalar]) -> None:
-        (known,) = flow.around(form, self.edges)
+    def _biased(self, form: Form, absolute: dict[str, Motion], flow: Flow, result: Column) -> None:
+        known = flow.around(form, self.edges).get(0, ZERO)
         chain = form.chain
         axes = tuple(self.axes[i] for i, _ in chain)
         sides = tuple((absolute[self.edges[i].a], absolute[self.edges[i].b]) for i, _ in chain)
@@ -244,7 +254,7 @@ class _Pass:
         found = self.run(_accelerating(form.family, self._kinds(form), flags), axes, sides, known)
         for (i, _), (entries, across) in zip(chain, found, strict=True):
             self._enter(i, entries, result)
-            flow.join(self.edges[i], [across])
+            flow.join(self.edges[i], {} if _still(across) else {0: across})
 
 
 def _spinning(columns: Sequence[Motion], v: Scalars, one: Vector3, other: Vector3) -> Scalar:
@@ -359,6 +369,76 @@ def _met(value: Any, forward: bool) -> Any:
     return -value if isinstance(value, Vector3) else times(-1.0, value)
 
 
+class _Shape(_Pass):
+    """The walk without numbers: which speeds move which joints."""
+
+    def _independent(self, i: int, columns: list[Column], flow: Flow) -> None:
+        edge, moved = self.edges[i], {self.places[self.edges[i].v + k] for k in range(self.edges[i].nv)}
+        self._move(edge, moved, columns, flow)
+
+    def _dependent(self, n: int, form: Form, columns: list[Column], flow: Flow) -> None:
+        moved = {*flow.around(form, self.edges), self.spins.get(n, -1)} - {-1}
+        for i, _ in form.chain:
+            self._move(self.edges[i], moved, columns, flow)
+
+    def _geared(self, form: Form, columns: Sequence[Column], flow: Flow, extra: dict[int, Motion]) -> None:
+        (i, _), (k, forward) = form.chain
+        source = self.edges[self.pairs[k][1 if forward else 0]]
+        self._move(self.edges[i], {n for n, column in enumerate(columns) if source.v in column}, columns, flow)
+
+    def _move(self, edge: Edge, moved: Iterable[int], columns: Sequence[Column], flow: Flow) -> None:
+        if not edge.cut:
+            for i in moved:
+                columns[i].update(dict.fromkeys(range(edge.v, edge.v + edge.nv), 1.0))
+        flow.join(edge, {i: self.run(_joined) for i in moved})
+
+
+class Structure(NamedTuple):
+    """What may differ from zero."""
+
+    columns: list[list[int]]
+    """Of Φ: for each independent speed the entries of v that it moves."""
+    links: list[list[int]]
+    """For each link of the tree the independent speeds that move it."""
+    pairs: list[tuple[int, int]]
+    """Of Φᵀ M Φ: (row, column) of its lower triangle, row by row."""
+
+    @property
+    def products(self) -> int:
+        """Of motions, which make Φᵀ M Φ."""
+        return sum(len(own) * (len(own) + 1) // 2 for own in self.links)
+
+
+def structure(
+    tree: Tree,
+    edges: list[Edge],
+    steps: Sequence[Form | int],
+    independent: Sequence[Speed],
+    masses: Sequence[Sequence[int]] = (),
+) -> Structure:
+    """Found without numbers; masses : entries of v that move each of what has inertia beside the links."""
+    nodes = Clusters(edges).root
+    columns = [sorted(column) for column in _Shape(edges, steps, independent, {}, nodes, (), _token).columns()[0]]
+    moving: list[set[int]] = [set() for _ in range(tree.nv)]
+    for i, column in enumerate(columns):
+        for k in column:
+            moving[k].add(i)
+    links: list[set[int]] = []
+    for link in tree.links:
+        own = (moving[k] for k in range(link.first_v, link.first_v + link.law.nv))
+        links.append(set().union(() if link.parent < 0 else links[link.parent], *own))
+    added = [set().union(*(moving[k] for k in entries)) for entries in masses]
+    pairs = {(i, i) for i in range(len(columns))}
+    for each in (*links, *added):
+        pairs |= {(i, j) for i in each for j in each if j <= i}
+    return Structure(columns, list(map(sorted, links)), sorted(pairs))
+
+
+def _token(step: Callable[..., Any], *arguments: Any) -> Any:
+    """In the place of a number that is not sought."""
+    return object()
+
+
 def reduced(
     tree: Tree,
     found: Motions,
@@ -366,16 +446,20 @@ def reduced(
     forces: Callable[[list[Scalar]], list[Scalar]],
     masses: Sequence[AddedInertia] = (),
     run: Runner = inline,
-) -> tuple[list[list[Scalar]], list[Scalar]]:
+) -> tuple[Entries, list[Scalar]]:
     """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
     inertia beside the links."""
     M = _mass(tree, q, found, run)
-    add_reduced(M, masses, KinematicState(tree, q), found.columns)
+    add_reduced(M, masses, KinematicState(tree, q, run=run), found.columns)
     h = forces(found.bias)
     loads: list[Scalar] = [0.0] * len(found.columns)
+    moved: list[list[int]] = [[] for _ in h]
     for i, column in enumerate(found.columns):
-        for k in found.order:
-            loads[i] = run(_more, loads[i], column[k], h[k])
+        for k in column:
+            moved[k].append(i)
+    for k in found.order:
+        for i in moved[k]:
+            loads[i] = run(_more, loads[i], found.columns[i][k], h[k])
     return M, loads
 
 
@@ -383,26 +467,48 @@ def _more(before: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return plus(before, times(a, b))
 
 
-def _mass(tree: Tree, q: Scalars, found: Motions, run: Runner) -> list[list[Scalar]]:
+def _mass(tree: Tree, q: Scalars, found: Motions, run: Runner) -> Entries:
     """Σ_l V_i · I V_j over the links, and the armatures; summed up in the order in which the links become known, so
     that what belongs together in a long machine stays together."""
     own = coordinates(tree, q, run)
-    count = len(found.columns)
-    rates = [speeds(tree, column, run) for column in found.columns]
-    twists: list[tuple[Motion, ...]] = []
+    rates = _rates(tree, found.columns, run)
+    twists: list[Columns] = []
     places: list[int] = []
     for l, link in enumerate(tree.links):
         outer = link.parent < 0
-        parents = (ZERO,) * count if outer else twists[link.parent]
-        moving = tuple(rate[l] for rate in rates)
-        twists.append(run(_moved, link.law, link.placement, own[l], parents, moving))
+        parents = {} if outer else twists[link.parent]
+        moving = sorted(parents.keys() | rates[l].keys())
+        still = (0.0,) * link.law.nv
+        given = tuple(parents.get(i, ZERO) for i in moving), tuple(rates[l].get(i, still) for i in moving)
+        found_ = run(_moved, link.law, link.placement, own[l], *given)
+        twists.append(dict(zip(moving, found_, strict=True)))
         places.append(found.order.get(link.first_v, -1) if link.law.nv else -1 if outer else places[link.parent])
-    M: tuple[Scalar, ...] = (0.0,) * (count * (count + 1) // 2)
+    M: Entries = {}
     for l in sorted(range(len(tree.links)), key=places.__getitem__):
-        link = tree.links[l]
-        M = run(_with_link, link.inertia, link.armature, twists[l], tuple(rate[l] for rate in rates), M)
-    place = {pair: k for k, pair in enumerate((i, j) for i in range(count) for j in range(i, count))}
-    return [[M[place[min(i, j), max(i, j)]] for j in range(count)] for i in range(count)]
+        link, moving = tree.links[l], list(twists[l])
+        still = (0.0,) * link.law.nv
+        given = tuple(twists[l].values()), tuple(rates[l].get(i, still) for i in moving)
+        pairs = [(i, j) for n, i in enumerate(moving) for j in moving[: n + 1]]
+        parts = run(_with_link, link.inertia, link.armature, *given, tuple(M.get(pair, 0.0) for pair in pairs))
+        M.update(zip(pairs, parts, strict=True))
+    return M
+
+
+def _rates(tree: Tree, columns: Sequence[Column], run: Runner) -> list[dict[int, tuple[Scalar, ...]]]:
+    """Of each link the own speeds of its joint, for each independent speed that it has."""
+    moving: list[list[int]] = [[] for _ in range(tree.nv)]
+    for i, column in enumerate(columns):
+        for k in column:
+            moving[k].append(i)
+    result = []
+    for link in tree.links:
+        entries = range(link.first_v, link.first_v + link.law.nv)
+        own: dict[int, tuple[Scalar, ...]] = {}
+        for i in sorted({i for k in entries for i in moving[k]}):
+            values = tuple(columns[i].get(k, 0.0) for k in entries)
+            own[i] = values if link.coupling is None else (run(times, link.coupling.ratio, values[0]),)
+        result.append(own)
+    return result
 
 
 def _moved(
@@ -419,11 +525,11 @@ def _moved(
 def _with_link(
     inertia: Inertia, armature: Scalar, twists: Sequence[Motion], rates: Sequence[Scalars], M: Scalars
 ) -> tuple[Scalar, ...]:
-    """Upper triangle of M with a link's part."""
+    """Lower triangle of M with a link's part."""
     result, entries = [], iter(M)
     for i, twist in enumerate(twists):
         momentum = inertia.act(twist)
-        for j in range(i, len(twists)):
+        for j in range(i + 1):
             entry = plus(twists[j].dot(momentum), _armature(armature, rates[i], rates[j]))
             result.append(plus(next(entries), entry))
     return tuple(result)

@@ -256,14 +256,6 @@ def _stepping_back(a: Motion, across: Motion, b: Motion) -> Motion:
     return -(a + across - b)
 
 
-def _stepped(a: Motion, across: Motion, b: Motion, c: Motion) -> Motion:
-    return a + across - b + c
-
-
-def _stepped_back(a: Motion, across: Motion, b: Motion, c: Motion) -> Motion:
-    return -(a + across - b) + c
-
-
 def _summed(*pairs: tuple[Motion, Motion]) -> Motion:
     result = ZERO
     for into, out in pairs:
@@ -271,39 +263,51 @@ def _summed(*pairs: tuple[Motion, Motion]) -> Motion:
     return result
 
 
-class Flow:
-    """Motions of the nodes against the first node of their cluster, several at once, while clusters grow."""
+Columns = dict[int, Motion]
+"""Number of an independent speed → the motion that it gives; what it does not move is left out."""
 
-    def __init__(self, nodes: Sequence[str], count: int, run: Runner) -> None:
-        self.count, self.run = count, run
+
+class Flow:
+    """Motions of the nodes against the first node of their cluster while clusters grow.
+
+    What is carried along by another node has that node's own motion, the same object: around a chain that moves as a
+    whole nothing is left.
+    """
+
+    def __init__(self, nodes: Sequence[str], run: Runner) -> None:
+        self.run = run
         self.root = {node: node for node in nodes}
         self.members: dict[str, list[str]] = {node: [node] for node in nodes}
-        self.motion: dict[str, list[Motion]] = {node: [ZERO] * count for node in nodes}
+        self.motion: dict[str, Columns] = {node: {} for node in nodes}
 
-    def join(self, edge: Edge, across: Sequence[Motion]) -> None:
+    def join(self, edge: Edge, across: Columns) -> None:
         """Make two clusters one; across: motions of b against a."""
         first, second = self.root[edge.a], self.root[edge.b]
         if first == second:
             return
-        steps = list(zip(self.motion[edge.a], across, self.motion[edge.b], strict=True))
         turned = second == WORLD
         if turned:
             first, second = second, first
-        own = self.members.pop(second)
-        if len(own) == 1:
-            step = _stepped_back if turned else _stepped
-            before = self.motion[own[0]]
-            self.motion[own[0]] = [self.run(step, *each, old) for each, old in zip(steps, before, strict=True)]
-        else:
-            moved = [self.run(_stepping_back if turned else _stepping, *each) for each in steps]
-            for node in own:
-                before = self.motion[node]
-                self.motion[node] = [self.run(Motion.__add__, m, old) for m, old in zip(moved, before, strict=True)]
-        for node in own:
+        moved = self._moved(self.motion[edge.a], across, self.motion[edge.b], turned)
+        for node in self.members.pop(second):
+            before = self.motion[node]
+            self.motion[node] = {**before, **moved}
+            for k in before.keys() & moved.keys():
+                self.motion[node][k] = self.run(Motion.__add__, moved[k], before[k])
             self.root[node] = first
             self.members[first].append(node)
 
-    def around(self, form: Form, edges: list[Edge]) -> list[Motion]:
+    def _moved(self, a: Columns, across: Columns, b: Columns, turned: bool) -> Columns:
+        """How the cluster that comes in moves against the other one."""
+        carrying, step = (b, _stepping_back) if turned else (a, _stepping)
+        alone = carrying.keys() - across.keys() - (a if turned else b).keys()
+        result = {}
+        for k in sorted(a.keys() | across.keys() | b.keys()):
+            parts = (a.get(k, ZERO), across.get(k, ZERO), b.get(k, ZERO))
+            result[k] = carrying[k] if k in alone else self.run(step, *parts)
+        return result
+
+    def around(self, form: Form, edges: list[Edge]) -> Columns:
         """Sum of the known motions around the chain."""
         met = []
         chain = form.chain
@@ -311,7 +315,12 @@ class Flow:
             leave, enter = ends(edges[i], forward)[2], ends(edges[k], onward)[0]
             if leave != enter:
                 met.append((self.motion[enter], self.motion[leave]))
-        return [self.run(_summed, *((into[k], out[k]) for into, out in met)) for k in range(self.count)]
+        result = {}
+        for k in sorted(set().union(*(each for pair in met for each in pair))):
+            pairs = [(into.get(k, ZERO), out.get(k, ZERO)) for into, out in met if into.get(k) is not out.get(k)]
+            if pairs:
+                result[k] = self.run(_summed, *pairs)
+        return result
 
 
 def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:

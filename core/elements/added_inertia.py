@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.elements.force_state import Loads
@@ -49,15 +49,25 @@ def add_inertia(M: list[list[Scalar]], masses: Sequence[AddedInertia], kinematic
 
 
 def add_reduced(
-    M: list[list[Scalar]], masses: Sequence[AddedInertia], kinematics: KinematicState, spans: Sequence[Scalars]
+    M: dict[tuple[int, int], Scalar],
+    masses: Sequence[AddedInertia],
+    kinematics: KinematicState,
+    spans: Sequence[Mapping[int, Scalar]],
 ) -> None:
-    """M += Σ m (J Φ)ᵀ (J Φ), Φ given by its columns."""
+    """M += Σ m (J Φ)ᵀ (J Φ), M given by entries (row, column) of its lower triangle, Φ by entries of its columns."""
     for mass in masses:
-        columns = mass.columns(kinematics)
-        moved = [
-            [total(times(x, c[r]) for x, c in zip(span, columns, strict=True)) for r in range(len(columns[0]))]
-            for span in spans
-        ]
-        for i, one in enumerate(moved):
-            for j, other in enumerate(moved):
-                M[i][j] = add_product(M[i][j], mass.mass, one, other)
+        columns = [tuple(column) for column in mass.columns(kinematics)]
+        moving = {k for k, column in enumerate(columns) if not vanish(column)}
+        moved: dict[int, Scalars] = {}
+        for i, span in enumerate(spans):
+            if own := sorted(moving & span.keys()):
+                given = tuple(span[k] for k in own), tuple(columns[k] for k in own)
+                moved[i] = kinematics.run(_weighted, *given)
+        for i, one in moved.items():
+            for j, other in moved.items():
+                if j <= i:
+                    M[i, j] = kinematics.run(add_product, M.get((i, j), 0.0), mass.mass, one, other)
+
+
+def _weighted(weights: Scalars, columns: Sequence[Scalars]) -> tuple[Scalar, ...]:
+    return tuple(total(map(times, weights, row)) for row in zip(*columns, strict=True))

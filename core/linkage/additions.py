@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from core.errors import ModelError
 from core.linkage.drawing import SAME_PLACE, Drawing, End, On, Pin, Place
-from core.linkage.drawn_links import Poses, carrier_of, thickness
+from core.linkage.drawn_links import STEEL, Poses, carrier_of, thickness
 from core.linkage.plane import XZ, Plane, Point, written
-from core.model import WORLD, Body, Constraint, Driver, Frame, Gearwheel, Joint, Model, Pose, Sphere
+from core.model import WORLD, Body, Constraint, Driver, Frame, Gearwheel, Joint, Model, Pipe, Pose, Shape, Sphere
 from core.model.connections import Surroundings, line_force
 from core.model.edits.edits import add, remove, replace, unused_name
 from core.model.fields import Value
@@ -18,6 +18,8 @@ from core.model.parameters import value_of
 
 TEETH = 20.0
 """Of the smaller wheel, where only a ratio is given."""
+RIM = 1.1
+"""Outer radius of a ring over its pitch radius."""
 FACE = 3.0
 """Width of a wheel in radii of the bars."""
 STROKE = 0.25
@@ -59,7 +61,8 @@ def gears(
     model, one, other = _meshing(model, drawing, a, b)
     radii = _radii(distance, share)
     for wheel, pin, radius, count in ((one, a, radii[0], teeth[0]), (other, b, radii[1], teeth[1])):
-        model = _with_wheel(model, drawing, wheel, pin.point, radius, count)
+        ring = share > 0.0 and radius == max(radii)
+        model = _with_wheel(model, drawing, wheel, pin.point, _wheel_shape(model, radius, count, ring))
     at = [_coordinate(drawing, model.find("joints", wheel.joint.name)) for wheel in (one, other)]
     along = share * one.sign * other.sign
     return add(
@@ -173,23 +176,35 @@ def _coordinate(drawing: Drawing, joint: Joint) -> float:
     return math.remainder(drawing.angle(joint.child) - drawing.angle(joint.parent), 2.0 * math.pi)
 
 
-def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, radius: float, teeth: float) -> Model:
-    """The model with a gearwheel on a body, about a pin; what stands on the ground gets a body of its own for it."""
-    if wheel.body == WORLD:
-        return model
-    place = drawing.place(On(wheel.body, point))
+def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape:
+    """A gearwheel; of an inner mesh the larger one is a ring."""
     thick = thickness(model, radius)
-    shape = Gearwheel(
-        radius=written(radius),
-        teeth=written(teeth),
-        width=written(FACE * thick),
-        bore=written(min(thick, radius / 2.0)),
-        pose=Pose(position=place.position, rotation=drawing.plane.upright),
-    )
+    width = written(FACE * thick)
+    if ring:
+        return Pipe(radius=written(RIM * radius), inner_radius=written(radius), length=width)
+    bore = written(min(thick, radius / 2.0))
+    return Gearwheel(radius=written(radius), teeth=written(teeth), width=width, bore=bore)
+
+
+def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, shape: Shape) -> Model:
+    """The model with a wheel on a body, about a pin; on the ground it is a body of its own, fixed there."""
+    if wheel.body == WORLD:
+        return _fixed_wheel(model, drawing, point, shape)
+    place = drawing.place(On(wheel.body, point))
+    shape = dataclasses.replace(shape, pose=Pose(position=place.position, rotation=drawing.plane.upright))
     body = model.find("bodies", wheel.body)
     if shape in body.shapes:  # a planet has one wheel for both meshes
         return model
     return replace(model, body, dataclasses.replace(body, shapes=(*body.shapes, shape)))
+
+
+def _fixed_wheel(model: Model, drawing: Drawing, point: Point, shape: Shape) -> Model:
+    place = drawing.place(point)
+    name = unused_name(model, "bodies", "wheel1")
+    shape = dataclasses.replace(shape, pose=Pose(rotation=drawing.plane.upright))
+    model = add(model, Body(name=name, density=STEEL, shapes=(shape,)))
+    joint = unused_name(model, "joints", name)
+    return add(model, Joint(name=joint, kind="fixed", parent=place.owner, child=name, a=Pose(position=place.position)))
 
 
 # ------------------------------------------------------------------------------- masses, springs, points

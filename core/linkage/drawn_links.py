@@ -19,7 +19,7 @@ from core.model.parameters import value_of
 
 STEEL = 7850.0
 """Density of what is drawn, kg/m³."""
-THICKNESS = 0.04
+THICKNESS = 0.06
 """Radius of the first bar as a share of its length; further ones are as thick as it."""
 
 Poses = Mapping[str, NDArray[np.float64]]
@@ -32,6 +32,7 @@ def link(
     plane: Plane = XZ,
     length: Value | None = None,
     angle: Value | None = None,
+    radius: float | None = None,
     poses: Poses | None = None,
 ) -> Model:
     """The model with links from point to point. A first point that is new becomes a pin on the ground (on what the
@@ -40,6 +41,7 @@ def link(
 
     length, angle : of a single link that begins at the first point, in place of the second: a number (m, rad) or a
     formula, from which the length's parameter is made
+    radius : of the bars, m; default: that of the first one there is
     poses : (4, 4) world ← body, how the machine stands as one draws; default: its rest
     """
     ends = list(points)
@@ -50,7 +52,7 @@ def link(
         raise ModelError("A link has two ends.", remedy="Give two points, or one with a length and an angle.")
     start = ends[0]
     for end in ends[1:]:
-        model = _one_link(model, start, end, plane, length, angle, poses)
+        model = _one_link(model, start, end, plane, (length, angle, radius), poses)
         made = model.bodies[-1].name
         start = end if isinstance(end, str | On) else made
         poses = poses if poses is None else with_link(model, plane, poses)
@@ -58,8 +60,14 @@ def link(
 
 
 def _one_link(
-    model: Model, start: End, end: End, plane: Plane, length: Value | None, angle: Value | None, poses: Poses | None
+    model: Model,
+    start: End,
+    end: End,
+    plane: Plane,
+    given: tuple[Value | None, Value | None, float | None],
+    poses: Poses | None,
 ) -> Model:
+    length, angle, radius = given
     drawing = Drawing(model, plane, poses)
     model, begin = _anchored(model, drawing, start)
     if model is not drawing.model:
@@ -73,7 +81,7 @@ def _one_link(
     direction = math.atan2(last[1] - first[1], last[0] - first[0])
     number = _length_parameter(model, length, span)
     body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
-    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, thickness(model, span)),))
+    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, radius or thickness(model, span)),))
     turn = (
         _angle(angle, drawing, begin)
         if angle is not None

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FIRST_HALF_HEIGHT = 0.3
 """Half of what is seen in m where one begins with nothing."""
+BAR = 6.0
+"""Pixels of the radius of the first bar."""
 ROOM = 1.5
 """How much larger than the machine the picture is."""
 DISTANCE_OF_HALF_HEIGHT = 1.0 / math.tan(camera.FIELD_OF_VIEW / 2.0)
@@ -204,6 +206,11 @@ class Hand:
         """Metres that a pixel at 100 % covers."""
         ratio = self.view.widget.devicePixelRatioF()
         return metres_per_pixel(self.view.scene.view, self.view.scene.size, self.drawing.X_WD[:3, 3]) * ratio
+
+    @property
+    def thickness(self) -> float | None:
+        """Radius of the first bar, m: some pixels as one sees it; None where there is one already."""
+        return None if self.drawing.bars else float(f"{BAR * self.pixel:.0e}")
 
     def point_at(self, x: float, y: float) -> Point | None:
         """The point of the plane under a device pixel; None where one looks along it."""

@@ -144,10 +144,12 @@ def _typed_angle(hand: Hand) -> float | str | None:
 def link_edit(hand: Hand, end: End) -> Edit:
     """The edit that draws the link from the chain's end, with what is typed."""
     start, plane, poses, typed = hand.chain[-1].end, hand.plane, hand.drawing.poses, hand.typed
-    angle = _typed_angle(hand)
+    angle, radius = _typed_angle(hand), hand.thickness
 
     def edit(model: Model) -> Model:
-        return linkage.link(model, [start, end], plane=plane, poses=poses, length=typed.length, angle=angle)
+        return linkage.link(
+            model, [start, end], plane=plane, poses=poses, length=typed.length, angle=angle, radius=radius
+        )
 
     return edit
 
@@ -218,7 +220,7 @@ class Slider(SubTool):
             hand.refresh()
 
     def _edit(self, hand: Hand, snap: Snap) -> Edit:
-        place, plane, poses = hand.picks[0], hand.plane, hand.drawing.poses
+        place, plane, poses, radius = hand.picks[0], hand.plane, hand.drawing.poses, hand.thickness
         start = hand.chain[-1].end if hand.chain else None
         typed = hand.typed.angle if hand.typed.angle is not None else hand.typed.length
         angle: float | str = _direction(place.point, snap.point) if typed is None else typed
@@ -226,7 +228,7 @@ class Slider(SubTool):
         def edit(model: Model) -> Model:
             end, standing = place.end, poses
             if start is not None and not place.joins:
-                model = linkage.link(model, [start, place.end], plane=plane, poses=poses)
+                model = linkage.link(model, [start, place.end], plane=plane, poses=poses, radius=radius)
                 end = model.bodies[-1].name
                 standing = linkage.with_link(model, plane, poses)
             return linkage.slider(model, end, angle, plane=plane, poses=standing)

@@ -84,20 +84,20 @@ class LengthEditor(NumberEditor):
             return "A link has a length: give a number."
         problem = self.commit(LinkLength(value, self.far), gesture)
         if problem and self._model is not None and is_locked(self._model, self._body, self.far):
-            self._offer_ways(value)
+            self._offer_choices(value)
         return problem
 
-    def _offer_ways(self, value: Value) -> None:
+    def _offer_choices(self, value: Value) -> None:
         """A menu of what may become of the formulas from which the length follows."""
         assert self._model is not None
         menu = self.choices = QMenu(self)
         for name in parameters_of(self._model, self._body, self.far):
-            menu.addAction(f"Change the parameter {name}", self._way(LinkLength(value, self.far, parameter=name)))
-        menu.addAction("Add an offset to the formulas", self._way(LinkLength(value, self.far, "offset")))
-        menu.addAction("Replace the formulas by numbers", self._way(LinkLength(value, self.far, "number")))
+            menu.addAction(f"Change the parameter {name}", self._choice(LinkLength(value, self.far, parameter=name)))
+        menu.addAction("Add an offset to the formulas", self._choice(LinkLength(value, self.far, "offset")))
+        menu.addAction("Replace the formulas by numbers", self._choice(LinkLength(value, self.far, "number")))
         menu.popup(self.edit.mapToGlobal(QPoint(0, self.edit.height())))
 
-    def _way(self, wanted: LinkLength) -> Callable[[], None]:
+    def _choice(self, wanted: LinkLength) -> Callable[[], None]:
         def take() -> None:
             self.edit.forget()
             self.attempt(wanted)

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
+from core.closed_forms.reduction import Structure
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
@@ -48,17 +49,17 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
 
 
 class _Reduced(NamedTuple):
-    """The equations in independent speeds, how many there are, and rows that are left to iteration; what there is to
-    say of them."""
+    """The equations in independent speeds, what of them may differ from zero, and rows that are left to iteration; what
+    there is to say of them."""
 
     entry: Entry | None = None
-    independent: int = 0
+    structure: Structure = Structure([], [], [])
     kept: Sequence[int] = ()
     note: str = ""
 
 
 def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
-    """None where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
+    """Nothing where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
     have to wait for its code."""
     forms = None if wanted is False else closed_forms_of(compiled.program)
     if forms is None or not forms.usable:
@@ -68,7 +69,7 @@ def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Re
     if not forms.fit(y[: compiled.nq], p):
         return _Reduced()
     entry = entry_of("the reduced equations", forms.reduction, p, "")
-    return _Reduced(entry, len(forms.independent), forms.kept_rows)
+    return _Reduced(entry, forms.structure, forms.kept_rows)
 
 
 def _unready(forms: ClosedForms) -> str:
@@ -161,16 +162,17 @@ class CompiledEquations:
         self.notes = (reduced.note,) if reduced.note else ()
         """What a person should know of how this run is made."""
         u = np.zeros(mech.nv) if constant is None else constant
-        self._arrange(compiled, p, y, u, reduced.independent, reduced.kept)
+        self._arrange(compiled, p, y, u, reduced)
         self.projected = bool(compiled.rows or compiled.coordinates.quaternions or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
-    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, independent: int, kept: Sequence[int]) -> None:
+    def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, reduced: _Reduced) -> None:
         """The functions' memory, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import VECTORS
         from core.simulation.equations.system import System
 
+        columns, independent = reduced.structure.columns, len(reduced.structure.columns)
         program = compiled.program
         rows = len(program.constraint_rows)
         functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
@@ -182,6 +184,7 @@ class CompiledEquations:
         factors = elimination_places.factors_of(elimination)
         levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
         span = max(compiled.nq, len(elimination.places.unknowns), len(levels), 1)
+        masses = elimination_places.factors_of(_eliminated(reduced.structure))
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
             **{name: function.place for name, function in functions.items()},
@@ -198,18 +201,20 @@ class CompiledEquations:
             room=np.zeros(VECTORS * span),
             sparse=factors.place,
             independent=independent,
-            kept=np.array(kept, dtype=np.int64),
+            masses=masses.place,
+            moves=np.cumsum([0, *map(len, columns)], dtype=np.int64),
+            moved=np.array([k for column in columns for k in column], dtype=np.int64),
+            kept=np.array(reduced.kept, dtype=np.int64),
             nx=compiled.nx,
             levels=levels,
             now=np.zeros(program.tracer.clock.size),
             own=np.zeros(2 * compiled.nx),
-            reduced_factor=np.zeros(independent**2),
             modes=self.modes,
             points=points,
             times=times,
             cubics=cubics,
         )
-        self._factors, self._functions = factors, functions
+        self._factors, self._functions = (factors, masses), functions
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
             if name in functions and self.indicators > self.modes:
@@ -243,6 +248,18 @@ class CompiledEquations:
         for array, kept in held:
             array[:] = kept
         self.system.reduced_at = np.nan
+
+
+def _eliminated(structure: Structure) -> Elimination:
+    """How the mass matrix of independent speeds is eliminated."""
+    from core.numerics.elimination import Pattern
+    from core.simulation.equations.elimination_places import NOTHING, elimination_of
+
+    if not structure.pairs:
+        return NOTHING
+    rows, columns = np.array(structure.pairs, dtype=np.int64).T
+    nothing = np.zeros(0, dtype=np.int64)
+    return elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), range(len(structure.columns)))
 
 
 _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()

@@ -18,7 +18,8 @@ import numpy as np
 from core.numerics.tolerances import BYPASS_STEP, INDEPENDENT_ROW, SINGULAR_SINE
 from core.simulation.equations.constrained import project_free
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.equations.small_factor import back_substitute, cholesky, forward_substitute
+from core.simulation.equations.sparse_masses import factorise, gather, solve_transposed
+from core.simulation.equations.sparse_masses import solve as solve_factored
 from core.simulation.equations.system import (
     AT_Q,
     evaluate,
@@ -76,8 +77,7 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     s.reduced_at = np.nan
     put_all(place, s.reduced, q, v)
     evaluate(s.reduced)
-    n = s.independent
-    size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
+    size = s.nq + 2 * s.nv + len(s.moved) + len(load_sparse(s.masses).masses) + s.independent + 3
     r = result(s.reduced, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
     if reach > 0.0 and (sine > REGULAR_SINE or (sine > SINGULAR_SINE and gain < STEEP_RATIO)):
@@ -90,44 +90,47 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
 def solve(place: int, t: float, u: Any, a: Any) -> Any:
     """Accelerations (nv,) from the reduced equations that were evaluated last; false if there are none."""
     s = load_system(place)
-    n, nv = s.independent, s.nv
-    r = result(s.reduced, s.nq + 2 * nv + n * nv + n * n + n)
+    n, nv, sparse = s.independent, s.nv, load_sparse(s.masses)
     b, begin = s.nq + nv, s.nq + 2 * nv
-    mass, load = begin + n * nv, begin + n * nv + n * n
+    mass = begin + len(s.moved)
+    load = mass + len(sparse.masses)
+    r = result(s.reduced, load + n)
     own = scratch(n)  # Φᵀ u − Φᵀ (M b + h)
     for i in range(n):
         own[i] = -r[load + i]
-        for k in range(nv):
-            own[i] += r[begin + i * nv + k] * u[k]
+        for k in range(s.moves[i], s.moves[i + 1]):
+            own[i] += r[begin + k] * u[s.moved[k]]
     if n == 1 and len(s.kept) == 0:
         if not r[mass] > 0.0:
             return False
         own[0] /= r[mass]
     else:
-        L = s.reduced_factor
-        for i in range(n * n):
-            L[i] = r[mass + i]
-        if not cholesky(L, n):
+        diagonal = scratch(n)
+        for i in range(n):
+            diagonal[i] = r[mass + sparse.diagonal[i]]
+        gather(s.masses, r[mass:load])
+        if not factorise(s.masses, diagonal):
             return False
-        forward_substitute(L, own, n)
+        solve_transposed(s.masses, own)
         if len(s.kept) > 0:
-            hold(place, t, L, own)
-        back_substitute(L, own, n)
+            hold(place, t, own)
+        solve_factored(s.masses, own)
     for k in range(nv):  # b + Φ a_i
         a[k] = r[b + k]
-        for i in range(n):
-            a[k] += r[begin + i * nv + k] * own[i]
+    for i in range(n):
+        for k in range(s.moves[i], s.moves[i + 1]):
+            a[s.moved[k]] += r[begin + k] * own[i]
     return True
 
 
 @native
-def hold(place: int, t: float, L: Any, own: Any) -> None:
-    """Add what the rows that are left exert; `own` and the result are Lᵀ a_i."""
+def hold(place: int, t: float, own: Any) -> None:
+    """Add what the rows that are left exert; `own` and the result are L a_i, where Lᵀ L is the reduced mass matrix."""
     s = load_system(place)
     n, nv, m = s.independent, s.nv, len(s.kept)
-    r = result(s.reduced, s.nq + 2 * nv + n * nv)
-    q, v, b = r[: s.nq], r[s.nq : s.nq + nv], r[s.nq + nv : s.nq + 2 * nv]
     begin = s.nq + 2 * nv
+    r = result(s.reduced, begin + len(s.moved))
+    q, v, b, spans = r[: s.nq], r[s.nq : s.nq + nv], r[s.nq + nv : begin], r[begin:]
     put(s.constraint_entries, AT_Q, q)
     evaluate(s.constraint_entries)
     sparse = load_sparse(s.sparse)
@@ -135,16 +138,23 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     put_all(place, s.constraint_bias, q, v)
     evaluate(s.constraint_bias)
     drift = result(s.constraint_bias, s.rows)
-    Y, row = scratch(m * n), scratch(n)
+    Y, row, whole = scratch(m * n), scratch(n), scratch(nv)
+    for k in range(nv):
+        whole[k] = 0.0
     count, largest = 0, 0.0
     # orthonormal rows one after another; wanted: components of `own` along them
     for j in range(m):
         first, last = sparse.entries[s.kept[j]], sparse.entries[s.kept[j] + 1]
         line, columns = G[first:last], sparse.columns[first:last]
         target, square = -drift[s.kept[j]] - sparse_dot(line, columns, b), 0.0
-        if not along(line, columns, r[begin:], nv, row):  # met already, whatever moves
+        for k in range(len(line)):
+            whole[columns[k]] += line[k]
+        moving = along(place, whole, dot(line, line), spans, row)
+        for k in range(len(line)):
+            whole[columns[k]] = 0.0
+        if not moving:  # met already, whatever moves
             continue
-        forward_substitute(L, row, n)
+        solve_transposed(s.masses, row)
         largest = max(largest, dot(row, row))
         for k in range(count):
             before = Y[k * n : (k + 1) * n]
@@ -162,15 +172,18 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
 
 
 @native
-def along(line: Any, columns: Any, spans: Any, nv: int, row: Any) -> Any:
-    """A row of constraints, its entries at `columns`, on the independent speeds into `row` (n,); false if nothing but
-    rounding is left."""
-    whole = 0.0
-    for i in range(len(row)):
-        span = spans[i * nv : (i + 1) * nv]
-        row[i] = sparse_dot(line, columns, span)
-        whole += dot(line, line) * dot(span, span)
-    return dot(row, row) > ROUNDING_FRACTION * whole
+def along(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
+    """A row of constraints (nv,) on the independent speeds into `row` (n,); false if nothing but rounding is left.
+    square : of its size; spans : entries of Φ"""
+    s = load_system(place)
+    whole, left = 0.0, 0.0
+    for i in range(s.independent):
+        row[i] = 0.0
+        for k in range(s.moves[i], s.moves[i + 1]):
+            row[i] += spans[k] * line[s.moved[k]]
+            whole += square * spans[k] * spans[k]
+        left += row[i] * row[i]
+    return left > ROUNDING_FRACTION * whole
 
 
 @native

@@ -123,6 +123,12 @@ class System(Functions):
     independent: Fixed
     """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
     nowhere."""
+    masses: Fixed
+    """Address of the factor of their mass matrix, an `elimination_places.Sparse`."""
+    moves: Ints
+    """(independent + 1,) where in `moved` the entries of v begin that each of them moves."""
+    moved: Ints
+    """Entries of v."""
     kept: Ints
     """Rows of G that are left to iteration then."""
     nx: Fixed
@@ -136,8 +142,6 @@ class System(Functions):
     """(2 nx,) x and ẋ, as `put_states` left them."""
     reduced_at: float = math.nan
     """s: where the reduced equations were evaluated last; NaN: nowhere."""
-    reduced_factor: Floats
-    """(independent²,) of their mass."""
     modes: Fixed
     """Number of mode variables in forces; they stand at the end of `now`."""
     points: Ints

@@ -60,6 +60,15 @@ def at(bench, name):
     return x / ratio, y / ratio
 
 
+def answer(bench, title):
+    """What is to become of two points that are apart, chosen from the menu at the pointer."""
+    bench.wait(lambda: asking(bench.view).bar is not None)
+    menu = asking(bench.view).bar.menu
+    next(action for action in menu.actions() if action.text().startswith(title)).trigger()
+    menu.close()
+    bench.wait(lambda: bench.view.gestures.tool.id == "select")
+
+
 def run(bench, command):
     bench.window.actions_.run(command)
 
@@ -300,6 +309,7 @@ def test_a_joint_between_two_points_moves_nothing(blocks):
     run(blocks, "add.joint_spherical")
     blocks.click(*at(blocks, "hook"))
     blocks.click(*at(blocks, "right"))
+    answer(blocks, "Join here")
     joint = session.model.joints[-1]
     assert (joint.kind, joint.parent, joint.child) == ("spherical", "hook", "right")
     a, b = session.mech.joint_poses(session.q)[joint.name]
@@ -342,6 +352,7 @@ def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axi
     bench.click(u + 4.0 * du / np.hypot(du, dv), v + 4.0 * dv / np.hypot(du, dv))  # on the bar, near its end
     empty = bench.view.rect().bottomLeft()
     bench.click(empty.x() + 40, empty.y() - 40)  # the ground, or what is behind all
+    answer(bench, "Join here")
     joint = session.model.joints[-1]
     assert (joint.kind, joint.parent, joint.child) == ("revolute", "world", "rocker")  # the ground carries
     assert joint.b.position == pytest.approx((0.3, 0.0, 0.0), abs=1e-6)
@@ -457,3 +468,69 @@ def test_the_handle_of_a_free_body_points_at_that_body(bench):
     (free,) = bench.session.mech.implicit_joints
     assert _body(bench.view, Ref("joints", free.name)) == free.child
     assert _body(bench.view, Ref("joints", "gone")) is None
+
+
+def test_two_points_of_a_joint_are_brought_together_by_enter(blocks):
+    """Both blocks slide along z, 1 m apart: a ball joint between them cannot close, so Enter joins them here."""
+    session = blocks.session
+    run(blocks, "add.joint_spherical")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    blocks.wait(lambda: asking(blocks.view).bar is not None)
+    bar = asking(blocks.view).bar
+    titles = [action.text() for action in bar.menu.actions()]
+    assert [title.split()[0] for title in titles] == ["Assemble:", "Join", "Leave"]
+    assert not bar.menu.actions()[0].isEnabled()
+    assert "connect" in blocks.view.scene.overlays._ghosts.sources
+    QTest.keyClick(bar.menu, Qt.Key.Key_Return)
+    blocks.wait(lambda: blocks.view.gestures.tool.id == "select")
+    assert session.model.joints[-1].kind == "spherical"
+    assert "connect" not in blocks.view.scene.overlays._ghosts.sources
+
+
+def test_a_free_part_is_assembled_where_it_was_pointed_at_and_undone_with_its_pose(blocks):
+    session = blocks.session
+    run(blocks, "add.body")
+    name = session.model.bodies[-1].name
+    blocks.view.viewpoint.fit_at_once()
+    blocks.draw()
+    before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
+    run(blocks, "edit.cancel")
+    session.select(None)
+    run(blocks, "add.joint_revolute")
+    blocks.click(*at(blocks, name))
+    blocks.click(*at(blocks, "hook"))
+    answer(blocks, "Assemble")
+    joint = session.model.joints[-1]
+    assert (joint.parent, joint.child) == ("hook", name)
+    np.testing.assert_allclose(session.mech.frame(session.q, name)[:3, 3], before["hook"][:3, 3], atol=1e-6)
+    for still in ("left", "right", "wheel"):
+        np.testing.assert_allclose(session.mech.frame(session.q, still), before[still], atol=1e-12)
+    session.undo()
+    np.testing.assert_allclose(session.mech.frame(session.q, name), before[name], atol=1e-12)
+
+
+def test_without_an_answer_the_second_point_is_asked_for_again(blocks):
+    run(blocks, "add.joint_revolute")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    blocks.wait(lambda: asking(blocks.view).bar is not None)
+    asking(blocks.view).bar.menu.close()
+    blocks.wait(lambda: asking(blocks.view).bar is None)
+    assert [pick.name for pick in asking(blocks.view).picks] == ["hook"]
+    assert len(blocks.session.model.joints) == 3
+
+
+def test_letters_say_how_the_axis_lies_that_is_shown_before_the_click(blocks):
+    run(blocks, "add.joint_revolute")
+    blocks.move(*at(blocks, "hook"))
+    (shown,) = blocks.view.annotations.lines
+    assert shown.end[2] > shown.start[2]  # upright, where nothing says otherwise
+    QTest.keyClick(blocks.view, Qt.Key.Key_X)
+    (shown,) = blocks.view.annotations.lines
+    assert shown.text == "x"
+    np.testing.assert_allclose(np.subtract(shown.end, shown.start)[1:], 0.0, atol=1e-12)
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    answer(blocks, "Join here")
+    assert blocks.session.model.joints[-1].axis == pytest.approx((1.0, 0.0, 0.0))

@@ -33,8 +33,13 @@ def reduced(mech, q, v):
     code, out = forms.reduction, np.empty((1, forms.layout.size))
     code.batch([np.array([q]), np.array([v])], mech.parameter_values(), out)
     nq, nv, n = mech.nq, mech.nv, len(forms.independent)
-    parts = np.split(out[0], np.cumsum([nq, nv, nv, n * nv, n * n, n, 1, 1]))
-    parts[3], parts[4] = parts[3].reshape(n, nv).T, parts[4].reshape(n, n)
+    columns, pairs = forms.structure.columns, forms.structure.pairs
+    parts = np.split(out[0], np.cumsum([nq, nv, nv, sum(map(len, columns)), len(pairs), n, 1, 1]))
+    Phi, M = np.zeros((nv, n)), np.zeros((n, n))
+    Phi[[k for column in columns for k in column], [i for i, column in enumerate(columns) for _ in column]] = parts[3]
+    for (i, j), x in zip(pairs, parts[4], strict=True):
+        M[i, j] = M[j, i] = x
+    parts[3], parts[4] = Phi, M
     parts[6], parts[7] = float(parts[6][0]), float(parts[7][0])
     return parts[:8]
 

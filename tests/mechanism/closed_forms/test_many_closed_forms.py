@@ -1,12 +1,14 @@
 """Closed forms of machines of many loops: what is done grows with the loops, and says the same as in one piece."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from benchmarks.loop_machines import crank_angle, falling, four_bars, stewart_chain
+from benchmarks.loop_machines import crank_angle, falling, four_bars, separate_four_bars, stewart_chain
 from core.closed_forms import closed_forms as room
 from core.closed_forms import order
-from core.closed_forms.closed_forms import ClosedForms
+from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.order import solved
 from core.codegen.block_code import BlockCode
 from core.mechanism import Mechanism
@@ -81,7 +83,39 @@ def test_what_is_asked_of_chains_grows_with_the_loops(monkeypatch):
     assert asked[1] < 2.2 * asked[0]
 
 
-def test_long_machines_of_many_independent_speeds_are_left_to_iteration():
+def with_rotors(model):
+    """Rotors in all joints, those that close loops, too."""
+    return dataclasses.replace(
+        model,
+        joints=tuple(dataclasses.replace(joint, armature=0.2 + 0.1 * (joint.name[0] == "C")) for joint in model.joints),
+    )
+
+
+@pytest.mark.parametrize("change", [lambda model: model, with_rotors], ids=["links", "rotors"])
+def test_separate_loops_move_as_each_alone(change):
+    count, options = 33, {"method": "rk853", "rtol": 1e-9, "output": 0.5}
+    mech = Mechanism(change(separate_four_bars(count)))
+    forms = closed_forms_of(mech.compiled.program)
+    assert forms.long
+    assert len(forms.forms) == len(forms.independent) == count
+    assert forms.structure.pairs == [(k, k) for k in range(count)]
+    alone = simulate(change(four_bars(1)), 0.5, v0=falling(1), closed_forms=False, **options)
+    speeds = {f"{name}_{k}": v if k % 3 == 0 else 0.0 for k in range(count) for name, v in falling(1).items()}
+    together = simulate(mech, 0.5, v0=speeds, closed_forms=True, **options)
+    for k in (0, 30):
+        assert together[f"A0_{k}.q"][-1] == pytest.approx(alone["A0.q"][-1], abs=1e-7)
+    assert together["A0_1.q"][-1] == pytest.approx(0.0, abs=1e-9)  # it stands upright
+
+
+def test_what_a_part_carries_along_is_moved_by_no_speed_of_it():
+    """Platform on platform: in joint speeds, what is independent in one moves nothing of the other."""
+    mech = Mechanism(stewart_chain(2))
+    forms = ClosedForms(mech.compiled.program.tracer)
+    for column in forms.structure.columns:
+        assert len({mech.v_names[k][1] for k in column}) == 1  # the number of the platform
+
+
+def test_long_machines_of_which_much_hangs_together_are_left_to_iteration():
     forms = ClosedForms(Mechanism(stewart_chain(6)).compiled.program.tracer)
     assert forms.long
     assert not forms.found

@@ -1,0 +1,92 @@
+"""What shall become of two points of a joint that are apart: asked at the pointer, with a ghost of each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from app.document.joining import Gap, Outcome, outcomes
+from app.plain_text import as_tip
+from core.errors import KinetostatError
+
+if TYPE_CHECKING:
+    from app.document.connection_draft import Pick
+    from app.viewport.stage import Stage
+
+GHOST = "connect"
+HELP = {
+    "assemble": "Bring the second point onto the first; what the ground holds stays where it is.",
+    "here": "One joint at the first point; nothing moves.",
+    "apart": "The joint with both points as they are: what moves next closes it.",
+}
+
+
+class JoiningBar:
+    """The menu of outcomes; Enter takes the first that closes."""
+
+    def __init__(self, view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> None:
+        self.view = view
+        self.menu = QMenu(view.widget)
+        self.menu.setToolTipsVisible(True)
+        self.found = outcomes(view.session, kind, picks, flipped)
+        self.chosen: Outcome | None = None
+        self._outcomes: dict[QAction, Outcome] = {}
+        for outcome in self.found:
+            action = self.menu.addAction(self._title(outcome, gap), self._taker(outcome))
+            action.setToolTip(as_tip(HELP[outcome.id]))
+            action.setEnabled(not outcome.open)
+            self._outcomes[action] = outcome
+        self.menu.hovered.connect(self._show)
+
+    def _title(self, outcome: Outcome, gap: Gap) -> str:
+        settings = self.view.settings
+        apart = [settings.shown(gap.distance, "length")] if gap.distance else []
+        apart += [settings.shown(gap.angle, "angle")] if gap.angle else []
+        if outcome.open:
+            return f"{outcome.title}: {outcome.open[0].lower()}{outcome.open[1:]}".rstrip(".")
+        return f"{outcome.title} ({', '.join(apart)})" if outcome.id != "here" else outcome.title
+
+    def _taker(self, outcome: Outcome) -> Callable[[], None]:
+        def take() -> None:
+            self.chosen = outcome
+
+        return take
+
+    def ask(self, at: QPoint, done: Callable[[Outcome | None], None]) -> None:
+        """Show the menu; `done` gets what was chosen, None if nothing was."""
+
+        def over() -> None:
+            self._clear()
+            done(self.chosen)
+
+        self.menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self.view.widget, over))
+        first = next((action for action in self._outcomes if action.isEnabled()), None)
+        shown = next(iter(self._outcomes))
+        self.menu.popup(at)
+        if first is not None:
+            self.menu.setActiveAction(first)
+        self._show(shown)
+
+    def _show(self, action: QAction) -> None:
+        """The machine as it would stand."""
+        outcome = self._outcomes[action]
+        arrays = outcome.mech.poses(outcome.q)
+        self.view.scene.overlays.ghosts(outcome.mech.frame_names, [arrays], model=outcome.model, source=GHOST)
+        self.view.update()
+
+    def _clear(self) -> None:
+        self.view.scene.overlays.ghosts((), [], source=GHOST)
+        self.view.update()
+
+
+def joining_bar(view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> JoiningBar | None:
+    """The bar, or None with the reason told if nothing can be made of these points."""
+    try:
+        return JoiningBar(view, kind, picks, gap, flipped)
+    except KinetostatError as error:
+        view.session.message.emit("error", str(error))
+        return None

@@ -1,0 +1,77 @@
+"""The ends of the selected link, by which its length is dragged; none is shown where formulas would have to go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.background.lifetime import Lifetime
+from app.document.link_lengths import LinkEnd, has_length
+from core.model.edits.lengths import is_locked, joint_points
+
+if TYPE_CHECKING:
+    from app.viewport.pointer import Pointer
+    from app.viewport.stage import Stage
+
+REACH = 9.0
+"""Pixels (at 100 %) from which the pointer is on an end."""
+
+
+class LinkEnds:
+    """Follows the selection; draws the ends over the picture."""
+
+    def __init__(self, view: Stage) -> None:
+        self._view = view
+        self.ends: tuple[LinkEnd, ...] = ()
+        session = view.session
+        self._life = Lifetime()
+        self._life.listen(
+            (session.selected, self._changed),
+            (session.moved, self._changed),
+            (view.gestures.chosen, self._changed),
+        )
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._life.close()
+
+    def _changed(self, *_: object) -> None:
+        self.ends = self._found()
+        notes = self._view.annotations
+        grips = tuple((float(x), float(y), float(z)) for x, y, z in (end.place for end in self.ends))
+        if grips != notes.grips:
+            notes.grips, notes.lit = grips, None
+            notes.update()
+
+    def _found(self) -> tuple[LinkEnd, ...]:
+        session = self._view.session
+        ref, model = session.selection, session.model
+        draggable = self._view.gestures.tool.handles and not session.following
+        if ref is None or ref.collection != "bodies" or not draggable or not has_length(model, ref.name):
+            return ()
+        first, *others = joint_points(model, ref.name)
+        X_WB, values = np.asarray(session.mech.frame(session.q, ref.name, p=session.p)), model.values(session.p)
+        near = X_WB[:3, :3] @ first.at(values) + X_WB[:3, 3]
+        return tuple(
+            LinkEnd(ref.name, point.joint, near, X_WB[:3, :3] @ point.at(values) + X_WB[:3, 3])
+            for point in others
+            if not is_locked(model, ref.name, point.joint)
+        )
+
+    def under(self, pointer: Pointer) -> LinkEnd | None:
+        """The end that the pointer is on."""
+        for end in self.ends:
+            x, y = self._view.scene.project(end.place)
+            if float(np.hypot(x - pointer.x, y - pointer.y)) < REACH * pointer.scale:
+                return end
+        return None
+
+    def light(self, end: LinkEnd | None) -> bool:
+        """Make an end yellow (None: none); True if there is one."""
+        notes = self._view.annotations
+        lit = None if end is None else self.ends.index(end)
+        if lit != notes.lit:
+            notes.lit = lit
+            notes.update()
+        return end is not None
