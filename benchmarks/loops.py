@@ -48,8 +48,11 @@ EVALUATED = (20, 80, 100, 400, 1000)
 ROUNDS, REPEATED = 21, 10
 OTHERS = (
     *("separate_four_bars 12", "separate_four_bars 48"),
-    *("stewart_chain 1", "stewart_chain 2", "stewart_chain 4", "stewart_chain 8", "tracked_vehicle 200"),
+    *(f"stewart_chain {count}" for count in (1, 2, 4, 8, 16, 32)),
+    *(f"tracked_vehicle {links}" for links in (100, 200, 400)),
 )
+EVALUATIONS = 20
+"""Steps of RK4 of 1 ms over which an evaluation is timed."""
 
 
 def ours(count: int, closed_forms: bool) -> list[Result]:
@@ -258,6 +261,13 @@ def other(machine: str) -> dict[str, float]:
         simulate(mech, 1e-3, closed_forms=closed_forms)
         found[f"first run, {what}"] = time.process_time() - began
         found[what] = least(lambda on=closed_forms: (simulate(mech, DURATION, closed_forms=on).statistics.cpu, 0.0))[0]
+
+    def evaluation() -> Result:
+        end = 1e-3 * EVALUATIONS
+        spent = simulate(mech, end, method="rk4", step=1e-3, output=end, closed_forms=False).statistics
+        return spent.cpu / spent.evaluations, 0.0
+
+    found["an evaluation by iteration"] = least(evaluation)[0]
     return found
 
 

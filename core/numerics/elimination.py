@@ -9,13 +9,16 @@ as full over all ancestors, so that a row is one run of numbers.
 Sparse Linear Systems, ch. 5; multifrontal: Matstoms, ACM TOMS 20, 1994). A *group* of rows is eliminated in one front:
 a dense matrix whose columns are these rows of Y, its pivots, and the rows of other groups that share unknowns with it;
 what remains of those goes on to the front of the next of them. Unknowns come in with the first group that has them.
-The order is chosen greedily: next the group that shares unknowns with the fewest others.
+The order is chosen greedily: next the group that shares unknowns with the fewest others. Unknowns that many groups
+share would make fronts of all these: such a one is taken as several copies, each with its part of |w|², and rows that
+hold them together.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -118,3 +121,78 @@ def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front
             heapq.heappush(queue, (degrees[other], other))
     places = {group: k for k, (group, *_) in enumerate(order)}
     return [Front(group, unknowns, tuple(sorted(others, key=places.__getitem__))) for group, unknowns, others in order]
+
+
+MANY, FEW = 12, 3
+"""Groups that share an unknown above which it is copied; groups that a copy serves."""
+
+
+class Copies(NamedTuple):
+    """Unknowns that many groups share, as copies of which each serves a few, and rows that hold copies together: so
+    fronts stay small. Copies have numbers behind those of the unknowns."""
+
+    reached: list[list[int]]
+    """Unknowns of each group, their copies in their places."""
+    of: list[int]
+    """The unknown of each, and of each copy."""
+    counts: list[int]
+    """How many copies each unknown has."""
+    glued: list[list[tuple[int, int]]]
+    """Of groups of rows the two copies that each row holds together."""
+
+
+def copied(reached: Sequence[Sequence[int]], count: int) -> Copies:
+    """Of `count` unknowns; reached: those of each group."""
+    sharing: dict[int, list[int]] = {}
+    for group, unknowns in enumerate(reached):
+        for k in unknowns:
+            sharing.setdefault(k, []).append(group)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for k, groups in sharing.items():
+        if len(groups) > MANY:
+            alike.setdefault(tuple(groups), []).append(k)
+    changed = [dict(zip(unknowns, unknowns, strict=True)) for unknowns in reached]
+    result = Copies([], [*range(count)], [1] * count, [])
+    for every, unknowns in alike.items():
+        before: list[int] = []
+        for first in range(0, len(every), FEW):
+            own = unknowns if first == 0 else [*range(len(result.of), len(result.of) + len(unknowns))]
+            result.of.extend(unknowns if first else ())
+            for group in every[first : first + FEW]:
+                changed[group].update(zip(unknowns, own, strict=True))
+            if before:
+                result.glued.append([*zip(before, own, strict=True)])
+            before = own
+        for k in unknowns:
+            result.counts[k] = -(-len(every) // FEW)
+    result.reached.extend([*each.values()] for each in changed)
+    return result
+
+
+FULL = 24
+"""Entries of a row of L up to which it costs little."""
+
+
+def less_filled(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequence[int]:
+    """An order of unknowns in which a matrix fills less than half as much as in this one, if there is one; together:
+    unknowns that stand in one equation. Those that are eliminated first stand last."""
+    places = {k: place for place, k in enumerate(order)}
+    equations = [[places[k] for k in each] for each in together]
+    now = _filled(len(order), equations)
+    if now <= FULL * len(order):
+        return order
+    joined: list[list[int]] = [[] for _ in order]
+    for number, each in enumerate(equations):
+        for k in set(each):
+            joined[k].append(number)
+    found = [front.group for front in fronts(joined, [1] * len(order))][::-1]
+    again = {k: place for place, k in enumerate(found)}
+    if 2 * _filled(len(order), [[again[k] for k in each] for each in equations]) > now:
+        return order
+    return [order[k] for k in found]
+
+
+def _filled(count: int, equations: Sequence[Sequence[int]]) -> int:
+    """Entries of L."""
+    pairs = (pair for each in equations for pair in combinations(each, 2))
+    return sum(depths_of(elimination_tree(count, pairs))) + count

@@ -89,9 +89,16 @@ def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) 
 
 
 def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Entries of M on and below its diagonal that may differ from zero."""
+    """Entries of M on and below its diagonal that may differ from zero; of a deep machine in segments."""
+    if context.segments is not None:
+        return context.segments.entries(x["q"], run)
     M = _masses(context, x, run)
     return [M[i][j] for i, j in zip(*context.mass_pattern, strict=True)]
+
+
+def segment_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Entries of what holds segments of a deep machine together, row by row."""
+    return [] if context.segments is None else context.segments.row_entries(x["q"], run)
 
 
 def inverse(

@@ -12,23 +12,21 @@ from core.errors import SimulationError
 
 Array = NDArray[np.float64]
 
-ABSENT, SINGLE, TABLE = 0, 1, 2
-"""Kinds of entry: none; `single(base)`; `run(workspace, table, rows, places, count, result)`."""
-
 
 class Entry(NamedTuple):
-    """A function and the memory it works in: arguments one behind the other, then (at `result`) what it gives."""
+    """A function and the memory it works in: arguments one behind the other, then what it gives."""
 
-    record: NDArray[np.int64]
-    """(kind, address, table, rows, places, count, result): result counts entries of `memory`."""
+    address: int
     memory: Array
+    result: int
+    """Where in the memory its result begins."""
     keep: Any
     """What must live as long as the addresses are used."""
-
-
-def absent() -> Entry:
-    """An entry that is never called."""
-    return Entry(np.zeros(7, dtype=np.int64), np.zeros(1), None)
+    table: int = 0
+    """0: it is called as `single(base)`; else as `run(workspace, table, rows, places, count, result)`."""
+    rows: int = 0
+    places: int = 0
+    size: int = 0
 
 
 def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any) -> Entry:
@@ -36,7 +34,7 @@ def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any)
     memory = np.zeros(sum(sizes) + max(size, 1))
     result = sum(sizes)
     memory[result - len(p) : result] = p
-    return Entry(np.array([SINGLE, address, 0, 0, 0, 0, result], dtype=np.int64), memory, keep)
+    return Entry(address, memory, result, keep)
 
 
 def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
@@ -55,7 +53,7 @@ def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
         before = sum(code.table.inputs[:-1])
         workspace[before : before + len(p)] = p
         table, rows, places, count = code.table_arguments()
-        record = [TABLE, code.library.address("run"), table, rows, places, count, result]
-        return Entry(np.array(record, dtype=np.int64), np.concatenate([workspace, np.zeros(max(count, 1))]), code)
+        memory = np.concatenate([workspace, np.zeros(max(count, 1))])
+        return Entry(code.library.address("run"), memory, result, code, table, rows, places, count)
     reason = failure or "unknown reason"
     raise SimulationError(f"There is no machine code of {function}: {reason}.", remedy="Report this with the model.")

@@ -95,6 +95,9 @@ FUNCTIONS: dict[str, Traced] = {
     # masses and forces; ideal: without passive joint forces; regularised: friction as runs take it
     "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), _of("dynamics.mass_matrix")),
     "mass_entries": Traced("q", lambda c, _: (len(c.mass_pattern.rows),), _of("dynamics.mass_entries")),
+    "segment_entries": Traced(
+        "q", lambda c, _: (len(c.segments.rows) if c.segments else 0,), _of("dynamics.segment_entries")
+    ),
     "inverse_dynamics": Traced("qvu", _speeds, _of("dynamics.inverse"), loaded=True),
     "inverse_dynamics_ideal": Traced("qvu", _speeds, partial(_of("dynamics.inverse"), resist=False)),
     "forward_dynamics": Traced("qvu", _speeds, _of("dynamics.forward"), loaded=True, checked=True),

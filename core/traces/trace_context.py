@@ -26,6 +26,7 @@ from core.multibody.tree_of_model import Machine, machine_of
 from core.spatial.scalar import Scalar, vanish
 
 if TYPE_CHECKING:
+    from core.mechanics.segments import Segments
     from core.numerics.elimination import Pattern
     from core.traces.row_expressions import RowExpressions
 
@@ -137,10 +138,22 @@ class TraceContext:
         return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
 
     @cached_property
+    def segments(self) -> Segments | None:
+        """Those of a deep machine with constraints."""
+        from core.mechanics.segments import Segments, stations_of
+
+        plain = self.constraints.rows and not self.elements.added_inertia
+        stations = stations_of(self.tree) if plain else ()
+        return Segments(self.tree, stations) if stations else None
+
+    @cached_property
     def mass_pattern(self) -> Pattern:
-        """Of M on and below its diagonal, in the order of "mass_entries"."""
+        """Of M on and below its diagonal, in the order of "mass_entries"; of a deep machine that of its segments."""
         from core.numerics.elimination import Pattern
 
+        if self.segments is not None:
+            rows, columns = np.array(self.segments.masses, dtype=np.int64).T
+            return Pattern(rows, columns)
         found = moved_together(self.tree)
         if self.elements.added_inertia:
             kinematics = KinematicState(self.tree, symbols("q", self.tree.nq))

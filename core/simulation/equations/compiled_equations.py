@@ -11,36 +11,19 @@ import numpy as np
 
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.reduction import Structure
+from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
 from core.simulation.equations.singular_masses import may_be_singular
 from core.simulation.setup import Array
 from core.traces.compiled import Compiled
-from core.traces.native_entry import ABSENT, Entry, absent, entry_of
+from core.traces.native_entry import Entry, entry_of
 
 if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination
+    from core.simulation.equations.system import Function
     from core.traces.tracer import Tracer
 
-ORDER = (
-    "torque",
-    "rate",
-    "forward_dynamics_regularised",
-    "mass_entries",
-    "bias_regularised",
-    "constraint_residual",
-    "constraint_entries",
-    "constraint_bias",
-    "reduced",
-    "states",
-    "constraint_time",
-    "settle",
-    "slopes",
-    "torque_slopes",
-    "event_indicators",
-    "torque_event_indicators",
-)
-"""Functions in the order of `System.entries`."""
 NOTHING = nullcontext()
 
 
@@ -69,22 +52,22 @@ class _Reduced(NamedTuple):
     """The equations in independent speeds, what of them may differ from zero, and rows that are left to iteration; what
     there is to say of them."""
 
-    entry: Entry
+    entry: Entry | None = None
     structure: Structure = Structure([], [], [])
     kept: Sequence[int] = ()
     note: str = ""
 
 
 def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
-    """Absent where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
+    """Nothing where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
     have to wait for its code."""
     forms = None if wanted is False else closed_forms_of(compiled.program)
     if forms is None or not forms.usable:
-        return _Reduced(absent())
+        return _Reduced()
     if wanted is None and (note := _unready(forms)):
-        return _Reduced(absent(), note=note)
+        return _Reduced(note=note)
     if not forms.fit(y[: compiled.nq], p):
-        return _Reduced(absent())
+        return _Reduced()
     entry = entry_of("the reduced equations", forms.reduction, p, "")
     return _Reduced(entry, forms.structure, forms.kept_rows)
 
@@ -115,11 +98,29 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
         "bias_regularised": matrix,
         "constraint_residual": rows,
         "constraint_entries": rows,
+        "segment_entries": rows and matrix and program.tracer.segments is not None,
         "constraint_bias": rows,
         "states": compiled.nx > 0,
         "constraint_time": program.timed_constraints,
         "settle": bool(program.tracer.elements.junctions),
     }
+
+
+def _function(entry: Entry, states: int, time: int) -> Function:
+    """An entry as the loops see it."""
+    from core.simulation.equations.system import Function
+
+    return Function(
+        address=entry.address,
+        table=entry.table,
+        rows=entry.rows,
+        places=entry.places,
+        count=entry.size,
+        result=entry.result,
+        states=states,
+        time=time,
+        memory=entry.memory,
+    )
 
 
 class CompiledEquations:
@@ -144,10 +145,8 @@ class CompiledEquations:
         self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
         constant = joint_forces.constant(mech, torque)
-        self.entries: dict[str, Entry] = {
-            name: compiled.entry(name, p) if needed else absent() for name, needed in wanted.items()
-        }
-        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_event_indicators"] = absent()
+        self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
+        """The functions that the run needs, by name."""
         self.indicators = self.modes if events else 0
         """Event indicators at whose roots steps may end."""
         if constant is None:
@@ -158,7 +157,8 @@ class CompiledEquations:
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
         reduced = _reduced(compiled, p, y, closed_forms)
-        self.entries["reduced"] = reduced.entry
+        if reduced.entry is not None:
+            self.entries["reduced"] = reduced.entry
         self.notes = (reduced.note,) if reduced.note else ()
         """What a person should know of how this run is made."""
         u = np.zeros(mech.nv) if constant is None else constant
@@ -167,44 +167,38 @@ class CompiledEquations:
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, reduced: _Reduced) -> None:
-        """One memory for all entries, and the addresses of what works on it."""
+        """The functions' memory, and the addresses of what works on it."""
         from core.simulation.equations import elimination_places
-        from core.simulation.equations.constrained import room_for
+        from core.simulation.equations.constrained import VECTORS
         from core.simulation.equations.system import System
 
         columns, independent = reduced.structure.columns, len(reduced.structure.columns)
         program = compiled.program
-        rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
-        begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
-        entries = np.array(
-            [
-                [*self.entries[name].record, begin, *_places(compiled, name)]
-                for name, begin in zip(ORDER, begins[:-1], strict=True)
-            ],
-            dtype=np.int64,
-        )
-        memory = np.concatenate([each.memory for each in chosen])
+        rows = len(program.constraint_rows)
+        functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
         derivative, full, self.project, full_project = _addresses(compiled, independent)
         """Of the entry that projects."""
-        sparse = self.entries["mass_entries"].record[0] != ABSENT
-        factors = elimination_places.factors_of(
-            eliminated(compiled, p, y[: compiled.nq]) if sparse else elimination_places.NOTHING
-        )
+        elimination = elimination_places.NOTHING
+        if "mass_entries" in functions:
+            elimination = eliminated(compiled, p, y[: compiled.nq])
+        factors = elimination_places.factors_of(elimination)
+        levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
+        span = max(compiled.nq, len(elimination.places.unknowns), len(levels), 1)
         masses = elimination_places.factors_of(_eliminated(reduced.structure))
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
+            **{name: function.place for name, function in functions.items()},
             derivative=derivative,
             full=full,
             full_project=full_project,
             nq=compiled.nq,
             nv=compiled.nv,
             rows=rows,
+            span=span,
             by_matrix=compiled.by_mass_matrix,
             quaternions=np.array(compiled.coordinates.quaternions, dtype=np.int64),
             u=u,
-            entries=entries,
-            memory=memory,
-            room=np.zeros(room_for(compiled.nq, compiled.nv, rows)),
+            room=np.zeros(VECTORS * span),
             sparse=factors.place,
             independent=independent,
             masses=masses.place,
@@ -212,35 +206,35 @@ class CompiledEquations:
             moved=np.array([k for column in columns for k in column], dtype=np.int64),
             kept=np.array(reduced.kept, dtype=np.int64),
             nx=compiled.nx,
-            levels=program.levels,
+            levels=levels,
             now=np.zeros(program.tracer.clock.size),
             own=np.zeros(2 * compiled.nx),
-            last=np.full(1, np.nan),
             modes=self.modes,
             points=points,
             times=times,
             cubics=cubics,
         )
-        self._factors = factors, masses
+        self._factors, self._functions = (factors, masses), functions
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
-            if self.entries[name].record[0] and self.indicators > self.modes:
-                first = begins[ORDER.index(name)] + 1 + compiled.nq + compiled.nv
-                self._mode_memory.append(memory[first : first + self.indicators - self.modes])
-        at = begins[0] + int(chosen[0].record[-1])
-        self.u = memory[at : at + compiled.nv] if chosen[0].record[0] else u
+            if name in functions and self.indicators > self.modes:
+                first = 1 + compiled.nq + compiled.nv
+                self._mode_memory.append(functions[name].memory[first : first + self.indicators - self.modes])
+        if "torque" in functions:
+            u = functions["torque"].memory[functions["torque"].result :]
+        self.u = u[: compiled.nv]
         """(nv,) joint forces, those evaluated last."""
 
     @property
     def differentiable(self) -> bool:
         """Whether there are traced derivatives."""
-        return bool(self.entries["slopes"].record[0] != ABSENT)
+        return "slopes" in self.entries
 
     def release(self) -> None:
         """Mode variables free from now on."""
         for array in self._mode_memory:
             array[:] = 0.0
-        self.system.last[0] = np.nan
+        self.system.reduced_at = np.nan
 
     def released(self) -> AbstractContextManager[None]:
         """Mode variables free, for evaluations beside the steps."""
@@ -253,7 +247,7 @@ class CompiledEquations:
         yield
         for array, kept in held:
             array[:] = kept
-        self.system.last[0] = np.nan
+        self.system.reduced_at = np.nan
 
 
 def _eliminated(structure: Structure) -> Elimination:
@@ -265,7 +259,7 @@ def _eliminated(structure: Structure) -> Elimination:
         return NOTHING
     rows, columns = np.array(structure.pairs, dtype=np.int64).T
     nothing = np.zeros(0, dtype=np.int64)
-    return elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), len(structure.columns), False)
+    return elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), range(len(structure.columns)))
 
 
 _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()
@@ -273,14 +267,22 @@ _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDicti
 
 def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
     """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
+    from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import elimination_of
 
-    context, groups = compiled.program.tracer, [(row.collection, row.element) for row in compiled.rows]
+    context = compiled.program.tracer
+    groups: list[tuple[str, object]] = [(row.collection, row.element) for row in compiled.rows]
+    held, segments = len(groups), context.segments
     supported = bool(groups) and may_be_singular(compiled, p, q)
     known = _eliminations.setdefault(context, {})
     if supported not in known:
-        rows = context.row_expressions.pattern
-        known[supported] = elimination_of(context.mass_pattern, rows, groups, compiled.nv, supported)
+        rows, order = context.row_expressions.pattern, list(range(compiled.nv))
+        if segments is not None:
+            links = np.array(segments.rows, dtype=np.int64).T
+            rows = Pattern(np.concatenate([rows.rows, held + links[0]]), np.concatenate([rows.columns, links[1]]))
+            groups += [("segments", station) for station in segments.stations for _ in range(BASE)]
+            order = segments.order
+        known[supported] = elimination_of(context.mass_pattern, rows, groups, order, held if supported else 0)
     return known[supported]
 
 

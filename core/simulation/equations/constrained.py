@@ -29,97 +29,84 @@ import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.equations.sparse_masses import factorise, gather, multiply, solve, solve_transposed, support
-from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, hold_rows
+from core.simulation.equations.sparse_masses import (
+    collect,
+    factorise,
+    gather,
+    solve,
+    solve_transposed,
+    spread,
+    support,
+)
+from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, glue, hold_rows
 from core.simulation.equations.system import (
-    BIAS,
-    DRIFT,
-    FIRST,
-    GAP,
-    JACOBIAN,
-    KIND,
-    MASS,
-    MOVING,
-    SECOND,
-    SETTLE,
-    THIRD,
+    ACCELERATION,
+    AT_Q,
+    POSITION,
+    SPEED,
     evaluate,
     load_system,
     normalise,
     put,
+    put_all,
     put_rest,
     rates,
     result,
     tick,
 )
-from core.simulation.machine_code.language import address_of, inserted, native, scratch, view
+from core.simulation.machine_code.language import address_of, inserted, merged, native, scratch, view
 from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
 """Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
 branch."""
-VECTORS = 4
-"""Vectors of `System.room`, of max(nq, nv, rows) each; the square of each row, the largest that it has had, and what
-stands at the end follow."""
-WEIGHT, LARGEST_RANK, CROSSING, LEAST_SINE = -1, -2, -3, -4
-"""The end of `System.room`: ρ; the largest rank that was met; 1 while the pose is crossed where rows become dependent
-(`across`); square of the least part of an independent row that those before it leave, as a part of its largest size."""
+VECTORS = 6
+"""Vectors of `System.room`, of `System.span` numbers each; the last two: the square of each row, and the largest that
+it has had."""
 
 
-def room_for(nq: int, nv: int, rows: int) -> int:
-    """Numbers that `System.room` must hold."""
-    return VECTORS * max(nq, nv, rows, 1) + 2 * rows + 4
-
-
-@native
-def vector_size(place: int) -> Any:
-    """Enough for q, v or the rows."""
-    s = load_system(place)
-    return max(s.nq, s.nv, s.rows)
-
-
-@native
+@merged
 def vector_place(place: int, index: int) -> Any:
     """Address of a vector of the room."""
-    return address_of(load_system(place).room) + 8 * index * vector_size(place)
+    s = load_system(place)
+    return address_of(s.room) + 8 * index * s.span
 
 
 @inserted
 def vector(place: int, index: int) -> Any:
-    """A vector of the room, long enough for q, v or the rows; a view."""
-    return view(vector_place(place, index), vector_size(place))
+    """A vector of the room, long enough for q, the unknowns or the rows; a view."""
+    return view(vector_place(place, index), load_system(place).span)
 
 
 @native
 def factor_mass(place: int, q: Any) -> Any:
-    """L of M at q; false if M is not positive definite, and the constraints do not make up."""
-    s = load_system(place)
-    put(place, MASS, FIRST, q)
-    evaluate(place, MASS)
-    s.room[WEIGHT] = 0.0
-    sparse = load_sparse(s.sparse)
-    M, diagonal = result(place, MASS, len(sparse.masses)), vector(place, 3)
-    for i in range(s.nv):
+    """L of M at q; false if M is not positive definite, and the constraints do not make up. Evaluates G, too, if
+    anything is held."""
+    s, sparse, well = load_system(place), load_sparse(load_system(place).sparse), True
+    put(s.mass_entries, AT_Q, q)
+    evaluate(s.mass_entries)
+    evaluate_rows(place, q)
+    s.weight = 0.0
+    M, diagonal = result(s.mass_entries, len(sparse.masses)), vector(place, 3)
+    for i in range(len(sparse.diagonal)):
         diagonal[i] = M[sparse.diagonal[i]]
-    gather(s.sparse, M)
-    return factorise(s.sparse, diagonal) or (sparse.supported == 1 and factor_supported(place, q))
+        well = well and diagonal[i] > 0.0
+    if well:
+        gather(s.sparse, M)
+        well = factorise(s.sparse, diagonal)
+    return well or (sparse.supported == 1 and factor_supported(place))
 
 
 @native
-def factor_supported(place: int, q: Any) -> Any:
-    """L of M + ρ Gᵀ G."""
+def factor_supported(place: int) -> Any:
+    """L of M + ρ Gᵀ G, where both were evaluated."""
     s = load_system(place)
-    put(place, JACOBIAN, FIRST, q)
-    evaluate(place, JACOBIAN)
     sparse = load_sparse(s.sparse)
-    M, G, diagonal = (
-        result(place, MASS, len(sparse.masses)),
-        result(place, JACOBIAN, len(sparse.columns)),
-        vector(place, 3),
-    )
+    M, diagonal = result(s.mass_entries, len(sparse.masses)), vector(place, 3)
+    G = result(s.constraint_entries, sparse.entries[s.rows])
     largest, held = 0.0, 0.0
-    for i in range(s.nv):
+    for i in range(len(sparse.diagonal)):
         largest = max(largest, diagonal[i])
     for i in range(len(G)):
         held = max(held, G[i] * G[i])
@@ -127,59 +114,75 @@ def factor_supported(place: int, q: Any) -> Any:
         return False
     # ρ makes both parts equally large
     weight = (largest if largest > 0.0 else 1.0) / held
-    s.room[WEIGHT] = weight
+    s.weight = weight
     gather(s.sparse, M)
-    support(s.sparse, weight, G)
-    for i in range(s.nv):
+    support(s.sparse, weight, G, s.rows)
+    for i in range(len(sparse.diagonal)):
         diagonal[i] = sparse.factor[sparse.lines[i] + sparse.depths[i]]
     return factorise(s.sparse, diagonal)
 
 
-@native
-def factor_rows(place: int, q: Any) -> Any:
-    """Q and R of Yᵀ at q; the rank. Needs the factor of M."""
+@merged
+def evaluate_rows(place: int, q: Any) -> None:
+    """G, and what holds segments together, at q."""
     s = load_system(place)
-    put(place, JACOBIAN, FIRST, q)
-    evaluate(place, JACOBIAN)
-    squares = s.room[VECTORS * vector_size(place) :]
-    sizes = squares[s.rows :]
-    fill(s.sparse, result(place, JACOBIAN, len(load_sparse(s.sparse).columns)), squares)
-    largest = 0.0
+    if s.rows > 0:
+        put(s.constraint_entries, AT_Q, q)
+        evaluate(s.constraint_entries)
+    if s.segment_entries != 0:
+        put(s.segment_entries, AT_Q, q)
+        evaluate(s.segment_entries)
+
+
+@native
+def factor_rows(place: int) -> Any:
+    """Q and R of Yᵀ, from what `evaluate_rows` found; the rank. Needs the factor of M."""
+    s = load_system(place)
+    sparse, squares, sizes, largest = load_sparse(s.sparse), vector(place, VECTORS - 2), vector(place, VECTORS - 1), 0.0
+    G = result(s.constraint_entries, sparse.entries[s.rows])
+    # without segments nothing is read of what stands behind G
+    links = result(s.constraint_entries if s.segment_entries == 0 else s.segment_entries, len(sparse.columns) - len(G))
+    fill(s.sparse, G, links, squares)
     for i in range(s.rows):
         if s.levels[i] <= HELD_LEVELS:
             largest = max(largest, squares[i])
+    if len(sparse.glue) > 0:
+        glue(s.sparse, np.sqrt(largest))
+    for i in range(len(sparse.entries) - 1, len(s.levels)):
+        squares[i] = largest
+    for i in range(len(s.levels)):
         sizes[i] = max(sizes[i], squares[i])
     # what is not positive is no remainder
-    part = s.room[CROSSING] * SINGULAR_SINE**2
-    rank, s.room[LEAST_SINE] = factor(s.sparse, s.levels, INDEPENDENT_ROW * largest, part, sizes)
+    part = s.crossing * SINGULAR_SINE**2
+    rank, s.least_sine = factor(s.sparse, s.levels, INDEPENDENT_ROW * largest, part, sizes)
     return rank
 
 
 @native
-def meet(place: int, wanted: Any, w: Any, stage: int) -> None:
-    """The least change of w (nv,) with which Y w = wanted (rows,); rows that do not hold on the level `stage`
-    (position, speed, acceleration) keep what they have."""
+def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
+    """The least change of w (n,), zero unless `begun`, with which Y w = wanted (rows,); rows that do not hold on the
+    level `stage` (position, speed, acceleration) keep what they have."""
     s = load_system(place)
-    hold_rows(s.sparse, wanted, w, s.levels, stage)
+    hold_rows(s.sparse, wanted, s.rows, w, s.levels, stage, begun)
 
 
 @native
 def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations of a machine with loops, into a; false if they are not finite."""
     s = load_system(place)
-    s.room[CROSSING] = 0.0
+    s.crossing = 0
     rank = solved(place, q, v, u, a)
     if rank < 0:
         return False
-    singular = rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < SINGULAR_SINE**2
-    s.room[LARGEST_RANK] = max(s.room[LARGEST_RANK], rank)
-    if singular and s.rows > 0 and s.entries[MOVING, KIND] == 0:
+    singular = rank < s.largest_rank or s.least_sine < SINGULAR_SINE**2
+    s.largest_rank = max(s.largest_rank, rank)
+    if singular and s.rows > 0 and s.constraint_time == 0:
         own = scratch(s.nv)
         if across(place, q, v, u, own):
-            s.room[CROSSING] = 1.0
+            s.crossing = 1
         if solved(place, q, v, u, a) < 0:  # what was evaluated last is at q again
             return False
-        if s.room[CROSSING] == 1.0:
+        if s.crossing == 1:
             for k in range(s.nv):
                 a[k] = own[k]
     return True
@@ -206,9 +209,9 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         for k in range(n):
             speed[k] = v[k]
         gaps, rank = close(place, point)
-        if not gaps < OPEN_GAP or rank < s.room[LARGEST_RANK] or s.room[LEAST_SINE] < 4.0 * SINGULAR_SINE**2:
+        if not gaps < OPEN_GAP or rank < s.largest_rank or s.least_sine < 4.0 * SINGULAR_SINE**2:
             return False
-        remove_normal(place, speed, SECOND, False)
+        remove_normal(place, speed, SPEED, False)
         if solved(place, point, speed, u, own) < 0:
             return False
         weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
@@ -220,30 +223,27 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 @native
 def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations from the constraints as they are at q, into a; their rank, −1 if they are not finite."""
-    s = load_system(place)
-    n, rank = s.nv, 0
+    s, rank, w = load_system(place), 0, vector(place, 1)
     well = factor_mass(place, q)
-    put(place, BIAS, FIRST, q)
-    put(place, BIAS, s.nq, v)
-    put_rest(place, BIAS)
-    if not (well and evaluate(place, BIAS)):
+    put_all(place, s.bias_regularised, q, v)
+    if not (well and evaluate(s.bias_regularised)):
         return -1
     # w = L⁻ᵀ (u − h), changed as little as the constraints want, then a = L⁻¹ w
-    h = result(place, BIAS, n)
-    for i in range(n):
+    h = result(s.bias_regularised, s.nv)
+    for i in range(s.nv):
         a[i] = u[i] - h[i]
-    solve_transposed(s.sparse, a)
+    spread(s.sparse, a, w)
+    solve_transposed(s.sparse, w)
     if s.rows > 0:
-        rank = factor_rows(place, q)
-        put(place, DRIFT, FIRST, q)
-        put(place, DRIFT, s.nq, v)
-        put_rest(place, DRIFT)
-        evaluate(place, DRIFT)
-        drift, wanted = result(place, DRIFT, s.rows), vector(place, 0)
+        rank = factor_rows(place)
+        put_all(place, s.constraint_bias, q, v)
+        evaluate(s.constraint_bias)
+        drift, wanted = result(s.constraint_bias, s.rows), vector(place, 0)
         for i in range(s.rows):
             wanted[i] = -drift[i]
-        meet(place, wanted, a, THIRD)
-    solve(s.sparse, a)
+        meet(place, wanted, w, ACCELERATION, True)
+    solve(s.sparse, w)
+    collect(s.sparse, w, a)
     return rank
 
 
@@ -251,10 +251,10 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 def gap(place: int, q: Any, wanted: Any) -> Any:
     """The largest residual at q; the residuals' negatives into `wanted`."""
     s = load_system(place)
-    put(place, GAP, FIRST, q)
-    put_rest(place, GAP)
-    evaluate(place, GAP)
-    gaps, largest = result(place, GAP, s.rows), 0.0
+    put(s.constraint_residual, AT_Q, q)
+    put_rest(place, s.constraint_residual)
+    evaluate(s.constraint_residual)
+    gaps, largest = result(s.constraint_residual, s.rows), 0.0
     for i in range(s.rows):
         wanted[i] = -gaps[i]
         if not abs(gaps[i]) <= largest:
@@ -266,62 +266,72 @@ def gap(place: int, q: Any, wanted: Any) -> Any:
 def close(place: int, q: Any) -> Any:
     """q ← the nearest position at which the loops close, by Newton's method: (gap, rank)."""
     s = load_system(place)
-    n, wanted, step, change = s.nv, vector(place, 0), vector(place, 1), vector(place, 2)
+    wanted, w, step, change = vector(place, 0), vector(place, 1), vector(place, 2), vector(place, 3)
     if not factor_mass(place, q):
         return np.nan, 0
-    rank = factor_rows(place, q)
-    before = np.inf
+    rank = factor_rows(place)
+    largest, before = gap(place, q, wanted), np.inf
     for _ in range(PROJECTIONS):
-        largest = gap(place, q, wanted)
         if largest < CLOSED_GAP or not largest < before:
             break
         before = largest
-        for i in range(n):
-            step[i] = 0.0
         # the least δq in the metric of M with G δq = −r
-        meet(place, wanted, step, FIRST)
-        solve(s.sparse, step)
-        rates(place, q, step[:n], change[: s.nq])
+        least_change(place, wanted, w, POSITION)
+        collect(s.sparse, w, step[: s.nv])
+        rates(place, q, step[: s.nv], change[: s.nq])
         for i in range(s.nq):
             q[i] += change[i]
         normalise(place, q)
-        rank = factor_rows(place, q)
-    return gap(place, q, wanted), rank
+        evaluate_rows(place, q)
+        rank = factor_rows(place)
+        largest = gap(place, q, wanted)
+    return largest, rank
+
+
+@native
+def least_change(place: int, wanted: Any, w: Any, stage: int) -> None:
+    """The least unknowns w (n,) in the metric of M with G w = wanted (rows,)."""
+    s = load_system(place)
+    for i in range(len(load_sparse(s.sparse).unknowns)):
+        w[i] = 0.0
+    meet(place, wanted, w, stage, False)
+    solve(s.sparse, w)
 
 
 @native
 def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
     """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of drivers, in rows of the level `stage`."""
     s = load_system(place)
-    wanted = vector(place, 0)
-    for i in range(s.rows):
-        wanted[i] = 0.0
+    sparse, wanted, w = load_sparse(s.sparse), vector(place, 0), vector(place, 1)
+    G = result(s.constraint_entries, sparse.entries[s.rows])
+    for row in range(s.rows):
+        total = 0.0
+        for i in range(sparse.entries[row], sparse.entries[row + 1]):
+            total -= G[i] * v[sparse.columns[i]]
+        wanted[row] = total
     if moving:
-        put_rest(place, MOVING)
-        evaluate(place, MOVING)
-        opposite = result(place, MOVING, s.rows)
+        put_rest(place, s.constraint_time)
+        evaluate(s.constraint_time)
+        opposite = result(s.constraint_time, s.rows)
         for i in range(s.rows):
-            wanted[i] = -opposite[i]
-    # w = L v, the least change with Y w as wanted, v = L⁻¹ w
-    multiply(s.sparse, v)
-    meet(place, wanted, v, stage)
-    solve(s.sparse, v)
+            wanted[i] -= opposite[i]
+    least_change(place, wanted, w, stage)
+    for i in range(s.nv):
+        v[i] += w[sparse.unknowns[i]]
 
 
 @native
 def settle(place: int, q: Any, v: Any, x: Any) -> None:
     """Junctions to where the forces at them are in balance."""
     s = load_system(place)
-    if s.entries[SETTLE, KIND] == 0:
+    if s.settle == 0:
         return
     for _ in range(PROJECTIONS):
         for i in range(s.nx):
             s.own[i] = x[i]
-        put(place, SETTLE, FIRST, q)
-        put(place, SETTLE, s.nq, v)
-        put_rest(place, SETTLE)
-        evaluate(place, SETTLE)
-        step, longest = result(place, SETTLE, s.nx), 0.0
+        put_all(place, s.settle, q, v)
+        evaluate(s.settle)
+        step, longest = result(s.settle, s.nx), 0.0
         for i in range(s.nx):
             longest = max(longest, abs(step[i]))
         if not longest > CLOSED_GAP:
@@ -366,9 +376,9 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(place, error[: s.nq], FIRST, False)
-    remove_normal(place, v, SECOND, s.entries[MOVING, KIND] != 0)
+        remove_normal(place, error[: s.nq], POSITION, False)
+    remove_normal(place, v, SPEED, s.constraint_time != 0)
     if len(error) > 0:
-        remove_normal(place, error[s.nq : s.nq + s.nv], SECOND, False)
+        remove_normal(place, error[s.nq : s.nq + s.nv], SPEED, False)
     settle(place, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN_GAP else DRIFTED

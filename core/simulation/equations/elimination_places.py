@@ -9,16 +9,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.numerics.elimination import Front, Pattern, depths_of, elimination_tree, fronts, with_ancestors
+from core.numerics.elimination import (
+    Copies,
+    Front,
+    Pattern,
+    copied,
+    depths_of,
+    elimination_tree,
+    fronts,
+    less_filled,
+    with_ancestors,
+)
 from core.simulation.machine_code.language import loader
 from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 Integers = NDArray[np.int64]
+SHORT = 8
+"""Rows up to which all are one front, whatever they belong to: fronts of their own cost more than zeros in one."""
 
 
 class Places(NamedTuple):
-    """Places that do not change; all arrays of integers. Begins have one entry more than there are things."""
+    """Places that do not change; all arrays of integers. Begins have one entry more than there are things. Unknowns
+    are numbered as they stand in the order."""
 
+    unknowns: Integers
+    """The unknown of each column of G and M."""
     depths: Integers
     """(n,) number of the ancestors of each unknown in the elimination tree."""
     lines: Integers
@@ -29,16 +44,28 @@ class Places(NamedTuple):
     """Where each entry of M goes there."""
     diagonal: Integers
     """(n,) which entry of M is on the diagonal."""
+    products: Integers
+    """Where each product of two entries of a row of G goes there, if L has room for M + ρ Gᵀ G."""
     entries: Integers
     """(rows + 1,) begins of each row's entries of G."""
     columns: Integers
-    """Unknown of each entry of G."""
+    """Column of each entry of G."""
+    blocks: Integers
+    """(groups + 1,) begins of each group's rows in `members`."""
+    members: Integers
+    """Rows of the groups."""
+    begins: Integers
+    """(groups + 1,) begins of each group's entries of G."""
+    seats: Integers
+    """Where each entry of G goes in `work`: there a group has its rows side by side, unknown by unknown."""
     reaches: Integers
-    """(rows + 1,) begins of what each row of Y has."""
+    """(groups + 1,) begins of what each group has of Y."""
     reached: Integers
-    """Unknown of each entry of Y, in order."""
+    """Its unknowns, in order."""
     targets: Integers
-    """Where it goes in `matrices`."""
+    """Where their entries of its first row go in `matrices`."""
+    strides: Integers
+    """From there to the next row."""
     pivots: Integers
     """(fronts,) number of columns that are eliminated in each."""
     widths: Integers
@@ -63,6 +90,8 @@ class Places(NamedTuple):
     """Unknowns that come in with each front."""
     nexts: Integers
     """(fronts,) the front to which it goes on, −1: none."""
+    glue: Integers
+    """Where the two entries of each row stand that holds two copies of an unknown together."""
 
 
 class Elimination(NamedTuple):
@@ -71,49 +100,94 @@ class Elimination(NamedTuple):
     places: Places
     room: int
     """Numbers in `matrices`."""
+    rows: int
+    """Rows that hold, those that hold copies together among them."""
     supported: bool
     """True if L has room for M + ρ Gᵀ G."""
+    scales: NDArray[np.float64]
+    """(n,) by which what Y has of each unknown is multiplied: the root of the number of its copies."""
 
 
 def elimination_of(
-    masses: Pattern, rows: Pattern, groups: Sequence[object], count: int, supported: bool
+    masses: Pattern, rows: Pattern, groups: Sequence[object], order: Sequence[int], supported: int = 0
 ) -> Elimination:
-    """The elimination of `count` unknowns; groups: for each row what it belongs to, supported: whether M + ρ Gᵀ G may
-    take the place of M."""
-    entries = np.searchsorted(rows.rows, np.arange(len(groups) + 1))
-    lines = [rows.columns[a:b].tolist() for a, b in pairwise(entries)]
-    pairs = list(zip(masses.rows.tolist(), masses.columns.tolist(), strict=True))
+    """The elimination of unknowns in this order; groups: for each row what it belongs to, supported: rows of which
+    M + ρ Gᵀ G may take the place of M."""
+    entries = np.searchsorted(rows.rows, np.arange(len(groups) + 1)).astype(np.int64)
     if supported:
-        pairs += [(i, j) for line in lines for i in line for j in line]
-    parents = elimination_tree(count, pairs)
+        held = [rows.columns[a:b].tolist() for a, b in pairwise(entries[: supported + 1])]
+        order = less_filled(order, [*held, *zip(*masses, strict=True)])
+    unknowns = np.empty(len(order), dtype=np.int64)
+    unknowns[np.array(order, dtype=np.int64)] = np.arange(len(order))
+    lines = [unknowns[rows.columns[a:b]].tolist() for a, b in pairwise(entries)]
+    first, second = unknowns[masses.rows], unknowns[masses.columns]
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    products = [(i, k) for line in lines[:supported] for at, i in enumerate(line) for k in line[: at + 1]]
+    parents = elimination_tree(len(order), [*pairs, *products])
     depths = np.array(depths_of(parents), dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(depths + 1)]).astype(np.int64)
-    reached = [with_ancestors(parents, line) for line in lines]
+    on_diagonal = np.flatnonzero(first == second)
+    fixed = {
+        "unknowns": unknowns,
+        "depths": depths,
+        "lines": begins[:-1],
+        "paths": [k for unknown in range(len(order)) for k in with_ancestors(parents, [unknown])],
+        "masses": begins[np.maximum(first, second)] + depths[np.minimum(first, second)],
+        "diagonal": on_diagonal[np.argsort(first[on_diagonal])],
+        "products": [begins[max(pair)] + depths[min(pair)] for pair in products],
+        "entries": entries,
+        "columns": rows.columns,
+    }
+    return _placed(fixed, lines, groups, parents, supported > 0)
+
+
+def _placed(
+    fixed: dict[str, Any],
+    lines: Sequence[Sequence[int]],
+    groups: Sequence[object],
+    parents: Sequence[int],
+    supported: bool,
+) -> Elimination:
+    """With the groups of rows and their fronts."""
+    if len(groups) <= SHORT:
+        groups = [0] * len(groups)
     numbers = {name: k for k, name in enumerate(dict.fromkeys(groups))}
     members: list[list[int]] = [[] for _ in numbers]
+    begins = [0] * (len(numbers) + 1)
+    seats: list[int] = []
     for row, group in enumerate(groups):
         if lines[row]:
             members[numbers[group]].append(row)
-    of_groups = [sorted(set().union(*(reached[row] for row in each))) for each in members]
-    ordered = fronts(of_groups, [len(each) for each in members])
-    placed = _fronts(ordered, members, reached)
-    fixed = {
-        "depths": depths,
-        "lines": begins[:-1],
-        "paths": [k for unknown in range(count) for k in with_ancestors(parents, [unknown])],
-        "masses": begins[masses.rows] + depths[masses.columns],
-        "diagonal": np.flatnonzero(masses.rows == masses.columns),
-        "entries": entries,
-        "columns": rows.columns,
+        begins[numbers[group] + 1] = int(fixed["entries"][row + 1])
+    for each in members:
+        seats += [k * len(each) + local for local, row in enumerate(each) for k in lines[row]]
+    reached = [with_ancestors(parents, [k for row in each for k in lines[row]]) for each in members]
+    copies = copied(reached, len(parents))
+    rows = len(groups)
+    for pairs in copies.glued:
+        members.append(list(range(rows, rows + len(pairs))))
+        rows += len(pairs)
+    ordered = fronts(
+        [*copies.reached, *([k for pair in pairs for k in pair] for pairs in copies.glued)], [*map(len, members)]
+    )
+    arrays, room = _fronts(ordered, members, reached, copies)
+    groups_arrays = {
+        "blocks": np.cumsum([0, *map(len, members[: len(numbers)])]),
+        "members": [row for each in members[: len(numbers)] for row in each],
+        "begins": begins,
+        "seats": seats,
         "reaches": np.cumsum([0, *map(len, reached)]),
         "reached": [k for each in reached for k in each],
     }
-    whole = {name: np.array(value, dtype=np.int64).reshape(-1) for name, value in {**fixed, **placed[0]}.items()}
-    return Elimination(Places(**whole), placed[1], supported)
+    whole = {
+        name: np.array(value, dtype=np.int64).reshape(-1)
+        for name, value in {**fixed, **groups_arrays, **arrays}.items()
+    }
+    return Elimination(Places(**whole), room, rows, supported, np.sqrt(copies.counts))
 
 
 def _fronts(
-    ordered: Sequence[Front], members: Sequence[Sequence[int]], reached: Sequence[Sequence[int]]
+    ordered: Sequence[Front], members: Sequence[Sequence[int]], reached: Sequence[Sequence[int]], copies: Copies
 ) -> tuple[dict[str, Any], int]:
     """Arrays of the fronts, and numbers in all their matrices."""
     at = {front.group: f for f, front in enumerate(ordered)}
@@ -131,12 +205,16 @@ def _fronts(
     talls = [tall + count if below else tall for tall, count, below in zip(talls, pivots, triangles, strict=True)]
     matrices = np.cumsum([0, *(tall * len(each) for tall, each in zip(talls, columns, strict=True))])
     owner = {k: (f, local) for f, front in enumerate(ordered) for local, k in enumerate(front.unknowns)}
-    targets = []
-    for row, unknowns in enumerate(reached):
-        for f, local in map(owner.__getitem__, unknowns):
-            targets.append(matrices[f] + places[f][row] * talls[f] + local)
+
+    def place(row: int, unknown: int) -> int:
+        f, local = owner[unknown]
+        return int(matrices[f]) + places[f][row] * talls[f] + local
+
+    ends = zip(members[len(reached) :], copies.glued, strict=True)
     arrays = {
-        "targets": targets,
+        "targets": [place(rows[0], k) for rows, each in zip(members, copies.reached, strict=False) for k in each],
+        "strides": [talls[owner[k][0]] for each in copies.reached for k in each],
+        "glue": [place(row, k) for rows, pairs in ends for row, pair in zip(rows, pairs, strict=True) for k in pair],
         "pivots": pivots,
         "widths": [len(each) for each in columns],
         "talls": talls,
@@ -147,30 +225,37 @@ def _fronts(
         "rows": [row for each in columns for row in each],
         "lifts": lifts,
         "own_begins": np.cumsum([0, *(len(front.unknowns) for front in ordered)]),
-        "own": [k for front in ordered for k in front.unknowns],
+        "own": [copies.of[k] for front in ordered for k in front.unknowns],
         "nexts": nexts,
     }
     return arrays, int(matrices[-1])
 
 
 _EMPTY = np.zeros(0, dtype=np.int64)
-NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), 0, False)
+NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), ())
 """Of a machine whose masses nobody asks for."""
 
 
 class Sparse(Record):
     """`Places` and the numbers that stand there, as the loops see them."""
 
+    unknowns: Ints
     depths: Ints
     lines: Ints
     paths: Ints
     masses: Ints
     diagonal: Ints
+    products: Ints
     entries: Ints
     columns: Ints
+    blocks: Ints
+    members: Ints
+    begins: Ints
+    seats: Ints
     reaches: Ints
     reached: Ints
     targets: Ints
+    strides: Ints
     pivots: Ints
     widths: Ints
     talls: Ints
@@ -183,6 +268,7 @@ class Sparse(Record):
     own_begins: Ints
     own: Ints
     nexts: Ints
+    glue: Ints
     order: Ints
     """`rows` as pivots were chosen."""
     heights: Ints
@@ -193,16 +279,22 @@ class Sparse(Record):
     """(fronts,) where in the next front its remainder begins."""
     supported: Fixed
     """1 if L has room for M + ρ Gᵀ G."""
+    scales: Floats
+    """(n,)"""
+    shares: Floats
+    """Their reciprocals, for each of `own`."""
     factor: Floats
     """L; of its diagonal the reciprocals."""
     matrices: Floats
-    """R above, reflections below the diagonal of each front."""
+    """R above, with reciprocals on its diagonal, reflections below the diagonal of each front."""
     reflections: Floats
-    """The factor of the reflection of each column of each front."""
+    """The factor of the reflection of each column of each front; of a last front 1/|column|²."""
+    remainders: Floats
+    """|what remains|² of each column of each front."""
     vectors: Floats
     """One entry for each unknown of each front."""
     work: Floats
-    """(n,)"""
+    """(n largest group,)"""
 
 
 load_sparse = loader(Sparse)
@@ -211,7 +303,7 @@ load_sparse = loader(Sparse)
 def factors_of(elimination: Elimination) -> Sparse:
     """An elimination with room of its own."""
     places = elimination.places
-    count = len(places.pivots)
+    count, tallest = len(places.pivots), int(np.max(np.diff(places.blocks), initial=1))
     return Sparse(
         **places._asdict(),
         order=places.rows.copy(),
@@ -219,9 +311,12 @@ def factors_of(elimination: Elimination) -> Sparse:
         ranks=np.zeros(count, dtype=np.int64),
         bases=np.zeros(count, dtype=np.int64),
         supported=int(elimination.supported),
+        scales=elimination.scales,
+        shares=1.0 / elimination.scales[places.own],
         factor=np.zeros(int(np.sum(places.depths + 1))),
         matrices=np.zeros(elimination.room),
         reflections=np.zeros(len(places.rows)),
+        remainders=np.zeros(len(places.rows)),
         vectors=np.zeros(int(np.sum(places.talls))),
-        work=np.zeros(len(places.depths)),
+        work=np.zeros(len(places.depths) * tallest),
     )

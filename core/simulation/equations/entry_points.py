@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import CROSSING, project, project_free
+from core.simulation.equations.constrained import project, project_free
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.reduced import derivative as by_closed_forms
 from core.simulation.equations.reduced import project as project_by_closed_forms
@@ -96,7 +96,7 @@ def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
     f = scratch(n)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
-    if s.by_matrix and s.room[CROSSING] == 1.0:  # accelerations are not those of the constraints at y
+    if s.by_matrix and s.crossing == 1:  # accelerations are not those of the constraints at y
         return differences(place, t, view(y, n), view(out, n * n))
     return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
 

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import WEIGHT, factor_mass, factor_rows, meet, vector
-from core.simulation.equations.sparse_masses import multiply, solve, solve_transposed
+from core.simulation.equations.constrained import factor_mass, meet, vector
+from core.simulation.equations.elimination_places import load_sparse
+from core.simulation.equations.sparse_masses import collect, solve, solve_transposed, spread
 from core.simulation.equations.sparse_rows import weights_of
 from core.simulation.equations.system import (
-    BASE,
-    BIAS,
-    DRIFT,
-    FIRST,
-    KIND,
-    SECOND,
-    SLOPES,
-    THIRD,
-    TORQUE_SLOPES,
+    ACCELERATION,
+    AT_Q,
+    BEHIND_TIME,
     evaluate,
+    load_function,
     load_system,
     put,
     put_rest,
@@ -33,20 +29,27 @@ from core.simulation.machine_code.language import native, scratch
 
 
 @native
-def multipliers(place: int, a: Any, u: Any, out: Any) -> None:
-    """λ into out (rows,): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the factors."""
+def multipliers(place: int, u: Any, out: Any) -> None:
+    """λ into out (rows, with those that hold segments together): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the
+    factors."""
     s = load_system(place)
-    n = s.nv
-    h, drift, free, w = result(place, BIAS, n), result(place, DRIFT, s.rows), scratch(n), scratch(n)
-    for i in range(n):
-        free[i], w[i] = u[i] - h[i], a[i]
-    multiply(s.sparse, w)
+    n, nv = len(load_sparse(s.sparse).unknowns), s.nv
+    h, drift, wanted = result(s.bias_regularised, nv), result(s.constraint_bias, s.rows), vector(place, 0)
+    forces, free, w = scratch(nv), scratch(n), scratch(n)
+    for i in range(nv):
+        forces[i] = u[i] - h[i]
+    spread(s.sparse, forces, free)
     solve_transposed(s.sparse, free)
+    for i in range(n):
+        w[i] = free[i]
+    for i in range(s.rows):
+        wanted[i] = -drift[i]
+    meet(place, wanted, w, ACCELERATION, True)
     for i in range(n):
         w[i] -= free[i]
     weights_of(s.sparse, w, out)
     for i in range(s.rows):  # M + ρ Gᵀ G took the place of M, and G a = −drift
-        out[i] += s.room[WEIGHT] * drift[i]
+        out[i] += s.weight * drift[i]
 
 
 @native
@@ -54,18 +57,18 @@ def traced(place: int, t: float, y: Any, a: Any) -> None:
     """Evaluate the traced derivatives."""
     s = load_system(place)
     nq, nv = s.nq, s.nv
-    put(place, SLOPES, FIRST, y[: nq + nv])
-    put(place, SLOPES, nq + nv, a)
+    put(s.slopes, AT_Q, y[: nq + nv])
+    put(s.slopes, nq + nv, a)
     if s.rows > 0:
-        held = vector(place, 1)[: s.rows]
-        multipliers(place, a, joint_forces(place, t, y), held)
-        put(place, SLOPES, nq + 2 * nv, held)
-    put_rest(place, SLOPES)
-    evaluate(place, SLOPES)
-    if s.entries[TORQUE_SLOPES, KIND] != 0:
-        s.memory[s.entries[TORQUE_SLOPES, BASE]] = t
-        put(place, TORQUE_SLOPES, SECOND, y[: nq + nv])
-        evaluate(place, TORQUE_SLOPES)
+        held = vector(place, 1)[: len(s.levels)]
+        multipliers(place, joint_forces(place, t, y), held)
+        put(s.slopes, nq + 2 * nv, held[: s.rows])
+    put_rest(place, s.slopes)
+    evaluate(s.slopes)
+    if s.torque_slopes != 0:
+        load_function(s.torque_slopes).memory[0] = t
+        put(s.torque_slopes, BEHIND_TIME, y[: nq + nv])
+        evaluate(s.torque_slopes)
 
 
 @native
@@ -73,18 +76,20 @@ def met_columns(place: int, by_y: Any, X: Any) -> None:
     """Each column of X (nv, n) ← δa of M δa = Gᵀ δλ + column, G δa = −δg."""
     s = load_system(place)
     nv, m, n = s.nv, s.rows, s.nq + s.nv + s.nx
-    w, wanted = scratch(nv), vector(place, 0)
+    x, w, wanted = scratch(nv), vector(place, 1), vector(place, 0)
     for j in range(n):
         for i in range(nv):
-            w[i] = X[i * n + j]
+            x[i] = X[i * n + j]
+        spread(s.sparse, x, w)
         solve_transposed(s.sparse, w)
         if m > 0:
             for i in range(m):
                 wanted[i] = -by_y[j * (n + m) + s.nq + nv + i]
-            meet(place, wanted, w, THIRD)
+            meet(place, wanted, w, ACCELERATION, True)
         solve(s.sparse, w)
+        collect(s.sparse, w, x)
         for i in range(nv):
-            X[i * n + j] = w[i]
+            X[i * n + j] = x[i]
 
 
 @native
@@ -96,13 +101,11 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     a = f[nq : nq + nv]
     if not s.by_matrix and not factor_mass(place, y[:nq]):
         return False
-    if m > 0:
-        factor_rows(place, y[:nq])
     traced(place, t, y, a)
-    tall, forced = n + m, s.entries[TORQUE_SLOPES, KIND] != 0
-    by_y, by_u = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0)
+    tall, forced = n + m, s.torque_slopes != 0
+    by_y, by_u = result(s.slopes, n * tall), result(s.slopes, 0)
     if forced:
-        by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))
+        by_u = result(s.torque_slopes, nv * (nq + nv))
     # the right-hand sides: ∂q̇/∂y, δu − δb and ∂ẋ/∂y, column by column
     total = 0.0
     for j in range(n):

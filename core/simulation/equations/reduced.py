@@ -21,18 +21,13 @@ from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.equations.sparse_masses import factorise, gather, solve_transposed
 from core.simulation.equations.sparse_masses import solve as solve_factored
 from core.simulation.equations.system import (
-    BASE,
-    DRIFT,
-    FIRST,
-    JACOBIAN,
-    OF_X,
-    REDUCED,
-    RESULT,
+    AT_Q,
     evaluate,
+    load_function,
     load_system,
     normalise,
     put,
-    put_rest,
+    put_all,
     rates,
     result,
 )
@@ -57,19 +52,18 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
     """Whether the reduced equations were evaluated last at this state, or at one that they bring there: the end of a
     step is its last stage, its projection, and the beginning of the next."""
     s = load_system(place)
-    if s.last[0] != t:
+    if s.reduced_at != t:
         return False
-    w = s.entries[REDUCED]
-    first, closed = w[BASE], w[BASE] + w[RESULT]
+    f = load_function(s.reduced)
     for i in range(s.nq):
-        if q[i] != s.memory[first + i] and q[i] != s.memory[closed + i]:
+        if q[i] != f.memory[i] and q[i] != f.memory[f.result + i]:
             return False
     for i in range(s.nq, s.nq + s.nv):
-        if v[i - s.nq] != s.memory[first + i] and v[i - s.nq] != s.memory[closed + i]:
+        if v[i - s.nq] != f.memory[i] and v[i - s.nq] != f.memory[f.result + i]:
             return False
-    if w[OF_X] >= 0:
+    if f.states >= 0:
         for i in range(2 * s.nx):
-            if s.own[i] != s.memory[first + w[OF_X] + i]:
+            if s.own[i] != f.memory[f.states + i]:
                 return False
     return True
 
@@ -80,16 +74,14 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     s = load_system(place)
     if known(place, t, q, v):
         return GOOD
-    s.last[0] = np.nan
-    put(place, REDUCED, FIRST, q)
-    put(place, REDUCED, s.nq, v)
-    put_rest(place, REDUCED)
-    evaluate(place, REDUCED)
+    s.reduced_at = np.nan
+    put_all(place, s.reduced, q, v)
+    evaluate(s.reduced)
     size = s.nq + 2 * s.nv + len(s.moved) + len(load_sparse(s.masses).masses) + s.independent + 3
-    r = result(place, REDUCED, size)
+    r = result(s.reduced, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
     if reach > 0.0 and (sine > REGULAR_SINE or (sine > SINGULAR_SINE and gain < STEEP_RATIO)):
-        s.last[0] = t
+        s.reduced_at = t
         return GOOD
     return DOUBLE if sine <= SINGULAR_SINE else NONE
 
@@ -102,7 +94,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
     b, begin = s.nq + nv, s.nq + 2 * nv
     mass = begin + len(s.moved)
     load = mass + len(sparse.masses)
-    r = result(place, REDUCED, load + n)
+    r = result(s.reduced, load + n)
     own = scratch(n)  # Φᵀ u − Φᵀ (M b + h)
     for i in range(n):
         total = -r[load + i]
@@ -139,17 +131,15 @@ def hold(place: int, t: float, own: Any) -> None:
     s = load_system(place)
     n, nv, m = s.independent, s.nv, len(s.kept)
     begin = s.nq + 2 * nv
-    r = result(place, REDUCED, begin + len(s.moved))
+    r = result(s.reduced, begin + len(s.moved))
     q, v, b, spans = r[: s.nq], r[s.nq : s.nq + nv], r[s.nq + nv : begin], r[begin:]
-    put(place, JACOBIAN, FIRST, q)
-    evaluate(place, JACOBIAN)
+    put(s.constraint_entries, AT_Q, q)
+    evaluate(s.constraint_entries)
     sparse = load_sparse(s.sparse)
-    G = result(place, JACOBIAN, len(sparse.columns))
-    put(place, DRIFT, FIRST, q)
-    put(place, DRIFT, s.nq, v)
-    put_rest(place, DRIFT)
-    evaluate(place, DRIFT)
-    drift = result(place, DRIFT, s.rows)
+    G = result(s.constraint_entries, sparse.entries[s.rows])
+    put_all(place, s.constraint_bias, q, v)
+    evaluate(s.constraint_bias)
+    drift = result(s.constraint_bias, s.rows)
     Y, row, whole = scratch(m * n), scratch(n), scratch(nv)
     for k in range(nv):
         whole[k] = 0.0
@@ -254,7 +244,7 @@ def derivative(place: int, t: float, y: Any, out: Any) -> Any:
     u = joint_forces(place, t, y)
     how = reduce(place, t, q, v)
     if how == GOOD and solve(place, t, u, out[nq:last]):
-        return FINE if finish(place, result(place, REDUCED, last), out) else NOT_FINITE
+        return FINE if finish(place, result(s.reduced, last), out) else NOT_FINITE
     if how == DOUBLE and across(place, t, q, v, u, out[nq:last]):
         return FINE if finish(place, y, out) else NOT_FINITE
     return UNSUITABLE
@@ -270,7 +260,7 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     project_free(place, t, y)
     how = reduce(place, t, y[: s.nq], y[s.nq : s.nq + s.nv])
     if how == GOOD:
-        r = result(place, REDUCED, s.nq + s.nv)
+        r = result(s.reduced, s.nq + s.nv)
         total = 0.0
         for i in range(s.nq + s.nv):
             y[i] = r[i]

@@ -32,7 +32,8 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     own = np.ravel(_traced[context](q, p))
     rows, columns = context.mass_pattern
     entries = compiled.call("mass_entries", q, p=p)
-    diagonal = np.zeros(compiled.nv)
+    count = int(np.max(rows, initial=-1)) + 1
+    diagonal = np.zeros(count)
     diagonal[rows[rows == columns]] = entries[rows == columns]
     at = 0
     for link in context.tree.links:
@@ -45,7 +46,7 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
         return False
     if compiled.nv <= FEW:
         return True
-    M = np.zeros((compiled.nv, compiled.nv))
+    M = np.zeros((count, count))
     M[rows, columns] = M[columns, rows] = entries
     scale = np.sqrt(diagonal)
     return not (np.all(diagonal > 0.0) and np.linalg.eigvalsh(M / np.outer(scale, scale))[0] > CERTAIN_PART)

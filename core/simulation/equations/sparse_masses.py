@@ -8,7 +8,7 @@ import numpy as np
 
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT
 from core.simulation.equations.elimination_places import load_sparse
-from core.simulation.machine_code.language import native
+from core.simulation.machine_code.language import merged, native
 
 
 @native
@@ -22,15 +22,16 @@ def gather(at: int, entries: Any) -> None:
 
 
 @native
-def support(at: int, weight: float, G: Any) -> None:
-    """ρ Gᵀ G is added to what was gathered."""
-    e = load_sparse(at)
-    for row in range(len(e.entries) - 1):
-        for i in range(e.entries[row], e.entries[row + 1]):
-            line = e.lines[e.columns[i]]
-            for k in range(e.entries[row], e.entries[row + 1]):
-                if e.columns[k] <= e.columns[i]:
-                    e.factor[line + e.depths[e.columns[k]]] += weight * G[i] * G[k]
+def support(at: int, weight: float, G: Any, rows: int) -> None:
+    """ρ Gᵀ G, of so many rows, is added to what was gathered."""
+    e, at_product = load_sparse(at), 0
+    for row in range(rows):
+        first = e.entries[row]
+        for i in range(first, e.entries[row + 1]):
+            x = weight * G[i]
+            for k in range(first, i + 1):
+                e.factor[e.products[at_product]] += x * G[k]
+                at_product += 1
 
 
 @native
@@ -55,6 +56,24 @@ def factorise(at: int, diagonal: Any) -> Any:
     return True
 
 
+@merged
+def spread(at: int, x: Any, w: Any) -> None:
+    """Speeds x (nv,) as unknowns w (n,); others are zero."""
+    e = load_sparse(at)
+    for i in range(len(x), len(e.unknowns)):
+        w[e.unknowns[i]] = 0.0
+    for i in range(len(x)):
+        w[e.unknowns[i]] = x[i]
+
+
+@merged
+def collect(at: int, w: Any, x: Any) -> None:
+    """Speeds x (nv,) of unknowns w (n,)."""
+    e = load_sparse(at)
+    for i in range(len(x)):
+        x[i] = w[e.unknowns[i]]
+
+
 @native
 def solve_transposed(at: int, x: Any) -> None:
     """x ← L⁻ᵀ x."""
@@ -76,15 +95,3 @@ def solve(at: int, x: Any) -> None:
         for i in range(line, line + depth):
             total -= e.factor[i] * x[e.paths[i]]
         x[k] = total * e.factor[line + depth]
-
-
-@native
-def multiply(at: int, x: Any) -> None:
-    """x ← L x."""
-    e = load_sparse(at)
-    for k in range(len(e.depths) - 1, -1, -1):
-        line, depth = e.lines[k], e.depths[k]
-        total = x[k] / e.factor[line + depth]
-        for i in range(line, line + depth):
-            total += e.factor[i] * x[e.paths[i]]
-        x[k] = total

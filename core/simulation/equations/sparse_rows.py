@@ -20,56 +20,93 @@ HELD_LEVELS = 2
 
 
 @native
-def fill(at: int, G: Any, squares: Any) -> None:
-    """Y into the fronts, from the entries of G; |row|² into `squares` (rows,). Needs the factor of M."""
+def fill(at: int, G: Any, links: Any, squares: Any) -> None:
+    """Y into the fronts, from the entries of G and behind them those of `links`; |row|² into `squares` (rows,). Needs
+    the factor of M."""
     e = load_sparse(at)
-    x = e.work
     for i in range(len(e.matrices)):
         e.matrices[i] = 0.0
     for i in range(len(e.rows)):
         e.order[i] = e.rows[i]
-    for row in range(len(e.entries) - 1):
-        first, last = e.reaches[row], e.reaches[row + 1]
-        for i in range(first, last):
-            x[e.reached[i]] = 0.0
-        for i in range(e.entries[row], e.entries[row + 1]):
-            x[e.columns[i]] = G[i]
-        square = 0.0
-        for i in range(last - 1, first - 1, -1):
-            k = e.reached[i]
-            line, depth = e.lines[k], e.depths[k]
-            y = x[k] * e.factor[line + depth]
-            e.matrices[e.targets[i]] = y
-            square += y * y
-            for j in range(line, line + depth):
-                x[e.paths[j]] -= e.factor[j] * y
-        squares[row] = square
+    for group in range(len(e.blocks) - 1):
+        gather_rows(at, group, G, links)
+        multiply_rows(at, group, squares)
 
 
 @merged
-def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, square: float) -> Any:
+def gather_rows(at: int, group: int, G: Any, links: Any) -> None:
+    """Entries of a group of rows, side by side."""
+    e = load_sparse(at)
+    count, x = e.blocks[group + 1] - e.blocks[group], e.work
+    for i in range(e.reaches[group], e.reaches[group + 1]):
+        first = e.reached[i] * count
+        for k in range(first, first + count):
+            x[k] = 0.0
+    for i in range(e.begins[group], e.begins[group + 1]):
+        x[e.seats[i]] = G[i] if i < len(G) else links[i - len(G)]
+
+
+@merged
+def multiply_rows(at: int, group: int, squares: Any) -> None:
+    """A group of rows times L⁻¹, to where it stands in the fronts."""
+    e = load_sparse(at)
+    first_row, x = e.blocks[group], e.work
+    count = e.blocks[group + 1] - first_row
+    for r in range(count):
+        squares[e.members[first_row + r]] = 0.0
+    for i in range(e.reaches[group + 1] - 1, e.reaches[group] - 1, -1):
+        k = e.reached[i]
+        line, depth, own, scale = e.lines[k], e.depths[k], k * count, e.scales[k]
+        target, stride = e.targets[i], e.strides[i]
+        d = e.factor[line + depth]
+        for r in range(count):
+            y = x[own + r] * d
+            x[own + r] = y
+            squares[e.members[first_row + r]] += y * y
+            e.matrices[target + r * stride] = y * scale
+        for j in range(line, line + depth):
+            d, other = e.factor[j], e.paths[j] * count
+            for r in range(count):
+                x[other + r] -= d * x[own + r]
+
+
+@native
+def glue(at: int, size: float) -> None:
+    """The rows that hold copies of unknowns together, with entries of a size."""
+    e = load_sparse(at)
+    for i in range(0, len(e.glue), 2):
+        e.matrices[e.glue[i]] = size
+        e.matrices[e.glue[i + 1]] = -size
+
+
+@merged
+def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, remainders: Any) -> Any:
     """Reflect the rows from `row` on so that a column ends there, and with it those behind; the reflection's factor,
-    its vector (1, …) stands below `row`. square : of the column from `row` on."""
+    its vector (1, …) stands below `row`. remainders (width,): |columns|² from `row` on, behind the column from the next
+    row on when this is done."""
     at = column * tall
     x = A[at + row]
-    if not square > x * x:
-        return 0.0
-    length = -np.copysign(np.sqrt(square), x)
-    longer = x - length
-    ratio = 1.0 / (length * longer)
-    for r in range(row + 1, height):
-        A[at + r] *= ratio * length
-    A[at + row] = length
-    turned = -ratio * longer * longer
+    turned, square = 0.0, remainders[column]
+    if square > x * x:
+        length = -np.copysign(np.sqrt(square), x)
+        longer = x - length
+        ratio = 1.0 / (length * longer)
+        for r in range(row + 1, height):
+            A[at + r] *= ratio * length
+        A[at + row] = length
+        turned = -ratio * longer * longer
     for c in range(column + 1, width):
-        other = c * tall
+        other, left = c * tall, 0.0
         part = A[other + row]
         for r in range(row + 1, height):
             part += A[at + r] * A[other + r]
         part *= turned
         A[other + row] -= part
         for r in range(row + 1, height):
-            A[other + r] -= part * A[at + r]
+            x = A[other + r] - part * A[at + r]
+            A[other + r] = x
+            left += x * x
+        remainders[c] = left
     return turned
 
 
@@ -88,27 +125,30 @@ def swap(at: int, f: int, one: int, other: int) -> None:
     e = load_sparse(at)
     first, tall = e.column_begins[f], e.talls[f]
     e.order[first + one], e.order[first + other] = e.order[first + other], e.order[first + one]
+    e.remainders[first + one], e.remainders[first + other] = e.remainders[first + other], e.remainders[first + one]
     a, b = e.matrix_begins[f] + one * tall, e.matrix_begins[f] + other * tall
     for r in range(tall):
         e.matrices[a + r], e.matrices[b + r] = e.matrices[b + r], e.matrices[a + r]
 
 
 @merged
-def orthogonalise(A: Any, tall: int, width: int, column: int, height: int, square: float) -> None:
-    """A column of a last front at length one, and orthogonal to it those behind; R below them. square: of it."""
+def orthogonalise(A: Any, tall: int, width: int, column: int, height: int, remainders: Any) -> Any:
+    """Those behind a column of a last front orthogonal to it; R, with ones on its diagonal, below them. 1/|column|²."""
     at, triangle = column * tall, tall - width
-    length = np.sqrt(square)
-    A[at + triangle + column] = length
-    shorter = 1.0 / length
-    for r in range(height):
-        A[at + r] *= shorter
+    inverse = 1.0 / remainders[column]
+    A[at + triangle + column] = 1.0
     for c in range(column + 1, width):
-        other, part = c * tall, 0.0
+        other, part, left = c * tall, 0.0, 0.0
         for r in range(height):
             part += A[at + r] * A[other + r]
+        part *= inverse
         A[other + triangle + column] = part
         for r in range(height):
-            A[other + r] -= part * A[at + r]
+            x = A[other + r] - part * A[at + r]
+            A[other + r] = x
+            left += x * x
+        remainders[c] = left
+    return inverse
 
 
 @merged
@@ -117,14 +157,15 @@ def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: An
     part of its row's `sizes` (rows,), above `part`; the least such part. What remains goes on to the next front."""
     e = load_sparse(at)
     tall, width, height, rank, last = e.talls[f], e.widths[f], e.heights[f], 0, e.nexts[f] < 0
-    A = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width)
-    first, smallest = e.column_begins[f], 1.0
+    A, first, smallest = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width), e.column_begins[f], 1.0
+    remainders = view(address_of(e.remainders) + 8 * first, width)
+    for c in range(width):
+        remainders[c] = squared(A, c * tall, c * tall + height)
     for step in range(e.pivots[f]):
-        best, pivot, top = -1.0, step, 0 if last else step
+        best, pivot = -1.0, step
         for c in range(step, e.pivots[f]):
-            square = squared(A, c * tall + top, c * tall + height)
-            if square > best and levels[e.order[first + c]] <= HELD_LEVELS:
-                best, pivot = square, c
+            if remainders[c] > best and levels[e.order[first + c]] <= HELD_LEVELS:
+                best, pivot = remainders[c], c
         whole = sizes[e.order[first + pivot]]
         if not best > least or best < part * whole:
             break
@@ -132,9 +173,10 @@ def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: An
         if pivot != step:
             swap(at, f, step, pivot)
         if last:
-            orthogonalise(A, tall, width, step, height, best)
+            e.reflections[first + step] = orthogonalise(A, tall, width, step, height, remainders)
         else:
-            e.reflections[first + step] = reflect(A, tall, width, step, step, height, best)
+            e.reflections[first + step] = reflect(A, tall, width, step, step, height, remainders)
+            A[step * tall + step] = 1.0 / A[step * tall + step]
         rank += 1
     e.ranks[f] = rank
     if not last:
@@ -162,11 +204,10 @@ def hand_on(at: int, f: int) -> None:
     e = load_sparse(at)
     tall, width, rank, first, following = e.talls[f], e.widths[f], e.ranks[f], e.column_begins[f], e.nexts[f]
     A = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width)
-    triangular = reduced(at, f)
+    triangular, remainders = reduced(at, f), view(address_of(e.remainders) + 8 * first, width)
     for c in range(triangular):
         column = e.pivots[f] + c
-        square = squared(A, column * tall + rank + c, column * tall + e.heights[f])
-        e.reflections[first + column] = reflect(A, tall, width, column, rank + c, e.heights[f], square)
+        e.reflections[first + column] = reflect(A, tall, width, column, rank + c, e.heights[f], remainders)
     left, base = remainder(at, f), e.heights[following]
     for c in range(e.pivots[f], width):
         to = e.matrix_begins[following] + e.lifts[first + c] * e.talls[following] + base
@@ -213,7 +254,7 @@ def bring_in(at: int, f: int, w: Any) -> None:
     e = load_sparse(at)
     z, first, rank = e.vector_begins[f], e.own_begins[f], e.ranks[f]
     for i in range(e.own_begins[f + 1] - first):
-        e.vectors[z + i] = w[e.own[first + i]]
+        e.vectors[z + i] = w[e.own[first + i]] * e.shares[first + i]
     if e.nexts[f] < 0:
         for k in range(rank):
             A, part = e.matrix_begins[f] + k * e.talls[f], 0.0
@@ -239,7 +280,8 @@ def give_back(at: int, f: int, w: Any) -> None:
         for r in range(height):
             e.vectors[z + r] = 0.0
         for k in range(rank):
-            A, x = e.matrix_begins[f] + k * e.talls[f], e.vectors[z + e.triangles[f] + k]
+            A = e.matrix_begins[f] + k * e.talls[f]
+            x = e.vectors[z + e.triangles[f] + k] * e.reflections[e.column_begins[f] + k]
             for r in range(height):
                 e.vectors[z + r] += x * e.matrices[A + r]
     else:
@@ -253,18 +295,18 @@ def give_back(at: int, f: int, w: Any) -> None:
         for k in range(rank - 1, -1, -1):
             turn(at, f, k, k)
     for i in range(e.own_begins[f + 1] - first):
-        w[e.own[first + i]] += e.vectors[z + i]
+        w[e.own[first + i]] += e.vectors[z + i] * e.shares[first + i]
 
 
 @merged
-def change(at: int, f: int, wanted: Any, levels: Any, stage: int) -> None:
-    """Components of Qᵀ w along the pivots of a front ← their changes with which Y w is as wanted; what this makes of
-    the rows behind is taken off from what is wanted of them."""
+def change(at: int, f: int, wanted: Any, levels: Any, stage: int, begun: bool) -> None:
+    """Components of Qᵀ w along the pivots of a front (unless `begun`: all zero) ← their changes with which Y w is as
+    wanted; what this makes of the rows behind is taken off from what is wanted of them."""
     e = load_sparse(at)
     z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
     for k in range(e.ranks[f]):
         line, row = e.matrix_begins[f] + e.triangles[f] + k, e.order[first + k]
-        part, step = e.vectors[z + k], wanted[row] / e.matrices[line + k * tall]
+        part, step = e.vectors[z + k] if begun else 0.0, wanted[row] * e.matrices[line + k * tall]
         if levels[row] <= stage:
             step -= part
         e.vectors[z + k] = step
@@ -275,16 +317,19 @@ def change(at: int, f: int, wanted: Any, levels: Any, stage: int) -> None:
 
 
 @native
-def hold_rows(at: int, wanted: Any, w: Any, levels: Any, stage: int) -> None:
-    """The least change of w (n,) with which Y w = wanted (rows,), which is used up; rows that do not hold on the level
-    `stage` keep what they have."""
+def hold_rows(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
+    """The least change of w (n,), which is zero unless `begun`, with which Y w = wanted (rows,), which is used up, in
+    so many rows, and zero in those behind; rows that do not hold on the level `stage` keep what they have."""
     e = load_sparse(at)
-    for row in range(len(e.entries) - 1):
+    for row in range(held):
         if levels[row] > stage:
             wanted[row] = 0.0
+    for row in range(held, len(levels)):
+        wanted[row] = 0.0
     for f in range(len(e.pivots)):
-        bring_in(at, f, w)
-        change(at, f, wanted, levels, stage)
+        if begun:
+            bring_in(at, f, w)
+        change(at, f, wanted, levels, stage, begun)
     for f in range(len(e.pivots) - 1, -1, -1):
         give_back(at, f, w)
 
@@ -293,7 +338,7 @@ def hold_rows(at: int, wanted: Any, w: Any, levels: Any, stage: int) -> None:
 def weights_of(at: int, w: Any, out: Any) -> None:
     """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows; zero for redundant rows."""
     e = load_sparse(at)
-    for row in range(len(e.entries) - 1):
+    for row in range(len(out)):
         out[row] = 0.0
     for f in range(len(e.pivots)):
         bring_in(at, f, w)
@@ -301,6 +346,8 @@ def weights_of(at: int, w: Any, out: Any) -> None:
         z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
         for k in range(e.ranks[f] - 1, -1, -1):
             line, x = e.matrix_begins[f] + e.triangles[f] + k, e.vectors[z + k]
+            if e.nexts[f] < 0:
+                x *= e.reflections[first + k]
             for c in range(k + 1, e.widths[f]):
                 x -= e.matrices[line + c * tall] * out[e.order[first + c]]
-            out[e.order[first + k]] = x / e.matrices[line + k * tall]
+            out[e.order[first + k]] = x * e.matrices[line + k * tall]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,38 +17,76 @@ from core.simulation.machine_code.language import (
     native,
     view,
 )
-from core.simulation.machine_code.records import Fixed, FloatRows, Floats, IntRows, Ints, Record
+from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
 
-_numbers: Any = np.arange(16)
-(
-    TORQUE,
-    RATE,
-    FORWARD,
-    MASS,
-    BIAS,
-    GAP,
-    JACOBIAN,
-    DRIFT,
-    REDUCED,
-    STATES,
-    MOVING,
-    SETTLE,
-    SLOPES,
-    TORQUE_SLOPES,
-    INDICATORS,
-    TORQUE_INDICATORS,
-) = _numbers
-"""Rows of `System.entries`: u(t, q, v), q̇, a, entries of M, h, residuals of the constraints, entries of G,
-Ġ v − f̈, the equations in independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles
-junctions, `core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
-NumPy integers: for each literal one Numba would compile its callers anew."""
-FIRST, SECOND, THIRD = _numbers[:3]
-KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
-"""Columns of `System.entries`: those of `core.traces.native_entry.Entry.record`, where the entry's memory begins, and
-where in it x and time go (−1: nowhere)."""
+_stages: Any = np.arange(3)
+POSITION, SPEED, ACCELERATION = _stages
+"""What is held: rows that hold from a higher level on do not count. NumPy integers, as those below: for each literal
+one Numba would compile its callers anew."""
+AT_Q: Any = np.int64(0)
+"""Where q begins among the arguments of a function; v follows."""
+BEHIND_TIME: Any = np.int64(1)
+"""The same of joint forces, which are functions of the time first of all."""
 
 
-class System(Record):
+class Function(Record):
+    """A function of the mechanism in machine code, see `core.traces.native_entry.Entry`."""
+
+    address: Fixed
+    table: Fixed
+    rows: Fixed
+    places: Fixed
+    count: Fixed
+    result: Fixed
+    states: Fixed
+    """Where in its memory x and ẋ go, −1: nowhere."""
+    time: Fixed
+    """Where the time argument goes, −1: nowhere."""
+    memory: Floats
+
+
+load_function = loader(Function)
+
+
+class Functions(Record):
+    """Where each `Function` is, by its name in `core.traces.registry`; 0: the machine has none."""
+
+    torque: Fixed = 0
+    """u(t, q, v)"""
+    rate: Fixed = 0
+    """q̇"""
+    forward_dynamics_regularised: Fixed = 0
+    """a"""
+    mass_entries: Fixed = 0
+    """Entries of M."""
+    bias_regularised: Fixed = 0
+    """h"""
+    constraint_residual: Fixed = 0
+    constraint_entries: Fixed = 0
+    """Entries of G."""
+    segment_entries: Fixed = 0
+    """Of the rows that hold segments of a deep machine together (`core.mechanics.segments`)."""
+    constraint_bias: Fixed = 0
+    """Ġ v − f̈"""
+    constraint_time: Fixed = 0
+    """−ḟ"""
+    reduced: Fixed = 0
+    """The equations in independent speeds (`core.closed_forms.closed_forms.Layout`)."""
+    states: Fixed = 0
+    """ẋ"""
+    settle: Fixed = 0
+    """The step that settles junctions."""
+    slopes: Fixed = 0
+    """Of `core.traces.jacobians`."""
+    torque_slopes: Fixed = 0
+    """Derivatives of u by q and v."""
+    event_indicators: Fixed = 0
+    """Of forces."""
+    torque_event_indicators: Fixed = 0
+    """Of u."""
+
+
+class System(Functions):
     """Everything the loops need. It is stored once and handed on by its address: as an argument it would take longer
     to compile than the functions it is given to."""
 
@@ -61,18 +100,24 @@ class System(Record):
     nv: Fixed
     rows: Fixed
     """Residuals of cut joints, constraints and drivers."""
+    span: Fixed
+    """Enough for q, the unknowns or all rows that hold."""
     by_matrix: Fixed
     """1: accelerations by the mass matrix instead of the articulated-body recursion."""
     quaternions: Ints
     """(k,) first entries of the quaternions in q."""
     u: Floats
     """(nv,) constant joint forces."""
-    entries: IntRows
-    """(16, 10)"""
-    memory: Floats
-    """Of all entries, one behind the other."""
     room: Floats
-    """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
+    """Room for vectors, see `core.simulation.equations.constrained`."""
+    weight: float = 0.0
+    """ρ of M + ρ Gᵀ G, where that took the place of M; else 0."""
+    largest_rank: int = 0
+    """Of G, that was met."""
+    least_sine: float = 1.0
+    """Square of the least part of an independent row that those before it leave, as a part of its largest size."""
+    crossing: int = 0
+    """1 while the pose is crossed where rows become dependent (`core.simulation.equations.constrained.across`)."""
     sparse: Fixed
     """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: Fixed
@@ -89,13 +134,14 @@ class System(Record):
     nx: Fixed
     """Number of states of force elements; y = (q, v, x)."""
     levels: Ints
-    """(rows,) level from which on a row holds: 0 position, 1 speed, 2 acceleration."""
+    """Level from which on a row holds: 0 position, 1 speed, 2 acceleration; behind those of the constraints rows that
+    hold segments and copies together (`core.simulation.equations.elimination_places`)."""
     now: Floats
     """(nt,) the time argument (`core.elements.time_argument`), as `tick` left it."""
     own: Floats
     """(2 nx,) x and ẋ, as `put_states` left them."""
-    last: Floats
-    """(1,) time at which the reduced equations were evaluated last; NaN: none."""
+    reduced_at: float = math.nan
+    """s: where the reduced equations were evaluated last; NaN: nowhere."""
     modes: Fixed
     """Number of mode variables in forces; they stand at the end of `now`."""
     points: Ints
@@ -110,48 +156,52 @@ load_system = loader(System)
 
 
 @merged
-def evaluate(place: int, function: int) -> Any:
-    """Call an entry on its memory; false if a result that must be finite is not."""
-    s = load_system(place)
-    w = s.entries[function]
-    base = address_of(s.memory) + 8 * w[BASE]
-    if w[KIND] == 1:
-        return call_single(w[ADDRESS], base) == 0
-    result = base + 8 * w[RESULT]
-    return call_table(w[ADDRESS], base, w[TABLE], w[ROWS], w[PLACES], w[COUNT], result) == 0
+def evaluate(function: int) -> Any:
+    """Call a function on its memory; false if a result that must be finite is not."""
+    f = load_function(function)
+    base = address_of(f.memory)
+    if f.table == 0:
+        return call_single(f.address, base) == 0
+    return call_table(f.address, base, f.table, f.rows, f.places, f.count, base + 8 * f.result) == 0
 
 
 @merged
-def put(place: int, function: int, offset: int, x: Any) -> None:
-    """x into the arguments of an entry."""
-    s = load_system(place)
-    at = s.entries[function, BASE] + offset
+def put(function: int, offset: int, x: Any) -> None:
+    """x into the arguments of a function."""
+    f = load_function(function)
     for i in range(len(x)):
-        s.memory[at + i] = x[i]
+        f.memory[offset + i] = x[i]
 
 
 @merged
-def result_place(place: int, function: int) -> Any:
-    """Address of an entry's result."""
-    s = load_system(place)
-    return address_of(s.memory) + 8 * (s.entries[function, BASE] + s.entries[function, RESULT])
+def result_place(function: int) -> Any:
+    """Address of a function's result."""
+    f = load_function(function)
+    return address_of(f.memory) + 8 * f.result
 
 
 @inserted
-def result(place: int, function: int, count: int) -> Any:
-    """The first `count` numbers of an entry's result; a view."""
-    return view(result_place(place, function), count)
+def result(function: int, count: int) -> Any:
+    """The first `count` numbers of a function's result; a view."""
+    return view(result_place(function), count)
 
 
 @merged
 def put_rest(place: int, function: int) -> None:
-    """x, ẋ and time into the arguments of an entry that takes them."""
-    s = load_system(place)
-    w = s.entries[function]
-    if w[OF_X] >= 0:
-        put(place, function, w[OF_X], s.own)
-    if w[OF_T] >= 0:
-        put(place, function, w[OF_T], s.now)
+    """x, ẋ and time into the arguments of a function that takes them."""
+    s, f = load_system(place), load_function(function)
+    if f.states >= 0:
+        put(function, f.states, s.own)
+    if f.time >= 0:
+        put(function, f.time, s.now)
+
+
+@merged
+def put_all(place: int, function: int, q: Any, v: Any) -> None:
+    """q, v, x, ẋ and time into the arguments of a function."""
+    put(function, AT_Q, q)
+    put(function, len(q), v)
+    put_rest(place, function)
 
 
 @native
@@ -191,11 +241,9 @@ def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
         return True
     for i in range(s.nx):
         s.own[i] = x[i]
-    put(place, STATES, FIRST, q)
-    put(place, STATES, s.nq, v)
-    put_rest(place, STATES)
-    evaluate(place, STATES)
-    speeds, total = result(place, STATES, s.nx), 0.0
+    put_all(place, s.states, q, v)
+    evaluate(s.states)
+    speeds, total = result(s.states, s.nx), 0.0
     for i in range(s.nx):
         s.own[s.nx + i] = speeds[i]
         total += speeds[i] * 0.0
@@ -208,10 +256,10 @@ def rates(place: int, q: Any, v: Any, out: Any) -> None:
     s = load_system(place)
     x = v
     if len(s.quaternions) > 0:
-        put(place, RATE, FIRST, q)
-        put(place, RATE, s.nq, v)
-        evaluate(place, RATE)
-        x = result(place, RATE, s.nq)
+        put(s.rate, AT_Q, q)
+        put(s.rate, s.nq, v)
+        evaluate(s.rate)
+        x = result(s.rate, s.nq)
     for i in range(s.nq):
         out[i] = x[i]
 

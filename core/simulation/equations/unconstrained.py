@@ -10,13 +10,10 @@ from typing import Any
 
 from core.simulation.equations.constrained import by_matrix
 from core.simulation.equations.system import (
-    BASE,
-    FIRST,
-    FORWARD,
-    KIND,
-    SECOND,
-    TORQUE,
+    AT_Q,
+    BEHIND_TIME,
     evaluate,
+    load_function,
     load_system,
     put,
     put_rest,
@@ -41,12 +38,12 @@ def begin(place: int, t: float, y: Any) -> Any:
 def forces_place(place: int, t: float, y: Any) -> Any:
     """Address of u, evaluated if it changes."""
     s = load_system(place)
-    if s.entries[TORQUE, KIND] == 0:
+    if s.torque == 0:
         return address_of(s.u)
-    s.memory[s.entries[TORQUE, BASE]] = t
-    put(place, TORQUE, SECOND, y[: s.nq + s.nv])
-    evaluate(place, TORQUE)
-    return result_place(place, TORQUE)
+    load_function(s.torque).memory[0] = t
+    put(s.torque, BEHIND_TIME, y[: s.nq + s.nv])
+    evaluate(s.torque)
+    return result_place(s.torque)
 
 
 @inserted
@@ -76,11 +73,11 @@ def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
     nq, nv = s.nq, s.nv
     if not begin(place, t, y):
         return False
-    put(place, FORWARD, FIRST, y[: nq + nv])
-    put(place, FORWARD, nq + nv, joint_forces(place, t, y))
-    put_rest(place, FORWARD)
-    well = evaluate(place, FORWARD)
-    a = result(place, FORWARD, nv)
+    put(s.forward_dynamics_regularised, AT_Q, y[: nq + nv])
+    put(s.forward_dynamics_regularised, nq + nv, joint_forces(place, t, y))
+    put_rest(place, s.forward_dynamics_regularised)
+    well = evaluate(s.forward_dynamics_regularised)
+    a = result(s.forward_dynamics_regularised, nv)
     for i in range(nv):
         out[nq + i] = a[i]
     return finish(place, y, out) and well

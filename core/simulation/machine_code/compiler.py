@@ -34,6 +34,8 @@ from core.simulation.machine_code.records import Field, Record
 config.CPU_NAME, config.CPU_FEATURES = "generic", ""
 config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
 """Loops here are a few rounds long: prepared for many they take three times as long, and longer to compile."""
+arrayobj.fix_integer_index = lambda context, builder, kind, index, _: context.cast(builder, index, kind, types.intp)
+"""Indices count from the beginning: whether one is negative, and counts from the end, is not asked at each access."""
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",

@@ -3,7 +3,7 @@
 A function with a mark is compiled when the program is built (`core.simulation.machine_code.compiler`), and runs here as
 it stands, too, only slowly. Such functions hold nothing but their text in common with Python; while they run no lock is
 held. They own no arrays: those they see belong to the caller, room comes from `scratch`. No references are counted
-then, which would take longer than the equations of motion of an arm.
+then, which would take longer than the equations of motion of an arm. Indices are not negative.
 """
 
 from __future__ import annotations

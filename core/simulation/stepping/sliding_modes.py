@@ -18,15 +18,10 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.system import (
-    BASE,
-    FIRST,
-    INDICATORS,
-    KIND,
-    SECOND,
-    TORQUE,
-    TORQUE_INDICATORS,
-    TORQUE_SLOPES,
+    AT_Q,
+    BEHIND_TIME,
     evaluate,
+    load_function,
     load_system,
     put,
     put_rest,
@@ -54,18 +49,18 @@ def indicators(place: int, t: float, y: Any, out: Any) -> None:
     s = load_system(place)
     last = s.nq + s.nv
     tick(place, t)
-    if s.entries[INDICATORS, KIND] != 0:
+    if s.event_indicators != 0:
         put_states(place, y[: s.nq], y[s.nq : last], y[last:])
-        put(place, INDICATORS, FIRST, y[:last])
-        put_rest(place, INDICATORS)
-        evaluate(place, INDICATORS)
-        copy(result(place, INDICATORS, s.modes), out[: s.modes])
-    if s.entries[TORQUE_INDICATORS, KIND] != 0:
-        s.memory[s.entries[TORQUE_INDICATORS, BASE]] = t
-        put(place, TORQUE_INDICATORS, SECOND, y[:last])
-        evaluate(place, TORQUE_INDICATORS)
+        put(s.event_indicators, AT_Q, y[:last])
+        put_rest(place, s.event_indicators)
+        evaluate(s.event_indicators)
+        copy(result(s.event_indicators, s.modes), out[: s.modes])
+    if s.torque_event_indicators != 0:
+        load_function(s.torque_event_indicators).memory[0] = t
+        put(s.torque_event_indicators, BEHIND_TIME, y[:last])
+        evaluate(s.torque_event_indicators)
         count = len(out) - s.modes
-        copy(result(place, TORQUE_INDICATORS, count), out[s.modes :])
+        copy(result(s.torque_event_indicators, count), out[s.modes :])
 
 
 @native
@@ -77,10 +72,10 @@ def set_modes(place: int, modes: Any) -> None:
         s.now[first + k] = modes[k]
     for k in range(s.modes, len(modes)):
         at = 1 + s.nq + s.nv + k - s.modes
-        s.memory[s.entries[TORQUE, BASE] + at] = modes[k]
-        if s.entries[TORQUE_SLOPES, KIND] != 0:
-            s.memory[s.entries[TORQUE_SLOPES, BASE] + at] = modes[k]
-    s.last[0] = np.nan  # what was evaluated last was something else
+        load_function(s.torque).memory[at] = modes[k]
+        if s.torque_slopes != 0:
+            load_function(s.torque_slopes).memory[at] = modes[k]
+    s.reduced_at = np.nan  # what was evaluated last was something else
 
 
 @native

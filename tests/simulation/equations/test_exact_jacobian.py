@@ -47,7 +47,7 @@ class Equations:
     def jacobian(self):
         n = len(self.y)
         J = self.call(self.begun.state.jacobian, self.y.copy(), n * n).reshape(n, n)
-        assert self.equations.entries["slopes"].record[0] != 0
+        assert "slopes" in self.equations.entries
         return J
 
 

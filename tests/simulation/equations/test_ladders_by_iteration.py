@@ -66,7 +66,7 @@ def test_work_grows_with_the_number_of_loops():
     for count in (50, 100, 200):
         mech, y = leaning(count)
         context = mech.compiled.program.tracer
-        places, room, _ = eliminated(mech.compiled, mech.parameter_values(), y[: mech.nq])
+        places, room, *_ = eliminated(mech.compiled, mech.parameter_values(), y[: mech.nq])
         blocks = [
             len(context.trace(name).content.blocks)
             for name in ("mass_entries", "constraint_entries", "constraint_bias", "constraint_residual")

@@ -1,0 +1,113 @@
+"""`python -m benchmarks.beside CHECKOUT [NAME …] [--repeats N] [--methods rk4,radau]`: runs of the examples here beside
+another checkout of the program.
+
+Processor time an evaluation of runs by iteration (loops without closed forms), in two processes that take turns: the
+median of the ratios, here over there, and whether both end at the same place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DURATIONS = {"rk4": 2.0, "rk853": 2.0, "radau": 1.0}
+STEP = 1e-3
+TARGET = 0.06
+"""Seconds that one repeat lasts at least; runs are repeated until it is reached."""
+
+
+def serve() -> None:
+    """Answer each line, a machine and a method, with what a repeat took; in the checkout that is the folder."""
+    from core.files import load
+    from core.mechanism import Mechanism
+    from core.simulation import simulate
+    from resources import examples
+
+    paths = {example.path.stem: example.path for example in examples()}
+    known: dict[str, Any] = {}
+    for line in sys.stdin:
+        name, method = line.split()
+        mech = known.setdefault(name, None) or Mechanism(load(paths[name]))
+        known[name] = mech
+        fixed = {"step": STEP} if method == "rk4" else {"rtol": 1e-6, "atol": 1e-8}
+        spent = count = 0
+        while spent < TARGET:
+            run = simulate(
+                mech, DURATIONS[method], method=method, output=DURATIONS[method], closed_forms=False, **fixed
+            )
+            spent, count = spent + run.statistics.cpu, count + run.statistics.evaluations
+        print(json.dumps([spent / count, run.q[-1].tolist(), run.statistics.evaluations]), flush=True)
+
+
+class Checkout:
+    """A process in a checkout."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).resolve()), "--serve"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, name: str, method: str) -> list[Any]:
+        """Seconds an evaluation, where the run ends, its evaluations; raises ChildProcessError."""
+        channel, answers = self._process.stdin, self._process.stdout
+        assert channel is not None
+        assert answers is not None
+        channel.write(f"{name} {method}\n")
+        channel.flush()
+        while answer := answers.readline():
+            if answer.startswith("["):
+                return list(json.loads(answer))
+        raise ChildProcessError(name)
+
+
+def compare(other: Path, names: list[str], methods: list[str], repeats: int) -> None:
+    """Print a row per machine and method."""
+    here = Path(__file__).resolve().parent.parent
+    pair = [Checkout(here), Checkout(other)]
+    for name in names:
+        for method in methods:
+            try:
+                first = [each.ask(name, method) for each in pair]
+                rounds = [[each.ask(name, method)[0] for each in pair] for _ in range(repeats)]
+            except ChildProcessError:
+                print(f"{name:20} {method:6} failed", flush=True)
+                pair = [Checkout(here), Checkout(other)]
+                continue
+            ratio = statistics.median(a / b for a, b in rounds)
+            mine, others = (statistics.median(each) for each in zip(*rounds, strict=True))
+            apart = max((abs(a - b) for a, b in zip(first[0][1], first[1][1], strict=True)), default=0.0)
+            numbers = f"{1e6 * mine:8.3f} {1e6 * others:8.3f} µs  ratio {ratio:.3f}  apart {apart:.0e}"
+            print(f"{name:20} {method:6} {numbers}  evaluations {first[0][2]} {first[1][2]}", flush=True)
+
+
+def main() -> None:
+    """Read the command line."""
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+        return
+    from resources import examples
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--methods", default="rk4")
+    given = parser.parse_args()
+    names = given.names or [example.path.stem for example in examples() if example.path.suffix == ".kst"]
+    compare(given.checkout.resolve(), names, given.methods.split(","), given.repeats)
+
+
+if __name__ == "__main__":
+    main()

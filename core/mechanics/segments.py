@@ -1,0 +1,238 @@
+"""Deep trees in segments: a mass matrix and rows that grow with the number of links, not with its square.
+
+The mass matrix of a deep tree is nearly full, since each joint carries all that comes behind it. So some links, the
+*stations*, are taken as two bodies of half the inertia each, one of which ends a segment while the other begins the
+next. What accelerations of that other body are beside those that q, v give when no joint accelerates are six unknowns
+more, in world axes at its origin; six rows hold both bodies together (Featherstone, RBDA 8.2, of loop joints). Segments
+have mass matrices of their own then, and neighbours alone share rows.
+
+With S and F = I^c S of each joint in world axes at its segment's origin (`core.mechanics.crba`), M_ij = S_i · F_j;
+of an unknown of a segment and joint j, M_kj is the entry k of F_j.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from core.mechanics.crba import gathered, joint_motion, paired
+from core.mechanics.kinematics import coordinates
+from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Scalars, Tree
+from core.spatial.inertia import Inertia, Symmetric3
+from core.spatial.motion import Motion
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.scalar import Scalar, minus, plus, times
+from core.spatial.vector import ZERO, Vector3
+
+DEEP, DEEP_BRANCHED = 48, 24
+"""Speeds from the world to a link from which on it pays to take a tree in segments: of a chain, of one that branches
+at stations."""
+SEGMENT, SEGMENT_BRANCHED = 16, 6
+"""Speeds of a segment from one end to the other: so many, or fewer where the tree branches."""
+BASE = 6
+"""Unknowns of a station."""
+Numbers = tuple[Scalar, ...]
+
+
+def stations_of(tree: Tree) -> tuple[int, ...]:
+    """Links where segments end; none of a tree that is not deep, or whose joints follow each other."""
+    if tree.coupled:
+        return ()
+    depths, since, found = [0], [0], []
+    carried = Counter(link.parent for link in tree.links)
+    for i, link in enumerate(tree.links):
+        depths.append(depths[link.parent + 1] + link.law.nv)
+        since.append(since[link.parent + 1] + link.law.nv)
+        long = since[-1] >= (SEGMENT if carried[i] == 1 else SEGMENT_BRANCHED)
+        if long and carried[i] and _solid(link.inertia):
+            since[-1] = 0
+            found.append(i)
+    branched = any(carried[i] > 1 for i in found)
+    return tuple(found) if max(depths) >= (DEEP_BRANCHED if branched else DEEP) else ()
+
+
+def _solid(inertia: Inertia) -> bool:
+    """True if it resists every motion, whatever parameters are."""
+    mass, moment, tensor = inertia
+    numbers = (mass, *moment, *tensor)
+    if not all(isinstance(x, float | int) for x in numbers) or not mass > 0.0:
+        return False
+    (x, y, z), I = (moment.scaled(1.0 / mass)), tensor
+    xx, yy, zz = I.xx - mass * (y * y + z * z), I.yy - mass * (x * x + z * z), I.zz - mass * (x * x + y * y)
+    xy, xz, yz = I.xy + mass * x * y, I.xz + mass * x * z, I.yz + mass * y * z
+    volume = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
+    return bool(volume > SOLID_FRACTION * max(xx, yy, zz) ** 3 > 0.0)
+
+
+SOLID_FRACTION = 1e-6
+"""Part of the cube of the largest moment of inertia above which a body's three are all there."""
+
+
+class Segments:
+    """A tree with its stations, and the numbering of its unknowns: speeds, then six of each station."""
+
+    def __init__(self, tree: Tree, stations: Sequence[int]) -> None:
+        self.tree, self.stations = tree, tuple(stations)
+        self._number = {station: k for k, station in enumerate(self.stations)}
+        self.segment = [-1] * len(tree.links)
+        """Of each link the station at which its segment begins; −1: the world."""
+        for i, link in enumerate(tree.links):
+            if link.parent >= 0:
+                self.segment[i] = link.parent if link.parent in self._number else self.segment[link.parent]
+        self._firsts: list[int] = []
+        first = 0
+        for link in tree.links:
+            self._firsts.append(first)
+            first += link.law.nv
+        self.masses = [(max(i, j), min(i, j)) for i, j in self._pairs()]
+        """Rows and columns of entries of M that may differ from zero, one half of it."""
+        places = [(BASE * k + row, at) for k in range(len(self.stations)) for row, at in self._row_places(k)]
+        self._by_rows = sorted(range(len(places)), key=lambda k: places[k][0])
+        self.rows = [places[k] for k in self._by_rows]
+        """Rows and unknowns of the entries of what holds segments together."""
+
+    @property
+    def count(self) -> int:
+        """Number of unknowns."""
+        return self.tree.nv + BASE * len(self.stations)
+
+    @property
+    def order(self) -> list[int]:
+        """The unknowns, those that carry others first."""
+        found: list[int] = []
+        for i, link in enumerate(self.tree.links):
+            found += range(link.first_v, link.first_v + link.law.nv)
+            if i in self._number:
+                found += self.base(i)
+        return found
+
+    def base(self, station: int) -> range:
+        """Unknowns of a station; none of the world."""
+        if station < 0:
+            return range(0)
+        first = self.tree.nv + BASE * self._number[station]
+        return range(first, first + BASE)
+
+    def _path(self, link: int) -> list[int]:
+        """A link and those before it in its segment, from the link on."""
+        found, end = [], self.segment[link]
+        while link != end:
+            found.append(link)
+            link = self.tree.links[link].parent
+        return found
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for j, link in enumerate(self.tree.links):
+            for c in range(link.law.nv):
+                at = link.first_v + c
+                found += [(at, k) for k in self.base(self.segment[j])]
+                for i in self._path(j):
+                    carrier = self.tree.links[i]
+                    found += [(at, carrier.first_v + r) for r in range(carrier.law.nv if i != j else c + 1)]
+        for station in self.stations:
+            base = self.base(station)
+            found += [(base[a], base[b]) for a in range(BASE) for b in range(a + 1)]
+        return found
+
+    def entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
+        """Of M, as `masses` says."""
+        _, screws, bases = self._screws(q, run)
+        found: list[Scalar] = []
+        for j, link in enumerate(self.tree.links):
+            for c in range(link.law.nv):
+                S_j = screws[self._firsts[j] + c]
+                found += S_j[6:] if self.segment[j] >= 0 else ()
+                for i in self._path(j):
+                    carrier = self.tree.links[i]
+                    for r in range(carrier.law.nv if i != j else c + 1):
+                        entry = run(paired, screws[self._firsts[i] + r][:6], S_j[6:])
+                        found.append(run(plus, entry, link.armature) if i == j and r == c else entry)
+        for base in bases:
+            found += base
+        return found
+
+    def _row_places(self, number: int) -> list[tuple[int, int]]:
+        """Row among the six of a station, and unknown, of each entry of `row_entries`."""
+        station = self.stations[number]
+        own, before = self.base(station), self.base(self.segment[station])
+        found = [(row, k) for row in range(6) for k in self._turned(row, own)]
+        found += [(row, before[row]) for row in range(6) if before]
+        for i in self._path(station):
+            link = self.tree.links[i]
+            found += [(row, link.first_v + c) for c in range(link.law.nv) for row in range(6)]
+        return found
+
+    @staticmethod
+    def _turned(row: int, own: range) -> list[int]:
+        """Unknowns of a station that a row takes."""
+        return [own[row]] if row < 3 else [own[row], own[(row - 2) % 3], own[(row - 1) % 3]]
+
+    def row_entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
+        """Of the rows that hold segments together, as `rows` says: with r from the segment's origin to the station,
+        ω' − ω − Σ ω_j and v' + r × ω' − v − Σ v_j are zero, ' marking the station's own."""
+        places, screws, _ = self._screws(q, run)
+        found: list[Scalar] = []
+        for station in self.stations:
+            r = places[station]
+            found += [1.0, 1.0, 1.0]
+            for k in range(3):  # r × ω along axis k: r_(k+1) ω_(k+2) − r_(k+2) ω_(k+1)
+                found += [1.0, run(minus, 0.0, r[(k + 2) % 3]), r[(k + 1) % 3]]
+            found += [-1.0] * (6 if self.segment[station] >= 0 else 0)
+            for i in self._path(station):
+                for c in range(self.tree.links[i].law.nv):
+                    found += [run(minus, 0.0, x) for x in screws[self._firsts[i] + c][:6]]
+        return [found[k] for k in self._by_rows]
+
+    def _screws(self, q: Scalars, run: Runner) -> tuple[list[Vector3], list[Numbers], list[Numbers]]:
+        """Of each link its place from its segment's origin, of each freedom S and F, of each station half of the matrix
+        of its unknowns; all in world axes."""
+        links = self.tree.links
+        own = coordinates(self.tree, q, run)
+        joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(links)]
+        composite = [run(_half, link.inertia) if i in self._number else link.inertia for i, link in enumerate(links)]
+        bases = {i: composite[i] for i in self.stations}
+        for i in range(len(links) - 1, -1, -1):
+            parent = links[i].parent
+            if parent in self._number:
+                bases[parent] = run(gathered, joints[i][0], composite[i], bases[parent])
+            elif parent >= 0:
+                composite[parent] = run(gathered, joints[i][0], composite[i], composite[parent])
+        poses: list[Pose] = []
+        rows: list[Numbers] = []
+        for i, link in enumerate(links):
+            X, S = joints[i]
+            before = IDENTITY if link.parent < 0 else poses[link.parent]
+            if link.parent in self._number:
+                before = Pose(before.rotation, ZERO)
+            poses.append(run(Pose.__matmul__, before, X) if link.parent >= 0 else X)
+            rows += run(_world_screws, poses[i], S, composite[i])
+        return [pose.position for pose in poses], rows, [run(_matrix, poses[i], bases[i]) for i in self.stations]
+
+
+def _half(inertia: Inertia) -> Inertia:
+    mass, moment, tensor = inertia
+    return Inertia(times(0.5, mass), moment.scaled(0.5), Symmetric3(*(times(0.5, x) for x in tensor)))
+
+
+def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Numbers, ...]:
+    """Of each freedom S and I S in world axes."""
+    rows = []
+    for column in S:
+        m, f = X.motion(column), X.force(inertia.act(column))
+        rows.append((*m.angular, *m.linear, *f.moment, *f.force))
+    return tuple(rows)
+
+
+def _matrix(X: Pose, inertia: Inertia) -> Numbers:
+    """The lower half of an inertia's matrix in world axes at its own origin, row by row: angular first."""
+    turned = inertia.moved(Pose(X.rotation, ZERO))
+    m, (x, y, z), I = turned
+    none: Scalar = 0.0
+    return (
+        I.xx, I.xy, I.yy, I.xz, I.yz, I.zz,
+        none, z, minus(0.0, y), m,
+        minus(0.0, z), none, x, none, m,
+        y, minus(0.0, x), none, none, none, m,
+    )  # fmt: skip
