@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.commands.command import Command, Run
+from app.tools.draw.sub_tools import SUB_TOOLS
+from app.tools.draw.tool import hand_of
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
 
 TOOLS = {
     "select": (
@@ -48,7 +55,17 @@ def _choose(tool: str) -> Run:
     return lambda bench: bench.stage.gestures.choose(tool)
 
 
-COMMANDS = tuple(
+def _draw(key: str) -> Run:
+    """Draw with a sub-tool."""
+
+    def run(bench: Workbench) -> None:
+        bench.stage.gestures.choose("draw")
+        hand_of(bench.stage).choose(SUB_TOOLS[key])
+
+    return run
+
+
+_TOOLS = tuple(
     Command(
         f"tool.{tool}",
         title,
@@ -64,3 +81,17 @@ COMMANDS = tuple(
     )
     for tool, (title, shortcut, text, also) in TOOLS.items()
 )
+
+_SUB_TOOLS = tuple(
+    Command(
+        f"draw.{each.icon}",
+        f"Draw: {each.title[0].lower()}{each.title[1:]}",
+        _draw(key),
+        "Tools/Draw",
+        icon=each.icon,
+        section="draw",
+        help=f"{each.help} In Draw: {key.upper()}.",
+    )
+    for key, each in SUB_TOOLS.items()
+)
+COMMANDS = (*_TOOLS, *_SUB_TOOLS)

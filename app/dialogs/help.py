@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.commands import table
 from app.dialogs.searching import plain_words
-from app.dialogs.window_topics import window_topics
+from app.dialogs.window_topics import drawing_keys, window_topics
 from core.functions import FUNCTIONS, Function
 from resources import Example, examples
 
@@ -178,6 +178,8 @@ def topics() -> dict[str, tuple[str, str]]:
     for command in table().values():
         if not command.id.startswith("function."):
             found[command.id] = (command.title.rstrip("…"), command_text(command))
+    title, text = found["tool.draw"]
+    found["tool.draw"] = (title, text + drawing_keys())
     for example in examples():
         found[f"example.{example.name}"] = (example.title, example_text(example))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from app.panels.panel import panels
+from app.tools.draw.sub_tools import SUB_TOOLS
 from app.widgets.fields.titles import title_of, type_title
 from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Model
 from core.model.constraints import CONSTRAINT_KINDS
@@ -58,6 +59,27 @@ _KINDS: dict[str, list[tuple[str, str]]] = {
     "constraints": [(kind.name, kind.title) for kind in CONSTRAINT_KINDS.values()],
 }
 """Collection → its kinds and what they are."""
+
+
+_DRAWING = (
+    ("Double click", "ends on the ground; Enter or a right click ends free"),
+    ("Shift+click", "adds a third point to a link, which becomes a plate"),
+    ("Digits, signs, =", "a length, length < angle, or u, v of a point, with units and formulas; Enter takes it"),
+    ("Backspace", "takes the last link back; Esc drops what hangs at the pointer, a second Esc leaves Draw"),
+    ("Tab", "another plane, before the first click; 0 looks at it obliquely, 1 flat again"),
+    ("V", "the other branch of the two links at the pin under the pointer"),
+    ("Alt", "a new point even on an existing one; Ctrl: no snapping to grid and directions"),
+)
+"""What holds in Draw whatever is drawn."""
+
+
+def drawing_keys() -> str:
+    """What is drawn with which letter, and what else the hand can do (HTML)."""
+    rows = [(each.key.upper(), f"{each.title}: {each.help}") for each in SUB_TOOLS.values()]
+    listed = "".join(
+        f"<tr><td><b>{escape(key)}</b></td><td>{escape(meant)}</td></tr>" for key, meant in (*rows, *_DRAWING)
+    )
+    return f"<h4>In Draw</h4><table cellspacing='0' cellpadding='4'>{listed}</table>"
 
 
 def window_topics() -> dict[str, tuple[str, str]]:

@@ -8,11 +8,13 @@ import numpy as np
 
 from app.background.lifetime import Lifetime
 from app.document.link_lengths import LinkEnd, has_length
-from core.model.edits.lengths import is_locked, joint_points
+from core.model.edits.lengths import JointPoint, is_locked, joint_points
 
 if TYPE_CHECKING:
+    from app.document.session import Ref
     from app.viewport.pointer import Pointer
     from app.viewport.stage import Stage
+    from core.model import Model
 
 REACH = 9.0
 """Pixels (at 100 %) from which the pointer is on an end."""
@@ -24,6 +26,9 @@ class LinkEnds:
     def __init__(self, view: Stage) -> None:
         self._view = view
         self.ends: tuple[LinkEnd, ...] = ()
+        self._of: tuple[Model, Ref] | None = None
+        self._points: tuple[JointPoint, ...] = ()
+        """Of the selected link: what does not change while it moves."""
         session = view.session
         self._life = Lifetime()
         self._life.listen(
@@ -47,17 +52,16 @@ class LinkEnds:
     def _found(self) -> tuple[LinkEnd, ...]:
         session = self._view.session
         ref, model = session.selection, session.model
-        draggable = self._view.gestures.tool.handles and not session.following
-        if ref is None or ref.collection != "bodies" or not draggable or not has_length(model, ref.name):
+        if ref is None or not self._view.gestures.tool.handles or session.following:
             return ()
-        first, *others = joint_points(model, ref.name)
+        if self._of is None or self._of[0] is not model or self._of[1] != ref:
+            self._of, self._points = (model, ref), draggable_points(model, ref)
+        if not self._points:
+            return ()
         X_WB, values = np.asarray(session.mech.frame(session.q, ref.name, p=session.p)), model.values(session.p)
-        near = X_WB[:3, :3] @ first.at(values) + X_WB[:3, 3]
-        return tuple(
-            LinkEnd(ref.name, point.joint, near, X_WB[:3, :3] @ point.at(values) + X_WB[:3, 3])
-            for point in others
-            if not is_locked(model, ref.name, point.joint)
-        )
+        near, *others = (X_WB[:3, :3] @ point.at(values) + X_WB[:3, 3] for point in self._points)
+        joints = [point.joint for point in self._points[1:]]
+        return tuple(LinkEnd(ref.name, joint, near, place) for joint, place in zip(joints, others, strict=True))
 
     def under(self, pointer: Pointer) -> LinkEnd | None:
         """The end that the pointer is on."""
@@ -75,3 +79,12 @@ class LinkEnds:
             notes.lit = lit
             notes.update()
         return end is not None
+
+
+def draggable_points(model: Model, ref: Ref) -> tuple[JointPoint, ...]:
+    """The joint that carries a body, and those to which its length can be dragged; () if there are none."""
+    if ref.collection != "bodies" or not has_length(model, ref.name):
+        return ()
+    first, *others = joint_points(model, ref.name)
+    free = [point for point in others if not is_locked(model, ref.name, point.joint)]
+    return (first, *free) if free else ()

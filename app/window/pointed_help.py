@@ -45,6 +45,8 @@ def topic_of(bench: Workbench, functions: FunctionPanel, widget: QWidget, place:
             field = at.path.partition(".")[0]
         elif isinstance(at, QTreeWidget) and (topic := _row_topic(functions, at, place)):
             return topic
+        elif isinstance(at, Viewport) and bench.stage.gestures.tool.id != "select":
+            return f"tool.{bench.stage.gestures.tool.id}"
         elif isinstance(at, Viewport | Timeline | StatusLine):
             return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_kind(at)]
         elif isinstance(at, QDockWidget):

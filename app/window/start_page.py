@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout
 
 from app.background.lifetime import Lifetime
 from app.commands import table
@@ -30,9 +30,13 @@ CHOICES = {
 }
 """Command → what its large button says."""
 RECENT = "Recent"
+PLAIN = "select"
+"""The tool with which nothing has begun yet."""
 LARGEST = QSize(880, 640)
-MARGIN = 24
+MARGIN, NARROW_MARGIN = 24, 6
 PICTURE = QSize(36, 36)
+WIDE, COLUMNS = 620, 3
+"""Pixels from which all large buttons stand in one row, and how many do in a narrower page."""
 
 
 class StartPage(QFrame):
@@ -42,6 +46,7 @@ class StartPage(QFrame):
         super().__init__(bench.stage.widget)
         self._bench, self._view = bench, bench.stage
         self._asked = self._closed = False
+        self._document = bench.session.document
         """Whether it was asked for over a machine; whether it was closed over an empty scene."""
         self.setObjectName("message")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -81,20 +86,26 @@ class StartPage(QFrame):
         row.addWidget(shut)
         return row
 
-    def _choices(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
+    def _choices(self) -> QGridLayout:
+        self._grid = QGridLayout()
+        self._grid.setSpacing(8)
         commands = table()
+        self._buttons: list[QToolButton] = []
         for name, words in CHOICES.items():
             button = QToolButton(toolTip=as_tip(commands[name].help))
             button.setIcon(icon(commands[name].icon))
             button.setIconSize(PICTURE)
             button.setText(words)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
-            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             button.clicked.connect(self._runner(name))
-            row.addWidget(button, 1)
-        return row
+            self._buttons.append(button)
+        return self._grid
+
+    def _arrange(self, columns: int) -> None:
+        """The large buttons in so many columns."""
+        for number, button in enumerate(self._buttons):
+            self._grid.addWidget(button, *divmod(number, columns))
 
     def _runner(self, name: str) -> Callable[[], None]:
         return lambda: self._bench.run(name)
@@ -128,9 +139,12 @@ class StartPage(QFrame):
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self._asked = False
-            if not self._empty:
+            if self._document != self._bench.session.document:
+                self._document = self._bench.session.document
                 self._closed = False
-            elif not self._closed and not self.isVisible():
+                if self._empty:  # nothing is left that the tool in hand was working on
+                    self._view.gestures.choose(PLAIN)
+            if self._empty and not self._closed and not self.isVisible():
                 self._fill()
         self.refresh()
 
@@ -146,7 +160,8 @@ class StartPage(QFrame):
     def refresh(self) -> None:
         """Show or hide, in the middle."""
         self.unsaved.setVisible(self._bench.files.recoverable)
-        self.setVisible(self._asked or (self._empty and not self._closed))
+        begins = self._empty and not self._closed and self._view.gestures.tool.id == PLAIN
+        self.setVisible(self._asked or begins)
         self.place()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
@@ -158,7 +173,9 @@ class StartPage(QFrame):
     def place(self) -> None:
         """Stay in the middle, as large as there is room."""
         host = self._view.widget
-        room = QSize(host.width() - 2 * MARGIN, host.height() - 2 * MARGIN)
-        self.resize(room.boundedTo(LARGEST).expandedTo(self.minimumSizeHint()))
+        margin = MARGIN if host.width() > LARGEST.width() else NARROW_MARGIN
+        room = QSize(host.width() - 2 * margin, host.height() - 2 * margin)
+        self.setFixedSize(room.boundedTo(LARGEST))
+        self._arrange(len(CHOICES) if self.width() > WIDE else COLUMNS)
         self.move((host.width() - self.width()) // 2, (host.height() - self.height()) // 2)
         self.raise_()

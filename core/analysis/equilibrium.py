@@ -20,6 +20,7 @@ from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
+from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.derivatives import derivatives
 
@@ -95,7 +96,7 @@ class _Balance:
     def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
         """(multipliers of the constraints, forces of the limits that hold, what neither takes) of a load h."""
         constraints = self.constraints
-        G = constraints.jacobian(q) if constraints.rows else np.zeros((0, constraints.compiled.nv))
+        G = dense(constraints.jacobian(q)) if constraints.rows else np.zeros((0, constraints.compiled.nv))
         rows = np.concatenate([G, self.limits.rows(q)])
         found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=RANK_TOLERANCE)[0], dtype=float)
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)

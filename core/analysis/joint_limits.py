@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.constraints.cut_limits import CutLimit, cut_limits
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics import position_solver
+from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 
 Array = NDArray[np.float64]
@@ -103,9 +104,9 @@ class ActiveLimits:
             gaps = [self._value(limit, q) - limit.value for limit, _ in cuts]
             return np.concatenate([constraints.problem.residual(q), gaps])
 
-        def jacobian(q: Array) -> Array:
+        def jacobian(q: Array) -> Matrix:
             rows = [limit.row(constraints.compiled, q, constraints.p) for _, limit in cuts]
-            return np.concatenate([constraints.problem.jacobian(q), rows])
+            return stacked(constraints.problem.jacobian(q), np.reshape(rows, (-1, constraints.compiled.nv)))
 
         problem = constraints.problem._replace(residual=residual, jacobian=jacobian)
         return position_solver.close(problem, q, 1.0 / constraints.units, still)

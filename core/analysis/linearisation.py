@@ -23,6 +23,7 @@ from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
+from core.numerics.rank import least, solver
 from core.numerics.tolerances import RANK_TOLERANCE
 from core.traces.derivatives import Equations, derivatives
 from core.traces.junctions import NEGLIGIBLE_DAMPING
@@ -223,10 +224,10 @@ def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
 def _particular(constraints: PositionConstraints, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
     """target → x with G x = target and x = 0 in the independent coordinates."""
     none = np.zeros((constraints.compiled.nv, 0))
-    solve = np.linalg.pinv(constraints.jacobian(q), rcond=RANK_TOLERANCE) if constraints.rows else none
+    solve = solver(constraints.jacobian(q)) if constraints.rows else lambda target: none @ target
 
     def solved(target: Array) -> Array:
-        x = solve @ target
+        x = solve(target)
         return np.asarray(x - B @ x[chosen])
 
     return solved
@@ -246,7 +247,7 @@ def _motion(
         raise singular(compiled, q, p)
     a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
     G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
-    return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=RANK_TOLERANCE)[0], dtype=float)
+    return a, least(G.T, mass @ a - load)
 
 
 def _reduced(

@@ -22,6 +22,7 @@ from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
+from core.numerics.matrix_forms import dense
 from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]
@@ -116,7 +117,7 @@ class SingularDirections:
         rank = len(best)
         if not rank or not self.constraints.rows:
             return None
-        _, sigma, vt = np.linalg.svd(self.constraints.scaled(q))
+        _, sigma, vt = np.linalg.svd(dense(self.constraints.scaled(q)))
         share = float(sigma[rank - 1] / best[-1])
         if rank_of(sigma) < rank or not share < NEAR_SINGULAR_FRACTION:
             return None
@@ -167,7 +168,7 @@ class SingularDirections:
         relative = self.relative(q, twists)
         relative[:, 3:] /= size
         frame = twists.get(self.frame, np.zeros((6, N.shape[1])))
-        sigma = np.linalg.svd(constraints.scaled(q), compute_uv=False) if constraints.rows else np.zeros(0)
+        sigma = np.linalg.svd(dense(constraints.scaled(q)), compute_uv=False) if constraints.rows else np.zeros(0)
         held = np.asarray(sigma[: rank_of(sigma)], dtype=np.float64)
         return _Parts(frame[3:] / size, frame[:3], relative, held, self._actuated(N))
 

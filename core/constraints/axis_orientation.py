@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.joints import JointKind
 from core.multibody.parameter_values import Values
+from core.numerics.matrix_forms import Matrix, scaled
 from core.numerics.position_solver import Flags, Problem
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation
@@ -94,10 +95,11 @@ def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | No
             r[rows] = (2.0 - length) * direction
         return r
 
-    def jacobian(q: Array) -> Array:
-        G = np.array(problem.jacobian(q))
+    def jacobian(q: Array) -> Matrix:
+        G = problem.jacobian(q)
+        signs = np.ones(G.shape[0])
         for rows in turned(q):
-            G[rows] *= -1.0
-        return G
+            signs[rows] = -1.0
+        return scaled(G, rows=signs) if (signs < 0.0).any() else G
 
     return problem._replace(residual=residual, jacobian=jacobian)

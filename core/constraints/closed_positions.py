@@ -56,12 +56,12 @@ def closed_position(
     if not positions.any():
         return q, 0.0
     values = None if p is None else compiled.parameter_values(p)
-    residual, jacobian = compiled.evaluator("constraint_residual"), compiled.evaluator("constraint_jacobian")
+    residual = compiled.evaluator("constraint_residual")
     time = (compiled.time_argument(t, p),) if "t" in residual.signature.arguments else ()
     chosen = slice(None) if positions.all() else positions
     problem = position_solver.Problem(
         lambda q: residual(q, *time, p=values)[chosen],
-        lambda q: jacobian(q, p=values)[chosen],
+        lambda q: compiled.constraint_matrix(q, values)[chosen],
         compiled.coordinates.integrate_step if bounded else compiled.coordinates.integrate_whole,
         compiled.coordinates.room if bounded else compiled.coordinates.all_room,
         lambda q: not wrong_orientation(compiled, q, values, positions),

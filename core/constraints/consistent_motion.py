@@ -19,7 +19,8 @@ from core.constraints.named_values import motion_by_name
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error
 from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
-from core.numerics.rank import inverse, saying
+from core.numerics.matrix_forms import Matrix, dense, scaled
+from core.numerics.rank import eliminated, least, saying
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -81,17 +82,17 @@ def nearest_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Va
     rows = compiled.levels <= 1
     if not rows.any():
         return v
-    G = compiled.call("constraint_jacobian", q, p=p)[rows]
+    G = compiled.constraint_matrix(q, p)[rows]
     missing = _speeds_demanded(compiled, p, t)[rows] - G @ v
-    return np.asarray(v + inverse(G / weights) @ missing / weights)
+    return np.asarray(v + least(scaled(G, columns=1.0 / weights), missing) / weights)
 
 
 def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: Values = None, t: float = 0.0) -> Array:
     """(nv,) the accelerations nearest to a that do so at consistent speeds v."""
     if not compiled.constrained:
         return a
-    G, bias = compiled.call("constraint_jacobian", q, p=p), compiled.call("constraint_bias", q, v, p=p, t=t)
-    return np.asarray(a - inverse(G) @ (G @ a + bias))
+    G, bias = compiled.constraint_matrix(q, p), compiled.call("constraint_bias", q, v, p=p, t=t)
+    return np.asarray(a - least(G, G @ a + bias))
 
 
 def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[tuple[int, ...], Array]:
@@ -99,7 +100,7 @@ def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[tuple[int
     hold nothing here: they are what actuators do."""
     if not compiled.lasting.any():
         return tuple(range(compiled.nv)), np.eye(compiled.nv)
-    N = _null_space(np.asarray(compiled.call("constraint_jacobian", q, p=p))[compiled.lasting])
+    N = _null_space(compiled.constraint_matrix(q, p)[compiled.lasting])
     chosen = independent_speeds(compiled, N, shares=(BARELY,))
     return tuple(chosen), np.asarray(N @ np.linalg.inv(N[chosen]))
 
@@ -137,8 +138,11 @@ def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:
     return -np.asarray(compiled.call("constraint_time", p=p, t=t))
 
 
-def _null_space(G: Array) -> Array:
+def _null_space(G: Matrix) -> Array:
     """(nv, k) orthonormal columns N with G N = 0."""
+    if (known := eliminated(G)) is not None:
+        return known.motions
+    G = dense(G)
     _, sigma, right = np.linalg.svd(G[saying(G)])
     vanishing = VANISHES_TOLERANCE * max(float(np.max(sigma, initial=0.0)), 1e-12)
     return np.asarray(right[int(np.count_nonzero(sigma > vanishing)) :].T)
@@ -160,13 +164,14 @@ def _completed(
         x[list(kept)] = list(kept.values())
         return x
     units = speed_units(compiled, p)
-    G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[rows] * units
+    G = scaled(compiled.constraint_matrix(q, p)[rows], columns=units)
     if (demanded[rows] != 0.0).any():
-        x = np.linalg.pinv(G, rcond=VANISHES_TOLERANCE) @ demanded[rows]
+        x = least(G, demanded[rows], VANISHES_TOLERANCE)
     N = _null_space(G)
+    allowed = AGREES_TOLERANCE * max([1.0, *map(abs, kept.values())])
     for k, value in kept.items():
         x, N, missed = _taken(x, N, k, value / units[k])
-        if missed * units[k] > AGREES_TOLERANCE * max(1.0, *map(abs, kept.values())):
+        if missed * units[k] > allowed:
             raise _contradiction(compiled, k, value, float(x[k] * units[k]), [i for i in kept if i != k], order)
     for k in independent_speeds(compiled, N, first):
         x, N, _ = _taken(x, N, k, 0.0)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.constraints.cut_coordinates import motion
 from core.model.signals import component
 from core.multibody.parameter_values import Values
+from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.position_solver import Problem
 from core.traces.compiled import Compiled, once
 
@@ -115,12 +116,12 @@ def limited(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p:
         values = [(limit, limit.value(compiled, q, p)) for limit in limits]
         return np.concatenate([problem.residual(q), [x - min(max(x, each.lower), each.upper) for each, x in values]])
 
-    def jacobian(q: Array) -> Array:
+    def jacobian(q: Array) -> Matrix:
         nothing = np.zeros(compiled.nv)
         rows = [
             each.row(compiled, q, p) if each.lower == each.upper or each.beyond(each.value(compiled, q, p)) else nothing
             for each in limits
         ]
-        return np.concatenate([problem.jacobian(q), np.reshape(rows, (-1, compiled.nv))])
+        return stacked(problem.jacobian(q), np.reshape(rows, (-1, compiled.nv)))
 
     return problem._replace(residual=residual, jacobian=jacobian)

@@ -11,6 +11,7 @@ from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
 from core.multibody.parameter_values import Values
+from core.numerics.rank import least
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
@@ -28,6 +29,8 @@ UNWILLING = 1e3
 """Weight of what is dragged where it gives way, so that it does as little as can be."""
 NEAR_END = 0.05
 """Longest displacement (rad or m) of any joint in the last step to a limit."""
+FOLLOWS_TOLERANCE = 1e-6
+"""Part of the largest singular value below which directions do not follow to first order."""
 JUMP = 1.5
 """Way of a follower in one stage (rad or m) that means another branch, not a motion."""
 
@@ -126,10 +129,10 @@ def _followed(
 
 def _predicted(compiled: Compiled, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
     """q after the step of the held coordinates, the others following to first order."""
-    G = compiled.call("constraint_jacobian", q, p=p)[compiled.levels == 0]
+    G = compiled.constraint_matrix(q, p)[compiled.levels == 0]
     others = ~held
     follow = np.zeros(compiled.nv)
-    follow[others] = -np.linalg.pinv(G[:, others], rcond=1e-6) @ (G[:, held] @ step[held])
+    follow[others] = -least(G[:, others], G[:, held] @ step[held], FOLLOWS_TOLERANCE)
     size = float(np.max(np.abs(follow), initial=0.0))
     if size > 1.0:
         follow *= 1.0 / size

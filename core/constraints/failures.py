@@ -212,7 +212,7 @@ def _at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
         k for k, row in enumerate(compiled.rows) if row.level == 0 and (row.collection, row.element) in found.elements
     ]
     gaps = compiled.call("constraint_residual", found.q, p=p, t=t)[held]
-    downhill = -compiled.call("constraint_jacobian", found.q, p=p)[held].T @ gaps
+    downhill = -compiled.constraint_matrix(found.q, p)[held].T @ gaps
     low, high = compiled.coordinates.room(found.q)
     pressed = ((downhill < -PRESSES) & (low > -PRESSES)) | ((downhill > PRESSES) & (high < PRESSES))
     joints = dict.fromkeys(coordinate.joint for coordinate in compiled.coordinates.table)
@@ -241,7 +241,7 @@ def _nearest_to_drivers(compiled: Compiled, q: Array, found: Conflict, p: Values
     weights, free = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     share = 1.0
     while share > SHORTEST:
-        G = compiled.call("constraint_jacobian", q, p=p)
+        G = compiled.constraint_matrix(q, p)
         gaps = compiled.call("constraint_residual", q, p=p, t=t)[theirs]
         N = null_space(G[others & position])
         step = -N @ (inverse(G[theirs] @ N) @ gaps)

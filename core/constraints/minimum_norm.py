@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from core.numerics.matrix_forms import Matrix
 from core.numerics.rank import saying
 from core.numerics.tolerances import RANK_TOLERANCE
 
@@ -52,3 +53,19 @@ def minimum_norm(G: Array, multipliers: Array, given: Array, felt: Callable[[Arr
     normal = normal + NOTHING * size_of_all * np.eye(normal.shape[-1])  # states with fewer self-stresses have zeros
     change = np.linalg.solve(normal, np.swapaxes(B, -1, -2) @ given[..., None])
     return np.asarray(multipliers - (S @ change)[..., 0])
+
+
+def sparse_minimum_norm(stresses: Matrix, multipliers: Array, given: Array, felt: Matrix) -> Array:
+    """(rows,) the same of one state of a large machine.
+
+    stresses : (rows, k) self-stresses, felt : (m, rows) what is felt of multipliers, both in compressed rows
+    """
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    if not stresses.shape[1]:
+        return multipliers
+    B = felt @ stresses
+    normal = B.T @ B
+    normal = normal + NOTHING * normal.trace() * eye_array(B.shape[1])
+    return np.asarray(multipliers - stresses @ splu(normal.tocsc()).solve(B.T @ given))

@@ -7,8 +7,9 @@ a = a₀ + M⁻¹ Gᵀ λ with G M⁻¹ Gᵀ λ = −(Ġ v − f̈) − G a₀. 
 leave a unique; λ is then the solution of least norm. Where bodies without mass make M singular, the support
 M + ρ Gᵀ G takes its place: with G a given both have the same a, and λ grows by ρ (Ġ v − f̈).
 
-`core.simulation.equations.constrained` is the compiled form of the same for runs, `core.simulation.equations.reduced`
-its reduction to independent speeds.
+Large machines with few entries are solved by sparse elimination, from the rows that `core.numerics.fronts` finds
+independent. `core.simulation.equations.constrained` is the compiled form of the same for runs,
+`core.simulation.equations.reduced` its reduction to independent speeds.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from core.constraints.consistent_motion import BARELY, independent_speeds
 from core.constraints.states import per_state
 from core.errors import ModelError, SimulationError
 from core.multibody.parameter_values import Values
-from core.numerics.rank import inverse, null_space, saying
+from core.numerics.fronts import Fronts
+from core.numerics.matrix_forms import Matrix
+from core.numerics.rank import eliminated, inverse, null_space, saying
 from core.numerics.tolerances import NEGLIGIBLE_PIVOT, RANK_TOLERANCE
 from core.traces.compiled import Compiled
 from core.traces.not_finite import singular
@@ -76,6 +79,8 @@ def constrained_motion(
         a = compiled.call(name, q, v, tau, p=p, t=t, x=x)
         return a, a[..., :0]
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
+    if compiled.sparse and (found := _sparse_motion(compiled, q, v, tau, p, passive, t, x)) is not None:
+        return found
     rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
     M = compiled.mass_matrix(q, p)
     try:
@@ -88,6 +93,47 @@ def constrained_motion(
         return _multipliers(M, rhs, G, G_bias)
     except np.linalg.LinAlgError:
         raise singular(compiled, q, p) from None
+
+
+def _sparse_motion(
+    compiled: Compiled, q: Array, v: Array, tau: Array, p: Values, passive: bool, t: Any, x: Any
+) -> tuple[Array, Array] | None:
+    """The same of a large machine with few entries; None where it is not clear which rows are independent, or bodies
+    without mass make M singular."""
+    values = compiled.parameter_values(p)
+    rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
+    bias = compiled.call("constraint_bias", q, v, p=p, t=t)
+    leading = np.broadcast_shapes(rhs.shape[:-1], bias.shape[:-1])
+    states, parameters, loads, biases = (per_state(each, leading) for each in (q, values, rhs, bias))
+    accelerations, multipliers = np.empty((len(states), compiled.nv)), np.empty((len(states), len(compiled.rows)))
+    for k, (state, row) in enumerate(zip(states, parameters, strict=True)):
+        known = eliminated(compiled.constraint_matrix(state, row))
+        solved = known and _by_elimination(compiled.mass_entries(state, row), known, loads[k], biases[k])
+        if not solved:
+            return None
+        accelerations[k], multipliers[k] = solved
+    return accelerations.reshape(*leading, -1), multipliers.reshape(*leading, -1)
+
+
+def _by_elimination(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Array, Array] | None:
+    """(a, λ) of one state from the independent rows of G; those of λ that change nothing are taken off, so that it is
+    least. None if M is not positive definite."""
+    import scipy.sparse
+    from scipy.sparse.linalg import splu
+
+    try:
+        masses = splu(M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return None
+    diagonal = masses.U.diagonal()
+    if not (masses.perm_r == masses.perm_c).all() or not diagonal.min() > NEGLIGIBLE_PIVOT * diagonal.max():
+        return None
+    rows = G.matrix[G.kept]
+    whole = scipy.sparse.block_array([[M, -rows.T], [rows, None]], format="csc")
+    found = splu(whole).solve(np.concatenate([rhs, -bias[G.kept]]))
+    multipliers = np.zeros(len(bias))
+    multipliers[G.kept] = found[len(rhs) :]
+    return found[: len(rhs)], multipliers - G.unreached(multipliers)
 
 
 def joint_forces(
@@ -117,7 +163,7 @@ def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
-        G = compiled.call("constraint_jacobian", state, p=row)[compiled.lasting]
+        G = compiled.constraint_matrix(state, row)[compiled.lasting]
         motions = null_space(G).T
         chosen = (
             independent_speeds(compiled, motions.T, shares=(BARELY,))

@@ -233,7 +233,7 @@ def _is(one: Array, other: Array) -> bool:
 def _leading(search: _Search) -> Flags:
     """(nv,) what is named as far as it is independent, first come first: the others it takes along."""
     compiled, held = search.compiled, search.fixed()
-    N = null_space(compiled.call("constraint_jacobian", search.q, p=search.p)[compiled.levels == 0])
+    N = null_space(compiled.constraint_matrix(search.q, search.p)[compiled.levels == 0])
     leading, basis = np.zeros(compiled.nv, dtype=bool), np.zeros((0, N.shape[1]))
     for k in np.flatnonzero(held):
         row = N[k] - basis.T @ (basis @ N[k])

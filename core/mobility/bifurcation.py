@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.mobility.free_motions import free_motions
+from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.rank import null_space
 
 Array = NDArray[np.float64]
@@ -175,9 +176,9 @@ def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Arr
         gone = np.linalg.norm(constraints.compiled.coordinates.difference(centre, q) / constraints.units)
         return np.append(constraints.scaled_residual(q), gone - radius)
 
-    def jacobian(q: Array) -> Array:
+    def jacobian(q: Array) -> Matrix:
         gone = constraints.compiled.coordinates.difference(centre, q) / constraints.units
-        return np.vstack([constraints.scaled_positions(q), gone / max(float(np.linalg.norm(gone)), 1e-300)])
+        return stacked(constraints.scaled_positions(q), gone[None] / max(float(np.linalg.norm(gone)), 1e-300))
 
     start = constraints.displaced(centre, displacement)
     q, gap = touching(residual, jacobian, constraints.displaced, start, LONGEST * radius)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,13 @@ from core.constraints.machine_size import size_of, speed_units
 from core.constraints.rest_position import rest
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-from core.numerics.rank import saying
+from core.numerics.matrix_forms import Matrix, dense, is_sparse, largest_of_rows, scaled
+from core.numerics.rank import eliminated, saying
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.compiled import Compiled
+
+if TYPE_CHECKING:
+    from core.numerics.fronts import Fronts
 
 Array = NDArray[np.float64]
 
@@ -40,10 +44,14 @@ MOST_TOUCHES = 40
 """Steps of `touching`."""
 TOUCH = 1e-3
 """Longest step of `PositionConstraints.settled`: a closed pose is that near."""
+KNOWN_POSES = 6
+"""At which what was found is kept."""
 POSES = 4
 """Poses at which the rank is taken."""
 CURVED = 1e-5
 """Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
+PROBES = 3
+"""Random motions at which it is looked for in large machines."""
 SETTLED = 1e-12
 """Gap (in units of the machine) of a pose at which ranks may be read: the square of the way to where it closes, where
 closing poses touch rather than cross."""
@@ -61,7 +69,7 @@ def rank_of(singular: NDArray[Any]) -> int:
 
 def touching(
     residual: Callable[[Array], Array],
-    jacobian: Callable[[Array], Array],
+    jacobian: Callable[[Array], Matrix],
     moved: Callable[[Array, Array], Array],
     q: Array,
     longest: float,
@@ -76,9 +84,12 @@ def touching(
     for _ in range(MOST_TOUCHES):
         if size < 1e-15:
             break
-        step = _towards(jacobian(q), r, RANK_TOLERANCE)
+        G = jacobian(q)
+        known = eliminated(G)
+        step = _towards(G, r, RANK_TOLERANCE) if known is None else -known.least(r)
         trial = moved(q, step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300)))
-        trial = moved(trial, _towards(jacobian(trial), residual(trial), RANK_GAP))
+        left = residual(trial)
+        trial = moved(trial, _towards(jacobian(trial), left, RANK_GAP) if known is None else -known.least(left))
         r_trial = residual(trial)
         if not np.linalg.norm(r_trial) < 0.9 * size:
             break
@@ -86,18 +97,32 @@ def touching(
     return q, size
 
 
-def _towards(G: Array, r: Array, least: float) -> Array:
+def _towards(G: Matrix, r: Array, smallest: float) -> Array:
     """The shortest step that takes a residual away, by singular values above a part of the largest."""
-    return np.asarray(-np.linalg.lstsq(G, r, rcond=least)[0], dtype=np.float64)
+    return np.asarray(-np.linalg.lstsq(dense(G), r, rcond=smallest)[0], dtype=np.float64)
 
 
-class _Decomposed(NamedTuple):
-    """G by singular values: which rows have entries at all, and of these the rank and singular vectors."""
+class _BySingularValues:
+    """A matrix (r, c): its rank, what it leaves free and how its rows depend on each other, as `Fronts` gives them."""
 
-    among: NDArray[np.bool_]
-    rank: int
-    left: Array
-    right: Array
+    def __init__(self, G: Array) -> None:
+        self._among = saying(G)
+        self._left, sigma, self._right = np.linalg.svd(G[self._among])
+        self.rank = rank_of(sigma)
+
+    @property
+    def motions(self) -> Array:
+        """(c, c − rank) orthonormal columns."""
+        return np.asarray(self._right[self.rank :].T)
+
+    @property
+    def stresses(self) -> Array:
+        """(r, r − rank) orthonormal columns; a row without entries is one by itself."""
+        silent, own = np.flatnonzero(~self._among), self._left[:, self.rank :]
+        result = np.zeros((len(self._among), own.shape[1] + len(silent)))
+        result[self._among, : own.shape[1]] = own
+        result[silent, np.arange(own.shape[1], result.shape[1])] = 1.0
+        return result
 
 
 class PositionConstraints:
@@ -112,7 +137,7 @@ class PositionConstraints:
         self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
         """Indices of the rows that count."""
         self.names = tuple(names[k] for k in self.kept)
-        self._last: tuple[Array, _Decomposed] | None = None
+        self._known: dict[bytes, Fronts | _BySingularValues] = {}
         self._positions = np.array([row.level == 0 for row in self.names], dtype=bool)
 
     @property
@@ -124,9 +149,9 @@ class PositionConstraints:
         """(rows of position level,) gaps, m and rad."""
         return np.asarray(self.compiled.call("constraint_residual", q, p=self.p, t=self.t)[self.kept][self._positions])
 
-    def jacobian(self, q: Array) -> Array:
-        """(rows, nv) G."""
-        return np.asarray(self.compiled.call("constraint_jacobian", q, p=self.p)[self.kept])
+    def jacobian(self, q: Array) -> Matrix:
+        """(rows, nv) G, in compressed rows where the machine is large and sparse."""
+        return self.compiled.constraint_matrix(q, self.p)[self.kept]
 
     def bias(self, q: Array, v: Array) -> Array:
         """(…, rows) Ġ v, drivers at rest."""
@@ -147,27 +172,27 @@ class PositionConstraints:
     def row_units(self) -> Array:
         """(rows,) what a row's gap counts in: the machine's size for lengths, 1 for directions and angles."""
         compiled, q = self.compiled, rest(self.compiled)
-        R = np.asarray(compiled.call("constraint_motion", q, p=self.p))
+        R = np.asarray(compiled.call("constraint_sides", q, p=self.p))
         units = np.zeros(len(compiled.rows))
         start = 0
         for _constraint, _side, rows in compiled.constraints.sides():
             part = R[start : start + rows.stop - rows.start]
             start += rows.stop - rows.start
-            lengths, angles = np.linalg.norm(part[:, 3:], axis=1), np.linalg.norm(part[:, :3], axis=1)
+            lengths, angles = np.linalg.norm(part[:, 3:6], axis=1), np.linalg.norm(part[:, :3], axis=1)
             units[rows] = np.maximum(units[rows], np.where(lengths > 1e-6, lengths * self.size, angles))
-        own = np.max(np.abs(compiled.call("constraint_jacobian", q, p=self.p) * self.units), axis=1, initial=0.0)
+        own = largest_of_rows(scaled(compiled.constraint_matrix(q, self.p), columns=self.units))
         units = np.where(units > 1e-6, units, np.where(own > 1e-6, own, 1.0))
         return np.asarray(units[self.kept])
 
-    def scaled(self, q: Array) -> Array:
+    def scaled(self, q: Array) -> Matrix:
         """(rows, nv) G in units of the machine's size."""
-        return self.jacobian(q) * self.units / self.row_units[:, None]
+        return scaled(self.jacobian(q), rows=1.0 / self.row_units, columns=self.units)
 
     def scaled_residual(self, q: Array) -> Array:
         """(rows of position level,) gaps in units of the machine's size."""
         return self.residual(q) / self.row_units[self._positions]
 
-    def scaled_positions(self, q: Array) -> Array:
+    def scaled_positions(self, q: Array) -> Matrix:
         """(rows of position level, nv) their derivative in units of the machine's size."""
         return self.scaled(q)[self._positions]
 
@@ -176,10 +201,10 @@ class PositionConstraints:
         3e-6 from closing, and as much is left of singular values that vanish. fixed : (nv,) speeds that stand still."""
         if not self._positions.any():
             return q
-        moving = 1.0 if fixed is None else (~fixed).astype(float)
+        moving = None if fixed is None else (~fixed).astype(float)
 
-        def slopes(q: Array) -> Array:
-            return np.asarray(self.scaled_positions(q) * moving)
+        def slopes(q: Array) -> Matrix:
+            return scaled(self.scaled_positions(q), columns=moving)
 
         return touching(self.scaled_residual, slopes, self.displaced, q, TOUCH)[0]
 
@@ -195,26 +220,22 @@ class PositionConstraints:
         """(nv, k) speeds that keep the machine closed: G N = 0, orthonormal in units of the machine's size."""
         if not self.rows:
             return np.diag(self.units)
-        found = self._decomposed(q)
-        return np.asarray(self.units[:, None] * found.right[found.rank :].T)
+        return np.asarray(self.units[:, None] * self._decomposed(q).motions)
 
-    def stresses(self, q: Array) -> Array:
-        """(rows, k) multipliers of constraints that balance each other: Gᵀ λ = 0."""
-        found = self._decomposed(q)
-        silent, own = np.flatnonzero(~found.among), found.left[:, found.rank :]
-        result = np.zeros((self.rows, own.shape[1] + len(silent)))
-        result[found.among, : own.shape[1]] = own
-        result[silent, np.arange(own.shape[1], result.shape[1])] = 1.0
-        return np.asarray(result / self.row_units[:, None])
+    def stresses(self, q: Array) -> Matrix:
+        """(rows, k) multipliers of constraints that balance each other, Gᵀ λ = 0; in compressed rows where these
+        are."""
+        return scaled(self._decomposed(q).stresses, rows=1.0 / self.row_units)
 
-    def _decomposed(self, q: Array) -> _Decomposed:
+    def _decomposed(self, q: Array) -> Fronts | _BySingularValues:
         """The constraints at a pose, of which several things are asked one after another."""
-        if self._last is None or not np.array_equal(self._last[0], q):
+        pose = q.tobytes()
+        if pose not in self._known:
             G = self.scaled(q)
-            among = saying(G)
-            u, sigma, vt = np.linalg.svd(G[among])
-            self._last = q.copy(), _Decomposed(among, rank_of(sigma), u, vt)
-        return self._last[1]
+            self._known[pose] = eliminated(G) or _BySingularValues(dense(G))
+            if len(self._known) > KNOWN_POSES:
+                del self._known[next(iter(self._known))]
+        return self._known[pose]
 
     @cached_property
     def problem(self) -> position_solver.Problem:
@@ -290,8 +311,9 @@ class PositionConstraints:
         """
         N, stresses = self.motions(q), self.stresses(q) if self.rows else np.zeros((0, 0))
         k = N.shape[1]
-        if not k or not stresses.shape[1]:
+        if not k or not stresses.shape[1] or (is_sparse(stresses) and self._straight(q, N, stresses)):
             return N, stresses
+        stresses = dense(stresses)
         pairs = [(i, j) for i in range(k) for j in range(i, k)]
         speeds = np.array([N[:, i] + (N[:, j] if i != j else 0.0) for i, j in pairs])
         forms = self.bias(np.broadcast_to(q, (len(pairs), len(q))), speeds) @ stresses
@@ -300,6 +322,12 @@ class PositionConstraints:
         for (i, j), value in zip(pairs, forms, strict=True):
             form[:, i, j] = form[:, j, i] = value if i == j else 0.5 * (value - own[i] - own[j])
         return self._without(N, form.reshape(-1, k)), self._without(stresses, form.reshape(stresses.shape[1], -1).T)
+
+    def _straight(self, q: Array, N: Array, stresses: Matrix) -> bool:
+        """Whether no motion violates that: a quadratic form that vanishes at random is zero."""
+        speeds = np.random.default_rng(N.shape[1]).normal(size=(PROBES, N.shape[1])) @ N.T
+        forms = self.bias(np.broadcast_to(q, (PROBES, len(q))), speeds) @ stresses
+        return bool(np.max(np.abs(forms), initial=0.0) < CURVED)
 
     @staticmethod
     def _without(basis: Array, form: Array) -> Array:

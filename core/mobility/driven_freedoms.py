@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from core.constraints.consistent_motion import nearest_speeds
 from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
 from core.mobility.constraint_rank import PositionConstraints
+from core.numerics.matrix_forms import dense
 
 Array = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def drive(constraints: PositionConstraints, q: Array) -> Drive:
     if not any(row.collection == "drivers" for row in rows):
         return Drive((), ())
     compiled, units = constraints.compiled, constraints.row_units
-    G = constraints.jacobian(q) / units[:, None] * constraints.units
+    G = dense(constraints.scaled(q))
     still, alike = np.zeros(compiled.nv), np.ones(compiled.nv)
     v = nearest_speeds(compiled, q, still, alike, constraints.p, constraints.t)
     demands = [each[constraints.kept] / units for each in demanded(compiled, q, v, constraints.p, constraints.t)]

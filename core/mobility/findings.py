@@ -9,13 +9,15 @@ from core.mobility.mobility import Mobility, mobility
 from core.model import Finding, Severity
 from core.traces.compiled import Compiled
 
-LARGE = 60_000
-"""Constraints times speeds above which a model is not looked at unasked (seconds)."""
+LARGE, MANY = 60_000, 2_000
+"""Constraints times speeds, of large sparse machines constraints, above which a model is not looked at unasked
+(seconds)."""
 
 
 def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
     """(mobility at the rest pose, findings); (None, findings) if the machine does not close, or is very large."""
-    if len(compiled.rows) * compiled.nv > LARGE:
+    rows = len(compiled.rows)
+    if rows > MANY if compiled.sparse else rows * compiled.nv > LARGE:
         return None, ()
     try:
         found = mobility(compiled)

@@ -59,8 +59,12 @@ def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[
     scaled = N / constraints.units[:, None]
     # a free body's turns are told apart from its shifts
     parts = [rows[at : at + 3] for rows in blocks.values() for at in range(0, len(rows), 3)]
-    found = [v for k in range(len(parts)) for v in _circuits(scaled, parts, k)]
-    found.sort(key=lambda v: sum(bool(np.max(np.abs(v[rows])) > MOVES) for rows in blocks.values()))
+    found: list[Array] = []
+    for k in range(len(parts)):
+        found += _circuits(scaled, parts, k)
+        if found and N.shape[1] == 1:
+            break
+    found = _few_first(found, list(blocks.values()))
     chosen: list[Array] = []
     for v in (*found, *scaled.T):
         if len(chosen) == N.shape[1]:
@@ -71,6 +75,16 @@ def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[
     motions = [_told(constraints, q, v * constraints.units, blocks) for v in chosen]
     listed = {name: place for place, name in enumerate(constraints.compiled.joint_names)}
     return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
+
+
+def _few_first(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
+    """Motions in the order of how many joints, each a block of speeds, they move."""
+    if not found:
+        return []
+    starts = np.cumsum([0, *map(len, blocks)])[:-1]
+    speeds = np.abs(np.array(found))[:, [k for block in blocks for k in block]]
+    count = np.count_nonzero(np.maximum.reduceat(speeds, starts, axis=1) > MOVES, axis=1)
+    return [found[k] for k in np.argsort(count, kind="stable")]
 
 
 def _projected(basis: Sequence[Array], v: Array) -> Array:
@@ -102,14 +116,14 @@ def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Ar
     if not np.any(np.abs(space[rows]) > MOVES):
         return []
     for k, other in enumerate(parts):
+        if space.shape[1] == 1:
+            break
         if k == chosen:
             continue
         _, sigma, vt = np.linalg.svd(space[other])
         held = space @ vt[_rank(sigma) :].T
         if held.shape[1] and np.max(np.abs(held[rows])) > 1e-6:
             space = held
-        if space.shape[1] == 1:
-            break
     _, sigma, vt = np.linalg.svd(space[rows])
     moving = space @ vt[: _rank(sigma)].T
     independent = pivots(moving[rows].T, moving.shape[1])

@@ -8,6 +8,7 @@ direction.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.joints import JOINT_KINDS, JointKind
-from core.mobility.self_stress import Component, Stresses
+from core.mobility.self_stress import Component, Dependence, Stresses
+from core.numerics.matrix_forms import dense, is_sparse
 from core.numerics.rank import coupled
 
 Array = NDArray[np.float64]
@@ -26,6 +28,8 @@ Kinds = Mapping[str, type[JointKind]]
 
 REGULAR = 1e-4
 """Smallest singular value (of orthonormal self-stresses) at which a release counts as one."""
+ITERATIONS = 6
+"""Of the power iteration that finds the largest singular value of many self-stresses."""
 MOST_TRIALS = 4000
 """Combinations of exchanges that are tried before constraints are released one by one."""
 
@@ -47,43 +51,60 @@ class Release:
     element: tuple[str, str] = ("", "")
     """(collection, name) of an element that is removed as a whole."""
 
+    def of(self, places: Sequence[int] | NDArray[np.int64]) -> Release:
+        """The same with its components, counted among some, counted among all: places of those."""
+        return dataclasses.replace(self, components=tuple(int(places[i]) for i in self.components))
 
-def proposal(
-    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: Kinds, last: Sequence[int]
-) -> tuple[Release, ...]:
+
+def proposal(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last: Sequence[int]) -> tuple[Release, ...]:
     """The simplest changes that leave no self-stress; () if there is none.
 
-    circuits : self-stresses (components,) that span all, each with the name of the element whose redundancy it shows
+    circuits : self-stresses that span all, each of the component whose redundancy it shows
     last : components in the order in which the person would rather change them
     """
     changes = _loop_by_loop(found, circuits, kinds, last)
-    if not _regular(found.entries, [i for change in changes for i in change.components], found.count):
+    if not _all_regular(found, [i for change in changes for i in change.components]):
         changes = [c for block in _blocks(found) for c in _changes_of(block, found.components, kinds, last)]
     return tuple(changes)
 
 
-def _loop_by_loop(
-    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: Kinds, last: Sequence[int]
-) -> list[Release]:
+def _loop_by_loop(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last: Sequence[int]) -> list[Release]:
     """Each element's redundancy mended where no other one's self-stresses act."""
-    groups: dict[str, list[Array]] = defaultdict(list)
-    for name, stress in circuits:
-        groups[name].append(stress / np.linalg.norm(stress))
+    groups: dict[str, list[Dependence]] = defaultdict(list)
+    for each in circuits:
+        groups[found.components[each.component].name].append(each)
+    places = np.zeros(len(found.components), dtype=int)
+    places[list(last)] = np.arange(len(last))
+    count = np.zeros(len(found.components), dtype=int)
+    blocks = [_acting_block(own) for own in groups.values()]
+    for acting, stresses in blocks:
+        count[acting[np.max(np.abs(stresses), axis=1) > REGULAR]] += 1
     changes: list[Release] = []
-    acting = {name: np.max(np.abs(own), axis=0) > REGULAR for name, own in groups.items()}
-    count = np.sum(list(acting.values()), axis=0) if acting else np.zeros(len(found.components), dtype=int)
-    for name, own in groups.items():
-        shared = count > acting[name]
-        block, _ = np.linalg.qr(np.column_stack(own))
-        changes += _changes_of(block, found.components, kinds, [i for i in last if not shared[i]])
+    for acting, stresses in blocks:
+        alone = np.flatnonzero(count[acting] <= (np.max(np.abs(stresses), axis=1) > REGULAR))
+        block, _ = np.linalg.qr(stresses)
+        own = alone[np.argsort(places[acting[alone]])].tolist()
+        components = tuple(found.components[i] for i in acting)
+        changes += [change.of(acting) for change in _changes_of(block, components, kinds, own)]
     return changes
+
+
+def _acting_block(circuits: Sequence[Dependence]) -> tuple[NDArray[np.int64], Array]:
+    """Components in which some self-stresses act, and (components, k) these at length one."""
+    acting = np.unique(np.concatenate([each.acting for each in circuits]))
+    block = np.zeros((len(acting), len(circuits)))
+    for k, each in enumerate(circuits):
+        block[np.searchsorted(acting, each.acting), k] = each.strengths / np.linalg.norm(each.strengths)
+    return acting, block
 
 
 def _blocks(found: Stresses) -> list[Array]:
     """Self-stresses split into groups that share no component: independent loops are mended one by one."""
-    entries = found.entries
     if not found.count:
         return []
+    entries = dense(found.entries)
+    if is_sparse(found.entries):
+        entries, _ = np.linalg.qr(entries)
     # the projector on the space has the blocks of the space
     blocks = []
     for rows in coupled(np.abs(entries @ entries.T) > REGULAR):
@@ -167,6 +188,28 @@ def _is(component: Component, word: str) -> bool:
 def _regular(entries: Array, chosen: Sequence[int], count: int) -> bool:
     sigma = np.linalg.svd(entries[list(chosen)], compute_uv=False)
     return len(chosen) == len(sigma) == count and bool(np.all(sigma > REGULAR))
+
+
+def _all_regular(found: Stresses, chosen: Sequence[int]) -> bool:
+    """Whether changes of these components leave no self-stress: of an orthonormal basis S of them and another one E
+    the smallest singular value of S[chosen] is one over the largest of E E[chosen]⁻¹."""
+    if not is_sparse(found.entries):
+        return _regular(found.entries, chosen, found.count)
+    from scipy.sparse.linalg import splu
+
+    E = found.entries
+    if len(chosen) != found.count:
+        return False
+    try:
+        factor = splu(found.of(chosen).tocsc())
+    except RuntimeError:
+        return False
+    x, growth = np.random.default_rng(found.count).normal(size=found.count), 0.0
+    for _ in range(ITERATIONS):
+        x /= np.linalg.norm(x)
+        x = factor.solve(E.T @ (E @ factor.solve(x)), trans="T")
+        growth = float(np.sqrt(np.linalg.norm(x)))
+    return growth < 1.0 / REGULAR
 
 
 def _one_by_one(

@@ -27,6 +27,7 @@ from core.mobility.isostatic import Release
 from core.mobility.self_stress import Component, Stresses, dependences, stresses
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.numerics.matrix_forms import Matrix
 from core.numerics.tolerances import ACCEPTED_GAP
 from core.traces.compiled import Compiled
 
@@ -210,7 +211,7 @@ class _Generic:
     q: Array
     freedoms: int
     infinitesimal: int
-    multipliers: Array
+    multipliers: Matrix
     branch_freedoms: tuple[int, ...] = ()
 
 
@@ -242,8 +243,7 @@ def _redundancies(
     order = _order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
     found_ones = dependences(through, order)
     redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
-    circuits = [(through.components[one.component].name, one.stress) for one in found_ones]
-    return redundant, isostatic.proposal(through, circuits, kinds, order[::-1])
+    return redundant, isostatic.proposal(through, found_ones, kinds, order[::-1])
 
 
 def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:

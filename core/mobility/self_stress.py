@@ -8,28 +8,35 @@ there form a regular matrix (the constraints and their dependencies are dual mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import reactions
+from core.constraints.transmission import transmission
 from core.elements.constraints.kinematic_constraint import Row
 from core.joints.kind import Forbidden
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
+from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse
+from core.numerics.rank import eliminated
 from core.numerics.tolerances import RANK_TOLERANCE
 from core.spatial.pose import from_matrix
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 AXES = "xyz"
 ALIGNED = 1e-6
 """Sine of the angle below which a direction counts as that of an axis."""
 PIVOT = 1e-3
 """Part of a self-stress's largest component below which a component counts as none."""
+NOTHING = 1e-12
+"""Part of it below which it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +74,18 @@ class Component:
 
 @dataclass(frozen=True)
 class Stresses:
-    """Self-stresses at a generic pose: entries (components, k), in N and N per machine size."""
+    """Self-stresses at a generic pose: entries (components, k), in N and N per machine size; orthonormal columns, or
+    independent ones in compressed rows."""
 
     components: tuple[Component, ...]
-    entries: Array
+    entries: Matrix
 
     @property
     def count(self) -> int:
         """How many constraints are too many."""
         return int(self.entries.shape[1])
 
-    def of(self, chosen: Iterable[int]) -> Array:
+    def of(self, chosen: Iterable[int]) -> Matrix:
         """(chosen, k) entries of some components."""
         return self.entries[list(chosen)]
 
@@ -211,46 +219,101 @@ def _basis(compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array) -> _Basis
     return _Numbered(compiled, joint) if forbidden is None else _Basis(compiled, joint, forbidden, X_Wa, X_Wb)
 
 
-def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Array) -> Stresses:
+def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Matrix) -> Stresses:
     """What self-stresses at a generic pose (multipliers (rows, k) there) send through every joint and element.
 
     q : the pose at which directions are told
     """
     compiled, p = constraints.compiled, constraints.p
-    joints = {joint.name: joint for joint in compiled.model.expanded.joints}
     here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic, p)
-    bases = {name: _basis(compiled, joint, *here[name]) for name, joint in joints.items()}
-    k = multipliers.shape[1]
-    through = transmitted(constraints, generic, multipliers.T)
+    through = _through_joints(constraints, generic, multipliers)
     components: list[Component] = []
-    rows: list[Array] = []
-    for name, basis in bases.items():
+    entries = _Entries(multipliers.shape[1])
+    for joint in compiled.model.expanded.joints:
+        basis = _basis(compiled, joint, *here[joint.name])
+        columns, F = through(joint.name)
         components += basis.components()
-        rows.append(basis.read(through[name], *there[name], constraints.size).T.reshape(len(basis.kept), k))
-        if (mimic := basis.joint.mimic) is not None:
-            components.append(Component("joints", name, note=f"the coupling to {mimic.leader}"))
-            rows.append(basis.along(through[name], *there[name], constraints.size)[None])
-    for i, row in enumerate(constraints.names):
-        if row.collection != "joints":
-            components.append(Component(row.collection, row.element, note=_row_note(row)))
-            rows.append(multipliers[i : i + 1] * constraints.row_units[i] / constraints.size)
-    entries = np.concatenate(rows) if rows else np.zeros((0, k))
-    return Stresses(tuple(components), _orthonormal(entries))
+        entries.add(columns, basis.read(F, *there[joint.name], constraints.size).T.reshape(len(basis.kept), -1))
+        if (mimic := joint.mimic) is not None:
+            components.append(Component("joints", joint.name, note=f"the coupling to {mimic.leader}"))
+            entries.add(columns, basis.along(F, *there[joint.name], constraints.size)[None])
+    others = [i for i, row in enumerate(constraints.names) if row.collection != "joints"]
+    for i, values in zip(others, dense(multipliers[others]), strict=True):
+        row = constraints.names[i]
+        components.append(Component(row.collection, row.element, note=_row_note(row)))
+        entries.add(np.arange(len(values)), values[None] * constraints.row_units[i] / constraints.size)
+    if is_sparse(multipliers):
+        return Stresses(tuple(components), _independent(entries.compressed()))
+    return Stresses(tuple(components), _orthonormal(entries.whole()))
+
+
+class _Entries:
+    """Rows of self-stresses in components, of each only the columns that act there."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self._rows = count, 0
+        self._parts: list[tuple[Integers, Integers, Array]] = []
+
+    def add(self, columns: Integers, values: Array) -> None:
+        """Further rows (r, columns)."""
+        rows = np.arange(self._rows, self._rows + len(values))
+        self._rows += len(values)
+        self._parts.append((np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.reshape(-1)))
+
+    def _joined(self) -> list[Any]:
+        """Rows, columns and values of all."""
+        nothing = (np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
+        return [np.concatenate(each) for each in zip(nothing, *self._parts, strict=True)]
+
+    def whole(self) -> Array:
+        """(components, count)."""
+        rows, columns, values = self._joined()
+        result = np.zeros((self._rows, self.count))
+        result[rows, columns] = values
+        return result
+
+    def compressed(self) -> Matrix:
+        """The same in compressed rows, each column with a largest entry of 1; rounding left out."""
+        import scipy.sparse
+
+        rows, columns, values = self._joined()
+        largest = np.zeros(self.count)
+        np.maximum.at(largest, columns, np.abs(values))
+        values = values / np.where(largest > 0.0, largest, 1.0)[columns]
+        acting = np.abs(values) > NOTHING
+        shape = self._rows, self.count
+        return scipy.sparse.csr_array((values[acting], (rows[acting], columns[acting])), shape=shape)
+
+
+def _through_joints(
+    constraints: PositionConstraints, q: Array, multipliers: Matrix
+) -> Callable[[str], tuple[Integers, Array]]:
+    """joint → which columns of multipliers (rows, k) send a wrench through it, and (columns, 6) these: parent side on
+    child side, at b's origin, world axes (see `core.constraints.reactions`)."""
+    compiled = constraints.compiled
+    sent, index = transmission(compiled, q, constraints.p), compiled.program.joint_index
+    if is_sparse(multipliers):
+        borne = sent.matrix[:, constraints.kept] @ multipliers
+
+        def acting(name: str) -> tuple[Integers, Array]:
+            begins = borne.indptr[6 * index[name] : 6 * index[name] + 7]
+            part = slice(begins[0], begins[-1])
+            columns, places = np.unique(borne.indices[part], return_inverse=True)
+            F = np.zeros((len(columns), 6))
+            F[places, np.repeat(np.arange(6), np.diff(begins))] = borne.data[part]
+            return columns, F
+
+        return acting
+    everything = np.zeros((multipliers.shape[1], len(compiled.rows)))
+    everything[:, constraints.kept] = multipliers.T
+    whole = sent.through(everything)
+    every = np.arange(multipliers.shape[1])
+    return lambda name: (every, whole[:, index[name]])
 
 
 def _row_note(row: Row) -> str:
     what = "the constraint" if row.collection == "constraints" else "the driver"
     return f"{what} ({row.component})" if row.component else what
-
-
-def transmitted(constraints: PositionConstraints, q: Array, multipliers: Array) -> dict[str, Array]:
-    """joint → (…, 6) wrench [torque; force] that multipliers (…, rows) send through it: parent side on child side, at
-    b's origin, world axes (see `core.constraints.reactions`)."""
-    compiled, leading = constraints.compiled, multipliers.shape[:-1]
-    everything = np.zeros((*leading, len(compiled.rows)))
-    everything[..., constraints.kept] = multipliers
-    nothing = {name: np.zeros((*leading, 6)) for name in compiled.joint_names}
-    return reactions.transmitted(compiled, reactions.sides_at(compiled, q, constraints.p), everything, nothing)
 
 
 def _orthonormal(entries: Array) -> Array:
@@ -290,13 +353,28 @@ def _apart(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
             yield sorted(rows), sorted(columns)
 
 
+def _independent(entries: Matrix) -> Matrix:
+    """Those columns of a matrix in compressed rows that are independent of each other."""
+    known = eliminated(entries.T.tocsr())
+    if known is None:
+        return compressed(_orthonormal(dense(entries)))
+    return entries[:, np.sort(known.kept)]
+
+
 @dataclass(frozen=True)
 class Dependence:
-    """A constraint that others already fulfil, and the components of the self-stress that says so."""
+    """A constraint that others already fulfil, and the self-stress that says so: the components in which it acts, and
+    how strongly (1 in the constraint itself)."""
 
     component: int
-    others: tuple[int, ...]
-    stress: Array
+    acting: Integers
+    strengths: Array
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The components that have fixed it before."""
+        strong = np.abs(self.strengths) > PIVOT * float(np.max(np.abs(self.strengths)))
+        return tuple(int(i) for i in self.acting[strong] if i != self.component)
 
 
 def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
@@ -306,6 +384,11 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
     Chosen from the end: a constraint depends on earlier ones if a self-stress acts in it and in no later one but those
     chosen already.
     """
+    return _sparse_dependences(found, order) if is_sparse(found.entries) else _dense_dependences(found, order)
+
+
+def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
+    """By projection of orthonormal self-stresses."""
     space = found.entries.copy()
     chosen: list[int] = []
     largest = np.max(np.abs(space), axis=0, initial=0.0)
@@ -321,9 +404,53 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
             largest[columns] = np.max(np.abs(space[:, columns]), axis=0)
     # stress with entry 1 in one chosen component and 0 in the others
     circuits = found.entries @ np.linalg.pinv(found.of(chosen)) if chosen else np.zeros((len(order), 0))
-    result = []
-    for k, index in enumerate(chosen):
-        strength = np.abs(circuits[:, k])
-        strong = np.flatnonzero(strength > PIVOT * float(np.max(strength)))
-        result.append(Dependence(index, tuple(int(i) for i in strong if i != index), circuits[:, k]))
-    return result[::-1]
+    every = np.arange(len(order))
+    return [Dependence(index, every, circuits[:, k]) for k, index in enumerate(chosen)][::-1]
+
+
+def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
+    """By elimination: of the self-stresses that act in a component, the one that does so most is taken for it, and out
+    of all others."""
+    columns = _columns_of(found.entries)
+    acting: dict[int, set[int]] = defaultdict(set)
+    for k, column in enumerate(columns):
+        for i in column:
+            acting[i].add(k)
+    chosen: dict[int, int] = {}
+    free = set(range(len(columns)))
+    for index in reversed(order):
+        shares = {k: abs(columns[k][index]) / max(map(abs, columns[k].values())) for k in acting[index] & free}
+        best = max(sorted(shares), key=shares.__getitem__, default=-1)
+        if best < 0 or not shares[best] > PIVOT:
+            continue
+        free.remove(best)
+        chosen[index] = best
+        pivot = columns[best][index]
+        columns[best] = {i: value / pivot for i, value in columns[best].items()}
+        for k in sorted(acting[index] - {best}):
+            _take_out(columns[k], columns[best], index)
+            for i in columns[best]:
+                (acting[i].add if i in columns[k] else acting[i].discard)(k)
+    return [
+        Dependence(index, np.array(places := sorted(columns[k])), np.array([columns[k][i] for i in places]))
+        for index, k in chosen.items()
+    ][::-1]
+
+
+def _columns_of(entries: Matrix) -> list[dict[int, float]]:
+    """component → entry of each column."""
+    by_column = entries.tocsc()
+    bounds = zip(by_column.indptr[:-1].tolist(), by_column.indptr[1:].tolist(), strict=True)
+    rows, values = by_column.indices.tolist(), by_column.data.tolist()
+    return [dict(zip(rows[a:b], values[a:b], strict=True)) for a, b in bounds]
+
+
+def _take_out(column: dict[int, float], other: dict[int, float], index: int) -> None:
+    """So much of another column, 1 at the index, that nothing is left there; rounding is left out."""
+    share = column.pop(index)
+    noise = NOTHING * max(map(abs, (share, *column.values())))
+    for i, value in other.items():
+        if i != index:
+            left = column.pop(i, 0.0) - share * value
+            if abs(left) > noise:
+                column[i] = left

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.numerics.matrix_forms import Matrix, is_sparse, scaled, square_sum
 from core.numerics.rank import saying
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 
@@ -36,6 +37,9 @@ GOOD_RATIO, BAD_RATIO = 0.75, 0.25
 """Shares of the predicted reduction above which the trust region grows, below which it shrinks."""
 REDUNDANT_FRACTION = 1e-14
 """Part of the largest eigenvalue of G Gᵀ below which one counts as zero: a redundant constraint."""
+SUPPORT_FRACTION = 1e-12
+"""Part of the largest diagonal entry of a large sparse G Gᵀ that is added to all, so that redundant constraints do not
+make it singular."""
 
 FIRST_STAGE = 0.25
 """First stage of the homotopy, as a share of the gap."""
@@ -54,7 +58,7 @@ class Problem(NamedTuple):
 
     residual: Callable[[Array], Array]
     """q → gaps (rows,)."""
-    jacobian: Callable[[Array], Array]
+    jacobian: Callable[[Array], Matrix]
     """q → (rows, nv)."""
     move: Callable[[Array, Array], Array]
     """(q, step) → q on the manifold."""
@@ -124,7 +128,7 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
     r = problem.residual(q)
     radius = FIRST_RADIUS
     before = np.inf
-    G: Array | None = None
+    G: Matrix = None
     for k in range(MAX_STEPS):
         gap = float(np.max(np.abs(r), initial=0.0))
         if gap < SOLVED_GAP or not np.isfinite(gap) or radius < 1e-12:
@@ -141,7 +145,9 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
         square, square_trial = float(r @ r), float(r_trial @ r_trial)
         left = r + G @ step
         predicted = square - float(left @ left)
-        if predicted < HOPELESS_FRACTION * square and 0.01 * square < radius**2 * float(np.sum((G / weights) ** 2)):
+        if predicted < HOPELESS_FRACTION * square and 0.01 * square < radius**2 * square_sum(
+            scaled(G, columns=1.0 / weights)
+        ):
             break
         # the trust region grows where the linear model holds, shrinks where it does not
         ratio = (square - square_trial) / predicted if predicted > 0.0 else -1.0
@@ -157,7 +163,7 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
 
 
 def _bounded_step(
-    G: Array, r: Array, weights: Array, fixed: Flags, radius: float, room: tuple[Array, Array]
+    G: Matrix, r: Array, weights: Array, fixed: Flags, radius: float, room: tuple[Array, Array]
 ) -> tuple[Array, float]:
     """(step, its weighted length); coordinates that would leave their room stop at its edge and the others make up
     for it."""
@@ -165,8 +171,9 @@ def _bounded_step(
     free = ~fixed
     step = np.zeros(len(weights))
     for _ in range(len(weights)):
-        columns = G[:, free] / weights[free]
-        y = _trusted(columns, -(r + G[:, ~free] @ step[~free]), radius)
+        columns = scaled(G[:, free], columns=1.0 / weights[free])
+        trusted = _trusted_sparse if is_sparse(G) else _trusted
+        y = trusted(columns, -(r + G[:, ~free] @ step[~free]), radius)
         step[free] = y / weights[free]
         outside = free & ((step < low - 1e-15) | (step > high + 1e-15))
         if not outside.any():
@@ -205,3 +212,34 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
             break
         mu += (size - radius) / radius * size / slope
     return np.asarray(C.T @ (V @ (b / (s + mu))))
+
+
+def _trusted_sparse(C: Matrix, target: Array, radius: float) -> Array:
+    """The same with C in compressed rows: y = Cᵀ (C Cᵀ + μ)⁻¹ target, μ from Newton's iteration on 1/|y| (Moré,
+    Sorensen 1983), not below what keeps redundant rows from mattering."""
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    square = (C @ C.T).tocsc()
+    diagonal = square.diagonal()
+    among = diagonal > 0.0
+    if not among.any() or not np.isfinite(diagonal).all():
+        return np.zeros(C.shape[1])
+    C, target, square = C[among], target[among], square[among][:, among]
+    one = eye_array(len(target), format="csc")
+    least = SUPPORT_FRACTION * float(np.max(diagonal))
+    mu = least
+    for _ in range(12):
+        factor = splu((square + mu * one).tocsc(), permc_spec="MMD_AT_PLUS_A")
+        z = factor.solve(target)
+        y = C.T @ z
+        size = float(np.linalg.norm(y))
+        if size <= 1.05 * radius:
+            break
+        slope = float(y @ (C.T @ factor.solve(z))) / size
+        if not slope > 0.0:
+            break
+        mu += (size - radius) / radius * size / slope
+    if mu == least:
+        y = y + C.T @ factor.solve(target - C @ y)
+    return np.asarray(y)

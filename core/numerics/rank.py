@@ -1,13 +1,21 @@
-"""What counts as independent: ranks, null spaces and least solutions by singular values, with one tolerance."""
+"""What counts as independent: ranks, null spaces and least solutions by singular values, with one tolerance.
+
+Of large sparse matrices what is asked for comes from `core.numerics.fronts` where singular values would surely say the
+same, else from singular values, too."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.numerics.matrix_forms import Matrix, dense, is_sparse
 from core.numerics.tolerances import RANK_TOLERANCE
+
+if TYPE_CHECKING:
+    from core.numerics.fronts import Fronts
 
 Array = NDArray[np.float64]
 
@@ -18,15 +26,43 @@ def saying(A: Array) -> NDArray[np.bool_]:
     return np.asarray((A != 0.0).any(axis=(*range(A.ndim - 2), -1)))
 
 
-def rank(A: Array) -> int:
+def rank(A: Matrix) -> int:
     """How many rows (or columns) of a matrix (r, c) are independent."""
+    if (known := eliminated(A)) is not None:
+        return known.rank
+    A = dense(A)
     return _count(np.linalg.svd(A[saying(A)], compute_uv=False))
 
 
-def null_space(A: Array, tolerance: float = RANK_TOLERANCE) -> Array:
+def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
     """(c, c − rank) orthonormal columns N with A N = 0, of a matrix (r, c)."""
+    if (known := eliminated(A)) is not None:
+        return known.motions
+    A = dense(A)
     _, sigma, right = np.linalg.svd(A[saying(A)])
     return np.asarray(right[_count(sigma, tolerance) :].T)
+
+
+def least(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
+    """(c,) the least x with the least |A x − target|, of a matrix (r, c)."""
+    return solver(A, tolerance)(target)
+
+
+def solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Array]:
+    """The same for several targets (r,) or (r, k)."""
+    if (known := eliminated(A)) is not None:
+        return known.least
+    inverted = np.linalg.pinv(dense(A), rcond=tolerance)
+    return lambda target: np.asarray(inverted @ target)
+
+
+def eliminated(A: Matrix) -> Fronts | None:
+    """A large sparse matrix, eliminated; None of others, and where it is not clear what is independent."""
+    if not is_sparse(A):
+        return None
+    from core.numerics.fronts import clear_fronts
+
+    return clear_fronts(A.tocsr())
 
 
 def inverse(A: Array) -> Array:

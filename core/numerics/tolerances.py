@@ -19,6 +19,8 @@ BYPASS_STEP = 5e-3
 evaluated."""
 RANK_TOLERANCE = 1e-9
 """Part of the largest singular value below which others count as zero (`core.numerics.rank`)."""
+REGULAR_FRACTION = 1e-5
+"""Part of the largest singular value above which none counts as zero, whatever it is asked for."""
 NEGLIGIBLE_PIVOT = 1e-14
 """Part of its own diagonal entry, or of the largest eigenvalue, below which a pivot or an eigenvalue of a mass matrix
 counts as zero."""

@@ -24,6 +24,7 @@ from core.model.model import needed
 from core.multibody.coordinates import Coordinates
 from core.multibody.parameter_values import Values, parameter_values
 from core.multibody.topology import Loop, Topology, topology_of
+from core.numerics.matrix_forms import Matrix
 from core.traces import long_machines
 from core.traces.program import program_of
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+LARGE = 60_000
+"""Entries of G from which on it may be too large to be worked with as a whole."""
+NEARLY_EMPTY = 0.05
+"""Share of entries that may differ from zero below which it then is."""
 MANY = 24
 """Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
 
@@ -98,6 +103,12 @@ class Compiled:
     def constraints(self) -> ConstraintReader:
         """Cut joints, constraints and drivers."""
         return self.program.tracer.constraints
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Whether G is large and nearly empty, so that what is computed with it goes by its entries."""
+        size = len(self.rows) * self.nv
+        return size > LARGE and len(self.program.tracer.row_expressions.pattern.rows) < NEARLY_EMPTY * size
 
     @property
     def levels(self) -> NDArray[np.int64]:
@@ -168,11 +179,21 @@ class Compiled:
         pairs = self.call("joint_poses", q, p=p)
         return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
 
+    def constraint_matrix(self, q: Array, p: Values = None) -> Matrix:
+        """(rows, nv) G at one state, in compressed rows if the machine is `sparse`."""
+        if not self.sparse:
+            return self.call("constraint_jacobian", q, p=p)
+        return self.program.constraint_matrix(self.call("constraint_entries", q, p=p))
+
     def mass_matrix(self, q: Any, p: Values = None) -> Array:
         """(…, nv, nv) M(q), armature included."""
         if self.very_long:
             return long_machines.mass_matrix(self.program.freedoms, self.call("screws", q, p=p), self.nv)
         return self.call("mass_matrix", q, p=p)
+
+    def mass_entries(self, q: Array, p: Values = None) -> Matrix:
+        """(nv, nv) M at one state, in compressed columns."""
+        return self.program.compressed_masses(self.call("mass_entries", q, p=p))
 
     @cached_property
     def very_long(self) -> bool:

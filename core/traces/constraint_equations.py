@@ -7,8 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from core.codegen.graph_symbols import column, symbols
-from core.elements.constraints.kinematic_constraint import ConstraintState
+from core.codegen.graph_symbols import column
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
 from core.traces.trace_context import TraceContext
@@ -51,22 +50,3 @@ def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inli
 def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
     return context.row_expressions.time(x, run)
-
-
-def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes."""
-    kinematics = context.standing(x["q"])
-    result: list[Any] = []
-    for constraint, side, _rows in context.constraints.sides():
-        motion = symbols("m", 6)
-        values = constraint.values(ConstraintState(kinematics, {id(side): motion}))
-        R = ca.jacobian(column(values), column(motion))
-        R = ca.substitute(R, column(motion), ca.DM.zeros(6))
-        result += ca.vertsplit(ca.vec(ca.densify(R).T))
-    return result
-
-
-def constraint_origins(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """b's origin of every side, world axes."""
-    kinematics = context.standing(x["q"])
-    return [entry for _h, side, _rows in context.constraints.sides() for entry in kinematics.frame(side.b).position]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import column, symbols
 from core.mechanics.runner import inline
+from core.traces.constraint_equations import speed_jacobian
 from core.traces.junctions import forces
 from core.traces.program import Program
 
@@ -59,7 +60,7 @@ class Derivatives:
         """At values of the traces' arguments (q, v, u: accelerations, t: the clock) and of the states x."""
         arguments = [np.asarray(values[name], dtype=float) for name in (*self._inputs, "x")]
         results = self._function(*arguments, multipliers, p)
-        return Equations(*(np.array(result, dtype=float) for result in results))
+        return Equations(*(np.array(result.full(), dtype=float) for result in results))
 
     def _body(self, name: str) -> Any:
         """A trace as a column, over this object's symbols."""
@@ -80,10 +81,10 @@ class Derivatives:
         q, v, a = (column(self._inputs[name]) for name in "qvu")
         rows = tracer.signature("constraint_residual").shape[0]
         multipliers = ca.SX.sym("lambda", rows)
-        N = ca.densify(ca.jacobian(rate, v))
+        N = ca.sparsify(ca.jacobian(rate, v))
         g = gaps = ca.SX.zeros(rows)
         if rows:
-            G = self._body("constraint_jacobian").reshape((nv, rows)).T
+            G = speed_jacobian(tracer, self._inputs["q"])
             forces = forces - G.T @ multipliers
             gaps = G @ v
             g = G @ a + self._body("constraint_bias")
@@ -96,7 +97,7 @@ class Derivatives:
         outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
         outputs += self._sums(own, x_rate, q, N)
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
-        return ca.Function("derivatives", arguments, list(map(ca.densify, outputs)), {"cse": True})
+        return ca.Function("derivatives", arguments, outputs, {"cse": True})
 
     def _sums(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
         """∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f at junctions that move with w, at w as it is."""

@@ -23,6 +23,7 @@ from core.elements.constraints.kinematic_constraint import Row
 from core.model import Body, Joint, Model
 from core.model.unknown_kinds import own_kinds_of
 from core.multibody.topology import Topology, topology_of
+from core.numerics.matrix_forms import Matrix
 from core.traces.long_machines import Freedoms, freedoms
 from core.traces.tracer import Trace, Tracer
 
@@ -71,6 +72,31 @@ class Program:
     def levels(self) -> NDArray[np.int64]:
         """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
         return np.array([row.level for row in self.constraint_rows], dtype=np.int64)
+
+    def constraint_matrix(self, entries: Array) -> Matrix:
+        """(rows, nv) G in compressed rows, from its entries."""
+        import scipy.sparse
+
+        columns, begins = self._compressed
+        shape = len(self.constraint_rows), self.tracer.tree.nv
+        return scipy.sparse.csr_array((entries, columns, begins), shape=shape)
+
+    @cached_property
+    def _compressed(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Columns of the entries of G, and begins of its rows among them."""
+        rows, columns = self.tracer.row_expressions.pattern
+        begins = np.searchsorted(rows, np.arange(len(self.constraint_rows) + 1))
+        return columns.astype(np.int32), begins.astype(np.int32)
+
+    def compressed_masses(self, entries: Array) -> Matrix:
+        """(nv, nv) M in compressed columns, from its entries on and below the diagonal."""
+        import scipy.sparse
+
+        rows, columns = self.tracer.mass_pattern
+        below = rows != columns
+        places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
+        shape = self.tracer.tree.nv, self.tracer.tree.nv
+        return scipy.sparse.csc_array((np.concatenate([entries, entries[below]]), places), shape=shape)
 
     @cached_property
     def timed_constraints(self) -> bool:

@@ -46,6 +46,10 @@ def _rows(context: TraceContext, _: str) -> Shape:
     return (len(context.constraints.rows),)
 
 
+def _side_rows(context: TraceContext, _: str) -> Shape:
+    return (sum(rows.stop - rows.start for *_, rows in context.constraints.sides()), 9)
+
+
 def _frames(context: TraceContext) -> int:
     return len(context.machine.frames) - 1
 
@@ -133,18 +137,7 @@ FUNCTIONS: dict[str, Traced] = {
     ),
     "constraint_bias": Traced("qvt", _rows, _of("constraint_equations.constraint_bias")),
     "constraint_time": Traced("t", _rows, _of("constraint_equations.constraint_time")),
-    "constraint_motion": Traced(
-        "q",
-        lambda c, _: (sum(rows.stop - rows.start for *_, rows in c.constraints.sides()), 6),
-        _of("constraint_equations.constraint_motion"),
-        whole=True,
-    ),
-    "constraint_origins": Traced(
-        "q",
-        lambda c, _: (sum(1 for _ in c.constraints.sides()), 3),
-        _of("constraint_equations.constraint_origins"),
-        whole=True,
-    ),
+    "constraint_sides": Traced("q", _side_rows, _of("constraint_sides.constraint_sides")),
     # for implicit integrators
     "slopes": Traced("qvulxt", _slopes, _of("jacobians.slopes"), whole=True),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QToolButton
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QToolButton
 
 from app.background.lifetime import Lifetime
 from app.plain_text import as_tip, headed_tip
@@ -14,7 +14,9 @@ from app.preferences.icons import icon
 from app.tools.draw.freedoms import Freedoms
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.tools.draw.tool import hand_of
+from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.elided import ElidedLabel
+from app.widgets.quantities.quantity_text import quantity, read
 from core.linkage import PLANES
 from core.linkage.linkage_types import FourBar
 from core.model import WORLD
@@ -40,6 +42,7 @@ class DrawBar(QFrame):
         self.plane.setAccessibleName("Working plane")
         self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plane.activated.connect(self._chosen_plane)
+        self.more = self._plane_menu()
         self.subs = {key: self._button(key) for key in SUB_TOOLS}
         self.grid = self._switch("Grid", "Show the grid, and snap to it")
         self.snapping = self._switch("Snap", "Snap to directions and the grid; pins are always met. Ctrl held: not now")
@@ -50,6 +53,7 @@ class DrawBar(QFrame):
         row.setContentsMargins(10, 3, 10, 3)
         row.setSpacing(2)
         row.addWidget(self.plane)
+        row.addWidget(self.more)
         row.addSpacing(10)
         for button in self.subs.values():
             row.addWidget(button)
@@ -75,6 +79,29 @@ class DrawBar(QFrame):
         self._life.close()
         self._hand.examiner.close()
         return super().close()
+
+    def _plane_menu(self) -> QToolButton:
+        """Planes made from this one."""
+        button = QToolButton(autoRaise=True, text="…", toolTip="A plane made from this one: offset, turned or flipped")
+        button.setAccessibleName("Other planes")
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        menu = QMenu(button)
+        menu.addAction("Offset…", self._ask_offset)
+        menu.addAction("Turn by 90°", lambda: self._hand.make_plane(turns=1))
+        menu.addAction("Flip", lambda: self._hand.make_plane(flipped=True))
+        button.setMenu(menu)
+        return button
+
+    def _ask_offset(self) -> None:
+        hand = self._hand
+
+        def accept(text: str) -> None:
+            hand.make_plane(read(text, LENGTH, hand.view.settings, hand.drawing.values))
+
+        zero = quantity(0.0, LENGTH, hand.view.settings)
+        hand.field.ask("Offset along the normal", zero, (40.0, 20.0), accept)
 
     def _button(self, key: str) -> QToolButton:
         sub = SUB_TOOLS[key]

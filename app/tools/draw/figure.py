@@ -184,7 +184,8 @@ class Figure:
 
     def _dimensions(self, painter: QPainter) -> None:
         hand, drawing = self._hand, self._hand.drawing
-        for body, start, end, length in drawing.bars:
+        bars = sorted(drawing.bars, key=lambda bar: bar.body != hand.hovered_body)  # what is pointed at has room first
+        for body, start, end, length in bars:
             a, b = self._at(start), self._at(end)
             span = math.hypot(b.x() - a.x(), b.y() - a.y())
             if span < LEAST_LINK and body != hand.hovered_body:
@@ -195,11 +196,21 @@ class Figure:
             across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
             across = across if across.y() < 0.0 else -across
             room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
-            box = self._word(painter, text, (a + b) / 2.0 + across * room, quiet=True)
-            if name:
+            middle = (a + b) / 2.0
+            box = self._dimension(painter, text, middle + across * room, middle - across * room)
+            if box is not None and name:
                 self.tags.append(Tag(box, "length", str(length), value))
-                self._padlock(painter, box.left() - 14.0 if across.x() < 0.0 else box.right() + 3.0, box, str(length))
+                leftward = box.center().x() < middle.x()
+                self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(length))
         self._grounded(painter)
+
+    def _dimension(self, painter: QPainter, text: str, *places: QPointF) -> QRectF | None:
+        """Text at the first of some places where no other dimension stands; None where there is no room."""
+        metrics = QFontMetricsF(painter.font())
+        half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
+        free = (at for at in places if not any(tag.box.intersects(QRectF(at - half, at + half)) for tag in self.tags))
+        place = next(free, None)
+        return self._word(painter, text, place, quiet=True) if place is not None else None
 
     def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
         """Beside a length: whether it is held while points are dragged; a click changes it."""
@@ -225,8 +236,9 @@ class Figure:
             for end in (a, b):
                 painter.drawLine(end + drop * 0.7, end + drop * 1.15)
             value = math.dist(first.point, second.point)
-            box = self._word(painter, self._length(value), (a + b) / 2.0 + drop, quiet=True)
-            self.tags.append(Tag(box, "distance", second.name, value, first.name))
+            box = self._dimension(painter, self._length(value), (a + b) / 2.0 + drop, (a + b) / 2.0 + 1.6 * drop)
+            if box is not None:
+                self.tags.append(Tag(box, "distance", second.name, value, first.name))
         for pin in pins:
             bar = drawing.bar(pin.joint.child)
             if bar is None or not pin.joint.rest or math.dist(bar.start, pin.point) > 1e-9:
@@ -243,7 +255,9 @@ class Figure:
         painter.drawLine(center, center + QPointF(radius + 8.0, 0.0))
         middle = center + QPointF(math.cos(angle / 2.0), -math.sin(angle / 2.0)) * (radius + 26.0)
         text = self._hand.view.settings.shown(angle, "angle")
-        self.tags.append(Tag(self._word(painter, text, middle, quiet=True), "angle", name, angle))
+        written = self._dimension(painter, text, middle)
+        if written is not None:
+            self.tags.append(Tag(written, "angle", name, angle))
 
     def _pins(self, painter: QPainter) -> None:
         drawing = self._hand.drawing

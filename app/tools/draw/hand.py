@@ -19,10 +19,11 @@ from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
-from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn
+from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
 from core.linkage.drawing import End
 from core.linkage.reshaping import folded
 from core.model import WORLD, Model
+from core.model.fields import Value
 from viz import camera
 from viz.camera import metres_per_pixel
 
@@ -94,6 +95,7 @@ class Hand:
         self.on = False
         self._before: View | None = None
         self._model_before: Model | None = None
+        self._document = view.session.document
         self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
         self._life = Lifetime()
@@ -145,6 +147,14 @@ class Hand:
         ref = session.selection
         if ref is not None and ref.collection == "frames":
             return Plane("xy", ref.name)
+        if ref is not None and ref.collection == "joints":
+            across = [
+                plane
+                for plane in PLANES.values()
+                if any(pin.name == ref.name for pin in Drawing(session.model, plane, self._poses()).pins)
+            ]
+            if across:
+                return across[0]
         used = [plane for plane in PLANES.values() if Drawing(session.model, plane, self._poses()).pins]
         toward = self.view.scene.view.axes[:, 2]
         along = {name: abs(float(plane.basis[:, 2] @ toward)) for name, plane in PLANES.items()}
@@ -172,6 +182,19 @@ class Hand:
         names = list(PLANES)
         at = names.index(self.plane.axes) if self.plane.parent == WORLD else -1
         self.take_plane(PLANES[names[(at + 1) % len(names)]])
+
+    def make_plane(self, offset: Value = 0.0, *, turns: int = 0, flipped: bool = False) -> None:
+        """Draw in a plane made from this one, which the document has as a frame."""
+        made: list[Plane] = []
+
+        def edit(model: Model) -> Model:
+            new, plane = plane_on(model, self.plane.parent, self.plane.axes, offset, turns=turns, flipped=flipped)
+            made.append(plane)
+            return new
+
+        self.gesture = object()
+        if self.commit("Working plane", edit) and made:
+            self.take_plane(made[-1])
 
     def take_plane(self, plane: Plane) -> None:
         """Draw in another plane from now on."""
@@ -313,6 +336,8 @@ class Hand:
 
     def _document_changed(self, old: State, new: State) -> None:
         """Links of the chain that are gone, by undo say, are forgotten; so is what was pointed at."""
+        if self._document != self.view.session.document:
+            self._document, self.dyad, self.locked, self.chain = self.view.session.document, "", set(), []
         names = {body.name for body in new.model.expanded.bodies}
         while self.chain and self.chain[-1].body and self.chain[-1].body not in names:
             self.chain.pop()

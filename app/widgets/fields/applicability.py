@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from app.document.link_lengths import has_length
 from core.model import Constraint, Driver, Force, Gravity, Joint, Model, Sensor
 from core.model.bodies import Body
-from core.model.fields import Element, Field, PartsKind
+from core.model.fields import Element, Field, PartsKind, ScalarKind
 from core.model.model import COLLECTIONS
 
 ADVANCED: dict[type, tuple[str, ...]] = {
@@ -12,6 +13,16 @@ ADVANCED: dict[type, tuple[str, ...]] = {
     Sensor: ("minus", "offset"),
 }
 """Fields that few need, by element type."""
+
+LENGTH = Field(
+    "length",
+    ScalarKind("length", False, None),
+    "Distance of the joint that carries the link from another one. A parameter that is the length takes the value; "
+    "else that joint, and the shapes that reach from one to the other, move along the line.",
+    None,
+    False,
+)
+"""What bodies with two joints have beside the fields of the document."""
 
 
 def applies(element: Element, field: Field, model: Model | None = None) -> bool:
@@ -26,6 +37,8 @@ def applies(element: Element, field: Field, model: Model | None = None) -> bool:
         return {"acceleration": "uniform", "mu": "point", "center": "point"}.get(
             field.name, element.kind
         ) == element.kind
+    if field is LENGTH:
+        return isinstance(element, Body) and model is not None and has_length(model, element.name)
     if isinstance(element, Body) and field.name in ("mass", "center_of_mass", "inertia"):
         return element.density is None
     if isinstance(element, Model):

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QWidget
 
 from app.plain_text import as_tip
 from app.widgets.accessible import name_inputs
-from app.widgets.fields.applicability import ADVANCED, applies
+from app.widgets.fields.applicability import ADVANCED, LENGTH, applies
 from app.widgets.fields.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEditor, FormulaVectorEditor
-from app.widgets.fields.length_editor import LENGTH, LengthEditor, applies_to
+from app.widgets.fields.length_editor import LengthEditor
 from app.widgets.fields.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
 from app.widgets.fields.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from app.widgets.fields.titles import columns_of, title_of
@@ -217,7 +217,7 @@ class ElementForm(QWidget):
             if editor is None or editor.parent() is not self:
                 continue
             derived = field is LENGTH
-            shown = applies_to(element, context.model) if derived else applies(element, field, context.model)
+            shown = applies(element, field, context.model)
             editor.setVisible(shown)
             label = self.labels.get(field.name)
             if label is not None:

@@ -7,23 +7,13 @@ from collections.abc import Callable
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from app.document.link_lengths import LinkLength, has_length
+from app.document.link_lengths import LinkLength
 from app.widgets.fields.field_editor import Commit, Context
 from app.widgets.fields.number_editors import NumberEditor
 from core.model import Model
 from core.model.bodies import Body
 from core.model.edits.lengths import is_locked, joint_points, length_of, parameter_of, parameters_of
-from core.model.fields import Element, Field, ScalarKind, Value
-
-LENGTH = Field(
-    "length",
-    ScalarKind("length", False, None),
-    "Distance of the joint that carries the link from another one. A parameter that is the length takes the value; "
-    "else that joint, and the shapes that reach from one to the other, move along the line.",
-    None,
-    False,
-)
-"""What bodies with two joints have beside the fields of the document."""
+from core.model.fields import Element, Field, Value
 
 
 class LengthEditor(NumberEditor):
@@ -113,8 +103,3 @@ def words(model: Model, body: str, far: str) -> str:
     if affine is not None:
         return f"Follows the parameter {affine.parameter.name}."
     return "Locked: it follows from formulas, which stay as they are." if is_locked(model, body, far) else ""
-
-
-def applies_to(element: Element, model: Model | None) -> bool:
-    """Whether a body has a length."""
-    return isinstance(element, Body) and model is not None and has_length(model, element.name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
 from typing import Any
 
 from core.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Row, Side
@@ -26,6 +27,13 @@ class CutJoint(KinematicConstraint):
         joint = machine.machine.member(name)
         rows = tuple(Row("joints", name, str(k + 1)) for k in range(joint.info.constraints))
         return cls(law, Side(a, b, (joint.parent, joint.child), name), rows)
+
+    @property
+    def alike(self) -> Hashable:
+        """The kind of joint and its numbers, if these are."""
+        numbers = tuple(getattr(self.law, field.name) for field in fields(self.law))
+        plain = all(isinstance(x, float | int | str) for x in numbers)
+        return (type(self.law), numbers) if plain else None
 
     @property
     def sides(self) -> tuple[Side, ...]:

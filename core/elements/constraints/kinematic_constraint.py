@@ -7,7 +7,7 @@ G a = f̈ − Ġ v. A driver may give only the speed or the acceleration; its ro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from core.mechanics.kinematic_state import KinematicState
@@ -80,6 +80,11 @@ class KinematicConstraint(ABC):
     """True if s is an angle known up to whole turns."""
     relative: bool = False
     """True if s is known from how the two frames of its side stand to each other: what moves both changes nothing."""
+
+    @property
+    def alike(self) -> Hashable:
+        """Equal of constraints whose rows depend on the poses of their frames in the same way; None: not known."""
+        return None
 
     @property
     @abstractmethod

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from app.tools.draw.tool import hand_of
 from core.mechanism import Mechanism
+from tests.app.conftest import pump
 
 PLAIN = Qt.KeyboardModifier.NoModifier
 
@@ -333,6 +334,11 @@ def four_bar(pen):
     pen.click(0.04, 0.08)
     pen.click(0.2, 0.14)
     pen.double(0.24, 0.0)
+    pen.bench.wait(lambda: pen.hand.freedoms is not None)
+    sizes = [None]
+    while sizes[-1] != pen.bench.view.size():  # the panels take their widths
+        sizes.append(pen.bench.view.size())
+        pump(lambda: False, 0.4)
 
 
 def test_the_other_branch_takes_one_click(pen):
@@ -421,3 +427,26 @@ def test_tab_takes_the_next_plane_and_links_lie_in_it(pen):
         pen.click(0.1, 0.05)
         pen.key(Qt.Key.Key_Return)
         assert pen.model.joints[-1].axis == normal
+
+
+def test_an_offset_plane_is_a_frame_and_links_stand_on_it(pen):
+    from app.tools.draw.bar import DrawBar
+
+    pen.draw()
+    pen.bench.window.findChild(DrawBar).more.menu().actions()[0].trigger()
+    pen.hand.field.line.selectAll()
+    pen.type("0.05 m")
+    pen.key(Qt.Key.Key_Return)
+    pen.bench.draw()
+    assert [frame.name for frame in pen.model.frames] == ["plane1"]
+    pen.click(0.0, 0.0)
+    pen.click(0.1, 0.05)
+    assert pen.model.joints[0].parent == "plane1"
+    _mech, q, _gap = rest_of(pen.model)
+    place = np.asarray(_mech.joint_poses(q)["A"][0])[:3, 3]
+    assert place == pytest.approx((0.0, -0.05, 0.0), abs=1e-12)
+
+
+def test_sub_tools_are_in_the_palette(pen):
+    pen.bench.window.run("draw.prismatic")
+    assert (pen.bench.view.gestures.tool.id, pen.hand.sub.key) == ("draw", "s")

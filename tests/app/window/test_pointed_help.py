@@ -90,6 +90,20 @@ def test_the_key_opens_the_page_at_the_field(bench, monkeypatch):
     dialog.close()
 
 
+def test_in_the_scene_the_key_explains_the_tool_in_hand(bench, monkeypatch):
+    bench.example("four_bar")
+    window = bench.window
+    monkeypatch.setattr(QCursor, "pos", lambda: middle(window.viewport.widget))
+    window.run("tool.draw")
+    assert topic_under_pointer(window, window.functions) == "tool.draw"
+    window.run("tool.select")
+    assert topic_under_pointer(window, window.functions) == "panel.scene"
+    dialog = HelpDialog.open_on(window, "tool.draw")
+    for word in ("Pin in slot", "Backspace", "other branch"):
+        assert word in dialog.text.toPlainText()
+    dialog.close()
+
+
 @pytest.mark.parametrize("topic", ["element.joints#axis", "panel.plots", "view.fit", "jacobian", "no such thing", ""])
 def test_every_topic_shows_something(bench, topic):
     dialog = HelpDialog.open_on(bench.window, topic)

@@ -115,3 +115,29 @@ def test_only_the_newest_pictures_stay(tmp_path, monkeypatch):
     assert 3 in left
     taken = QImage(str(recent_pictures.picture_of(tmp_path / "3.kst")))
     assert taken.size() == recent_pictures.SIZE
+
+
+def test_a_new_model_while_one_draws_begins_anew(bench):
+    page = bench.window.start_page
+    bench.example("four_bar")
+    bench.window.run("tool.draw")
+    bench.window.run("file.new")
+    assert page.isVisible()
+    assert bench.window.viewport.gestures.tool.id == "select"
+    bench.window.run("tool.draw")
+    assert not page.isVisible()
+    bench.window.run("add.link")
+    bench.window.run("edit.undo")  # empty again, but one is at work
+    assert not page.isVisible()
+
+
+def test_it_fits_into_a_narrow_view(own_bench):
+    window = own_bench.window
+    window.resize(1000, 700)
+    own_bench.draw()
+    page = window.start_page
+    own_bench.wait(lambda: page.parentWidget().rect().contains(page.geometry()))
+    for button in page.findChildren(QToolButton):
+        if button.isVisibleTo(page):
+            assert page.rect().contains(button.mapTo(page, button.rect().center()))
+            assert button.width() >= button.fontMetrics().size(0, button.text()).width()

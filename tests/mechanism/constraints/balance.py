@@ -6,10 +6,11 @@ they act and the size F that they show; only the wrenches of joints and of what 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from core.constraints.multipliers import constrained_motion
-from core.constraints.reactions import constraint_wrenches, sides_at
 from core.files.meshes.body_inertia import inertia_of
 from core.mechanism import Mechanism
 from core.model.formula.evaluation import Numbers
@@ -20,6 +21,18 @@ Array = np.ndarray
 def wrench(point: Array, force: Array, torque: Array | None = None) -> Array:
     """About the world's origin."""
     return np.concatenate([np.cross(point, force) + (0.0 if torque is None else torque), force])
+
+
+def constraint_wrenches(
+    mech: Mechanism, q: Array, multipliers: Array
+) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
+    """(cut joint or "", names of a and b, wrench on b, the point that it is about) of every side of what holds."""
+    derivatives = mech.compiled.call("constraint_sides", q)
+    start = 0
+    for _, side, rows in mech.compiled.constraints.sides():
+        part = derivatives[start : start + rows.stop - rows.start]
+        start += len(part)
+        yield side.joint, side.names, part[:, :6].T @ multipliers[rows], part[0, 6:]
 
 
 class Balance:
@@ -36,8 +49,7 @@ class Balance:
         self.parents = {frame.name: frame.parent for frame in self.model.frames}
         self._motion()
         self._joints(mech.reactions(q, v, tau, t=t, x=self.x))
-        sides = sides_at(mech.compiled, q, None)
-        for cut, names, F, point in constraint_wrenches(mech.compiled, sides, self.multipliers):
+        for cut, names, F, point in constraint_wrenches(mech, q, self.multipliers):
             if not cut:
                 self.between(*names, wrench(point, F[3:], F[:3]))
         self._elements()

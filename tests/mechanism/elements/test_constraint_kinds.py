@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.constraints.multipliers import constrained_motion
-from core.constraints.reactions import constraint_wrenches, sides_at
 from core.elements.constraints import CONSTRAINTS
 from core.elements.constraints.constraint_kind import ConstraintElement
 from core.elements.drivers import DRIVERS
@@ -19,6 +18,7 @@ from core.mechanism import Mechanism
 from core.model import CONSTRAINT_KINDS, Constraint, Driver, Model, Setting
 from core.simulation import simulate
 from core.traces import program
+from tests.mechanism.constraints.balance import constraint_wrenches
 from tests.mechanism.elements import kind_machines as machines
 from tests.mechanism.elements import own_kinds_page
 from viz.drawlist.draw_list import items
@@ -133,11 +133,7 @@ def test_what_it_exerts_has_the_power_of_its_multipliers(what: str, shape: str) 
     mech, q, v = at(what, shape, 3)
     rows = own_rows(mech)
     multipliers = np.where(rows, np.random.default_rng(4).normal(size=len(rows)), 0.0)
-    sides = [
-        each
-        for each in constraint_wrenches(mech.compiled, sides_at(mech.compiled, q, None), multipliers)
-        if np.any(each[2])
-    ]
+    sides = [each for each in constraint_wrenches(mech, q, multipliers) if np.any(each[2])]
     if not sides:  # a force on speeds of the tree alone
         assert what in ("gear", "coordinate", "rate", "second rate", "speed")
         return

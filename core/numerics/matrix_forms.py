@@ -1,0 +1,62 @@
+"""Matrices that are dense or, where they are large and nearly empty, in compressed rows (`scipy.sparse`)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Matrix: TypeAlias = Any
+"""An array, or a `scipy.sparse.csr_array`."""
+
+
+def is_sparse(A: Matrix) -> bool:
+    """Whether a matrix is in compressed rows."""
+    return not isinstance(A, np.ndarray)
+
+
+def dense(A: Matrix) -> Array:
+    """The same as an array."""
+    return np.asarray(A.toarray() if is_sparse(A) else A)
+
+
+def compressed(A: Matrix) -> Matrix:
+    """The same in compressed rows."""
+    import scipy.sparse
+
+    return scipy.sparse.csr_array(A)
+
+
+def scaled(A: Matrix, rows: Array | None = None, columns: Array | None = None) -> Matrix:
+    """The rows and columns of a matrix times factors."""
+    if not is_sparse(A):
+        result = A if columns is None else A * columns
+        return result if rows is None else result * rows[:, None]
+    data = A.data if columns is None else A.data * columns[A.indices]
+    if rows is not None:
+        data = data * np.repeat(rows, np.diff(A.indptr))
+    return type(A)((data, A.indices, A.indptr), shape=A.shape)
+
+
+def stacked(A: Matrix, below: Array) -> Matrix:
+    """A matrix over the rows of another."""
+    if not is_sparse(A):
+        return np.concatenate([A, below])
+    import scipy.sparse
+
+    return scipy.sparse.csr_array(scipy.sparse.vstack([A, below], format="csr"))
+
+
+def largest_of_rows(A: Matrix) -> Array:
+    """(r,) the largest size of an entry of each row, of a matrix (r, c)."""
+    if is_sparse(A):
+        return np.asarray(abs(A).max(axis=1).toarray()).reshape(-1)
+    return np.asarray(np.max(np.abs(A), axis=1, initial=0.0))
+
+
+def square_sum(A: Matrix) -> float:
+    """The sum of the squares of all entries."""
+    entries = A.data if is_sparse(A) else A
+    return float(np.sum(entries**2))
