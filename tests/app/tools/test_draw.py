@@ -180,7 +180,7 @@ def bar_class():
     return DrawBar
 
 
-def test_a_quick_return_with_motor_takes_seven_clicks_and_four_keys(pen):
+def test_a_quick_return_with_motor_takes_seven_clicks_and_five_keys(pen):
     """The lever swings between ±asin(r/d) about the line of centres: Whitworth's quick return, of oscillating kind."""
     pen.draw()
     pen.click(0.0, 0.1)
