@@ -133,6 +133,7 @@ class SimulationPanel(QWidget):
         column.addWidget(self.rows, 1)
         self._row.setContentsMargins(10, 2, 8, 0)
         self.words.setContentsMargins(10, 0, 8, 2)
+        upper.setMinimumWidth(upper.minimumSizeHint().width())  # rows that come later do not move the view
         return upper
 
     def _form(self) -> QFormLayout:
