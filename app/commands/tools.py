@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.commands.command import Command, Run
 from app.tools.draw.sub_tools import SUB_TOOLS
-from app.tools.draw.tool import hand_of
+from app.tools.draw.tool import flip, hand_of
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -91,7 +91,19 @@ _SUB_TOOLS = tuple(
         icon=each.icon,
         section="draw",
         help=f"{each.help} In Draw: {key.upper()}.",
+        also=each.also,
     )
     for key, each in SUB_TOOLS.items()
 )
-COMMANDS = (*_TOOLS, *_SUB_TOOLS)
+_FLIP = Command(
+    "draw.flip",
+    "Draw: other branch",
+    lambda w: flip(hand_of(w.stage)),
+    "Tools/Draw",
+    icon="branch",
+    section="draw",
+    when=lambda w: w.stage.gestures.tool.id == "draw",
+    help="Fold the two links at the pin that was pointed at last over to their other branch. In Draw: V.",
+    also=("other branch", "flip", "mirror a dyad", "other assembly mode"),
+)
+COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP)

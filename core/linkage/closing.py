@@ -50,7 +50,7 @@ def followed(changed: Changed, start: float, end: float, dimension: str, where: 
             raise ModelError(
                 f"The loops do not close: {_shown(end, dimension)} is {_shown(by, dimension)} too {word}.",
                 where=where,
-                remedy=f"They close from {_shown(low, dimension)} to {_shown(high, dimension)}.",
+                remedy=_closing_range(low, high, dimension),
             )
         at, q = value, closed
     model = changed(end)
@@ -114,7 +114,13 @@ def _shown(value: float, dimension: str) -> str:
     if math.isinf(value):
         return "any larger value"
     unit, factor = display(dimension)
-    return f"{value / factor:.5g}{unit}"
+    return f"{value / factor:.5g}{'' if unit == '°' else ' '}{unit}"
+
+
+def _closing_range(low: float, high: float, dimension: str) -> str:
+    if low == 0.0 and dimension == "length":
+        return f"They close up to {_shown(high, dimension)}."
+    return f"They close from {_shown(low, dimension)} to {_shown(high, dimension)}."
 
 
 # ------------------------------------------------------------------------------- rest

@@ -27,7 +27,7 @@ def dimension(model: Model, parameter: str, value: Value) -> Model:
     after = float(new.values()[parameter])
     if old.dimension == "length" and not after > 0.0:
         raise ModelError(
-            f"A length of {after:g} m is none.",
+            f"A link cannot be {after:g} m long.",
             where=f"parameter '{parameter}', value",
             remedy="Give a length greater than zero.",
         )
@@ -70,7 +70,7 @@ def ground_distance(model: Model, pin: str, other: str, distance: float, *, plan
     number = float(value_of(distance, drawing.values, "length"))
     if not number > 0.0 or not line > 0.0:
         raise ModelError(
-            f"A distance of {number:g} m is none.", where=f"pins {other} and {pin}", remedy="Give one above zero."
+            f"Two pins cannot be {number:g} m apart.", where=f"pins {other} and {pin}", remedy="Give one above zero."
         )
 
     def changed(x: float) -> Model:

@@ -233,7 +233,8 @@ def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipl
         basis = _basis(compiled, joint, *here[joint.name])
         columns, F = through(joint.name)
         components += basis.components()
-        entries.add(columns, basis.read(F, *there[joint.name], constraints.size).T.reshape(len(basis.kept), -1))
+        values = basis.read(F, *there[joint.name], constraints.size).T
+        entries.add(columns, values.reshape(len(basis.kept), len(columns)))
         if (mimic := joint.mimic) is not None:
             components.append(Component("joints", joint.name, note=f"the coupling to {mimic.leader}"))
             entries.add(columns, basis.along(F, *there[joint.name], constraints.size)[None])

@@ -118,7 +118,7 @@ def test_the_platform_of_the_examples_is_moved_by_its_legs():
 
 @pytest.mark.parametrize("name", CONSTRAINED)
 def test_columns_are_differences_of_closed_poses_per_actuator(name):
-    context = Context.of(load(EXAMPLES / f"{name}.kst"))
+    context = Context.of(dataclasses.replace(load(EXAMPLES / f"{name}.kst"), drivers=()))  # a motor would not let go
     mech, q, h = context.mech, context.q, 1e-5
     chosen = default_actuators(mech.compiled)
     J = actuated_jacobian(mech, q, context.tool)

@@ -63,6 +63,8 @@ class DrawBar(QFrame):
         row.addWidget(self.freedoms, 1)
         self._life = Lifetime()
         self._life.listen((view.gestures.chosen, self._tool_chosen), (self._hand.changed, self.refresh))
+        for widget in (self.plane, self.grid, self.snapping):
+            widget.setMinimumWidth(widget.sizeHint().width())
         self.setMinimumWidth(1)  # what is told shall not move the panels
         self.hide()
 
@@ -161,8 +163,9 @@ class DrawBar(QFrame):
         rows = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
         rows += [self._type(now)] if now.type is not None else []
         rows += ["planar"] if now.planar and not now.others else []
-        self.freedoms.setText("  ·  ".join(rows))
-        self.freedoms.setToolTip(as_tip("\n".join(now.others) or PLANAR))
+        text = "  ·  ".join(rows)
+        self.freedoms.setText(text)
+        self.freedoms.setToolTip(as_tip("\n".join((text, *(now.others or (PLANAR,))))))
 
     def _type(self, found: Freedoms) -> str:
         shown, linkage = self._view.settings.shown, found.type

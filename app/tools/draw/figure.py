@@ -14,6 +14,7 @@ from app.tools.draw.snapping import ends_beside
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
 from core.linkage import Point
+from core.linkage.drawing import SAME_PLACE
 from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
 from core.model import WORLD
@@ -26,6 +27,8 @@ PIN = 5.0
 """Radius of a pin in pixels, as all sizes here."""
 BAND = 9.0
 GROUND = 13.0
+BUTTONS = 60.0
+"""Pixels at the right edge for the buttons of the view."""
 LABEL_ASIDE = 17.0
 LEAST_LINK = 46.0
 """Links shorter than this on the screen have no dimension unless the pointer is on them."""
@@ -320,16 +323,19 @@ class Figure:
         band = hand.sub.band(hand)
         if band:
             (u0, v0), (u1, v1) = band[-1]
-            angle = math.atan2(v1 - v0, u1 - u0)
-            rows.insert(0, f"{self._length(math.dist(*band[0]))} < {hand.view.settings.shown(angle, 'angle')}")
+            angle, length = math.atan2(v1 - v0, u1 - u0), math.dist(*band[0])
+            if length > SAME_PLACE:
+                rows.insert(0, f"{self._length(length)} < {hand.view.settings.shown(angle, 'angle')}")
         else:
             rows.append(", ".join(self._length(each) for each in snap.point))
         coming, now = hand.coming, hand.freedoms
         if coming is not None and now is not None:
             rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
-        for number, row in enumerate(rows):
-            width = QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0
-            line = place + QPointF(18.0 + width / 2.0, 20.0 + 19.0 * number)
+        widths = [QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0 for row in rows]
+        room = hand.view.widget.width() - BUTTONS - place.x() - 18.0
+        side = -1.0 if max(widths, default=0.0) > room else 1.0
+        for number, (row, width) in enumerate(zip(rows, widths, strict=True)):
+            line = place + QPointF(side * (18.0 + width / 2.0), 20.0 + 19.0 * number)
             self._word(painter, row, line, "muted" if number else "text")
 
     def _motor(self, painter: QPainter) -> None:

@@ -15,7 +15,8 @@ from core.errors import KinetostatError
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
-WIDTH = 150
+WIDTH, WIDEST = 150, 260
+"""Pixels of the line, and of words beside it before they are broken."""
 ASIDE = 18
 """Pixels between the pointer and the field."""
 
@@ -27,16 +28,17 @@ class NumberField(QFrame):
         super().__init__(view.widget)
         self._view = view
         self.setObjectName("message")
-        self.title, self.problem = Label(), Label()
+        self.title, self.problem, self.worth = Label(), Label(), Label()
+        self.worth.setObjectName("muted")
         self.line = QLineEdit()
         self.line.setFixedWidth(WIDTH)
         self.problem.setObjectName("problem")
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 4)
-        for widget in (self.title, self.line, self.problem):
+        for widget in (self.title, self.line, self.worth, self.problem):
             row.addWidget(widget)
         self._accept: Callable[[str], object] = lambda _text: None
-        self._read: Callable[[str], object] | None = None
+        self._read: Callable[[str], str] | None = None
         self._left: Callable[[], object] | None = None
         self.line.textEdited.connect(self._edited)
         self.line.installEventFilter(self)
@@ -48,14 +50,15 @@ class NumberField(QFrame):
         text: str,
         place: tuple[float, float],
         accept: Callable[[str], object],
-        read: Callable[[str], object] | None = None,
+        read: Callable[[str], str] | None = None,
         left: Callable[[], object] | None = None,
     ) -> None:
-        """Open beside a place (pixels of the widget). accept : what Enter does with the text; read : what typing does;
-        left : what letting it go does. Errors that these raise are told in the field."""
+        """Open beside a place (pixels of the widget). accept : what Enter does with the text; read : what typing does,
+        and in words what it is worth; left : what letting it go does. Errors that these raise are told in the field."""
         self._accept, self._read, self._left = accept, read, left
         self.title.setText(title)
         self.problem.setText("")
+        self.worth.setText("")
         self.line.setText(text)
         self.adjustSize()
         host = self._view.widget
@@ -84,8 +87,10 @@ class NumberField(QFrame):
             self._view.widget.setFocus()
 
     def _edited(self, text: str) -> None:
-        if self._read is not None:
-            self._try(self._read, text)
+        read = self._read
+        if read is not None:
+            self.worth.setText("")
+            self._try(lambda typed: self.worth.setText(read(typed)), text)
 
     def _try(self, what: Callable[[str], object], text: str) -> bool:
         try:
@@ -98,7 +103,10 @@ class NumberField(QFrame):
         return True
 
     def _explain(self, error: KinetostatError) -> None:
-        self.problem.setText(f"{error.what} {error.remedy}".strip())
+        words = f"{error.what} {error.remedy}".strip()
+        self.problem.setWordWrap(self.problem.fontMetrics().horizontalAdvance(words) > WIDEST)
+        self.problem.setMinimumWidth(WIDEST if self.problem.wordWrap() else 0)
+        self.problem.setText(words)
         self.adjustSize()
         self.move(max(4, min(self.x(), self._view.widget.width() - self.width() - 4)), self.y())
 

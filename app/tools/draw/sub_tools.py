@@ -33,6 +33,8 @@ class SubTool(ABC):
     icon: str
     help: str
     words: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    """What others call what it draws."""
     goes_on = False
     """Whether a chain that hangs goes on with it."""
 
@@ -61,6 +63,7 @@ class Link(SubTool):
 
     key, title = "l", "Link"
     icon = "link"
+    also = ("linkage bar", "crank link")
     goes_on = True
     help = "Click from pin to pin: every click after the first draws a link. Double click ends it on the ground."
     words = ("click where it begins: on the plane it is pinned to the ground, on a pin or link joined to that",)
@@ -81,7 +84,7 @@ class Link(SubTool):
         elif not hand.chain:
             point = hand.typed.point
             begin_chain(hand, snap if point is None else Snap(point, point))
-        else:
+        elif len(hand.chain) == 1 or hand.typed != NOTHING or _apart(hand, snap):  # else a double click begins
             link_to(hand, snap)
 
     def _corner(self, hand: Hand, snap: Snap) -> None:
@@ -175,6 +178,7 @@ class Ground(SubTool):
 
     key, title = "g", "Ground pin"
     icon = "ground"
+    also = ("pivot on the ground", "grounded pin", "fix a point")
     help = "Click a free end: it is held by a pin on the ground. Click a ground pin: it is released."
     words = ("click a free end to hold it there, or a pin on the ground to release it",)
 
@@ -199,6 +203,7 @@ class Slider(SubTool):
 
     key, title = "s", "Slider"
     icon = "prismatic"
+    also = ("slider block", "crosshead")
     goes_on = True
     help = "Click the place of its pin, then the direction in which it slides. A chain that hangs is drawn to it."
     words = ("click the place of its pin", "click the direction in which it slides, or type its angle")
@@ -266,6 +271,7 @@ class Slot(SubTool):
 
     key, title = "b", "Pin in slot"
     icon = "cylindrical"
+    also = ("slot", "slotted link", "quick return", "scotch yoke")
     help = "Click a pin or free end, then the link along which it slides."
     words = ("click a pin or free end", "click the link along which it slides")
 
@@ -310,6 +316,7 @@ class Gears(SubTool):
 
     key, title = "u", "Gear pair"
     icon = "gearwheel"
+    also = ("gears", "gear train", "planetary gear")
     help = "Click two pins, then type z1 : z2 or the ratio (negative: outer mesh)."
     words = ("click the first pin", "click the second pin", "type z1 : z2 or the ratio, negative of an outer mesh")
 
@@ -341,6 +348,7 @@ class MassPoint(SubTool):
 
     key, title = "i", "Mass point"
     icon = "com"
+    also = ("point mass",)
     help = "Click a pin or a point of a link, then type the mass."
     words = ("click a pin or a point of a link", "type its mass")
 
@@ -387,6 +395,7 @@ class Tracer(SubTool):
 
     key, title = "p", "Tracer point"
     icon = "trace"
+    also = ("coupler point", "trace point")
     help = "Click on a link or beside it: the point belongs to the link that the pointer was on last."
     words = ("click on a link, or beside the one that the pointer was on last",)
 
@@ -414,6 +423,7 @@ class Motor(SubTool):
 
     key, title = "a", "Motor"
     icon = "driver"
+    also = ("crank input", "rotary input")
     help = "Click a pin or guide: it turns once a second. Click again: the motor goes."
     words = ("click a pin or guide; a motor that is there goes",)
 
@@ -428,7 +438,12 @@ class Motor(SubTool):
 def drive(hand: Hand, joint: str) -> None:
     """Put a motor into a pin or guide, or take it out."""
     plane = hand.plane
-    hand.commit(f"Motor in {joint}", lambda m: linkage.motor(m, joint, plane=plane), here=True)
+    driven = {driver.joint for driver in hand.view.session.model.drivers}
+    if hand.commit(f"Motor in {joint}", lambda m: linkage.motor(m, joint, plane=plane), here=True):
+        words = (
+            f"The motor in {joint} is gone." if joint in driven else f"{joint} has a motor: F5 lets the machine run."
+        )
+        hand.view.session.message.emit("hint", words)
 
 
 SUB_TOOLS: Mapping[str, SubTool] = MappingProxyType(

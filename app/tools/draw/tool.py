@@ -16,7 +16,7 @@ from app.tools.draw.figure import Figure, Tag
 from app.tools.draw.hand import Hand
 from app.tools.draw.snapping import Snap, grid_step, snapped
 from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, drive, link_to
-from app.tools.draw.typed_numbers import NOTHING, typed_numbers
+from app.tools.draw.typed_numbers import NOTHING, typed_numbers, worth
 from app.viewport.gestures import Gesture
 from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 EXPECTS = "Draw: click from pin to pin · Esc ends"
 OPENING = "0123456789+-−.(=<"
 """What is typed into the field at the pointer."""
+TAGS = {
+    "length": "Length: click to type a value, a formula or name = value; drag to slide",
+    "angle": "Angle: click to type it",
+    "distance": "Distance of two pins on the ground: click to type it",
+    "lock": "Padlock: a shut one holds this length while pins are dragged",
+    "motor": "Motor: click to turn this pin once a second",
+    "branch": "The other branch of these two links: click it, or press V",
+}
+"""What a click on a dimension or chip means."""
 PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -220,6 +229,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
         view.widget.setCursor(Qt.CursorShape.PointingHandCursor if tag is not None else Qt.CursorShape.CrossCursor)
         if tag is not None:
             hand.snap = None
+        view.say(TAGS[tag.kind] if tag is not None else hand.sub.expects(hand))
     view.annotations.update()
     hand.tell_coming()
 
@@ -305,7 +315,8 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
-    return text in SUB_TOOLS or text == "v" or (text in OPENING and (bool(hand.chain or hand.picks) or text in "(=-+."))
+    measured = bool(hand.chain or hand.picks) or (_sub(hand).key == "l" and text in "(=-+.")
+    return text in SUB_TOOLS or text == "v" or (text in OPENING and measured)
 
 
 def key(view: Stage, event: QKeyEvent) -> None:
@@ -333,9 +344,11 @@ def _open_field(hand: Hand, text: str) -> None:
     x, y, z = hand.drawing.world_point(point).tolist()
     place = hand.view.annotations.pixel((x, y, z)) or QPointF(0.0, 0.0)
 
-    def reading(typed: str) -> None:
-        hand.typed = typed_numbers(typed, hand.view.settings, hand.drawing.values)
+    def reading(typed: str) -> str:
+        settings, values = hand.view.settings, hand.drawing.values
+        hand.typed = typed_numbers(typed, settings, values)
         hand.view.annotations.update()
+        return worth(hand.typed, settings, values)
 
     def accept(typed: str) -> None:
         reading(typed)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.widgets.quantities.quantity_text import Measure, Units, read, value_in
+from app.widgets.quantities.quantity_text import Measure, Units, quantity, read, value_in
 from core.errors import ExpressionError
 from core.linkage import Point
 from core.model.fields import Value
@@ -50,6 +50,19 @@ def typed_numbers(text: str, units: Units, values: Mapping[str, float]) -> Typed
         return Typed(length=length)
     angle = read(tail, ANGLE, units, values)
     return Typed(length=length, bend=angle) if bent else Typed(length=length, angle=angle)
+
+
+def worth(typed: Typed, units: Units, values: Mapping[str, float]) -> str:
+    """What is given, in words with units; "" for nothing."""
+    if typed.point is not None:
+        return "= " + ", ".join(quantity(x, LENGTH, units) for x in typed.point)
+    parts = []
+    if typed.length is not None:
+        parts.append(quantity(value_in(typed.length, values) or 0.0, LENGTH, units))
+    angle = typed.angle if typed.angle is not None else typed.bend
+    if angle is not None:
+        parts.append(quantity(value_in(angle, values) or 0.0, ANGLE, units))
+    return f"= {' < '.join(parts)}" if parts else ""
 
 
 def typed_ratio(text: str) -> float | tuple[float, float]:

@@ -72,6 +72,9 @@ class LengthEditor(NumberEditor):
         """Ask for a length; formulas that would have to go are not lost: what may become of them is offered."""
         if value is None:
             return "A link has a length: give a number."
+        if self._model is not None and (name := _follows(self._model, self._body, self.far)):
+            self._offer_choices(value)
+            return f"The length follows from {name}, on which other things may depend: choose what is to change."
         problem = self.commit(LinkLength(value, self.far), gesture)
         if problem and self._model is not None and is_locked(self._model, self._body, self.far):
             self._offer_choices(value)
@@ -95,11 +98,16 @@ class LengthEditor(NumberEditor):
         return take
 
 
+def _follows(model: Model, body: str, far: str) -> str:
+    """The parameter from which a length follows by a formula; "" if it is that parameter, or follows from none."""
+    affine = parameter_of(model, body, far)
+    return "" if affine is None or (affine.slope, affine.rest) == (1.0, 0.0) else affine.parameter.name
+
+
 def words(model: Model, body: str, far: str) -> str:
     """Where the length of a link comes from."""
-    affine = parameter_of(model, body, far)
-    if affine is not None and (affine.slope, affine.rest) == (1.0, 0.0):
+    if name := _follows(model, body, far):
+        return f"Follows the parameter {name}."
+    if (affine := parameter_of(model, body, far)) is not None:
         return f"This is the parameter {affine.parameter.name}."
-    if affine is not None:
-        return f"Follows the parameter {affine.parameter.name}."
     return "Locked: it follows from formulas, which stay as they are." if is_locked(model, body, far) else ""

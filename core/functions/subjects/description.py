@@ -88,10 +88,14 @@ def link_transforms(context: Context) -> Result:
 def coordinates(context: Context) -> Result:
     """Every joint coordinate with its value, limits and whether it is inside them."""
     from core.analysis.inverse_kinematics import at_limits
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
 
-    limited = at_limits(context.mech, context.q)
+    limited, present = at_limits(context.mech, context.q), context.q
+    if context.mech.constrained:  # an iteration has closed it
+        present = pose_without_errors(context.mech, present, characteristic_length(context.mech, context.p))
     rows: list[tuple[Cell, ...]] = []
-    for c, value in zip(context.mech.coordinates, context.q, strict=True):
+    for c, value in zip(context.mech.coordinates, present, strict=True):
         state = "at its limit" if c.name in limited else ""
         rows.append(
             (

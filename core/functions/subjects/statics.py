@@ -65,7 +65,8 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
-    rest = pose_without_errors(mech, found.q, characteristic_length(mech, p))
+    size = characteristic_length(mech, p)
+    present, rest = (pose_without_errors(mech, q, size) for q in (context.q, found.q))
     rows = tuple(
         (
             c.name,
@@ -73,7 +74,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
             Amount(float(after), c.dimension),
             _resting(c, float(after), found.limits),
         )
-        for c, before, after in zip(mech.coordinates, context.q, rest, strict=True)
+        for c, before, after in zip(mech.coordinates, present, rest, strict=True)
     )
     measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
     rows += tuple(

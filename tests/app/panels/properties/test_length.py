@@ -86,6 +86,27 @@ def test_formulas_stay_unless_a_person_chooses(bench, field):
     assert bench.session.model.joint("B").a.position[0] == "l + h - 0.05"
 
 
+def test_a_length_that_follows_another_links_changes_that_only_if_chosen(bench, field):
+    """l2 is l1*3: another length of the second link would change the first."""
+    from core import linkage
+    from core.model import Model
+
+    model = linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0), (0.5, 0)])
+    bench.session.start(linkage.dimension(model, "l2", "l1*3"))
+    before = bench.session.model
+    length = field("link2")
+    write(length.edit, "0.6 m")
+    assert bench.session.model is before
+    assert "l1" in length.note.text()
+    assert length.choices.actions()[0].text() == "Change the parameter l1"
+    length.choices.actions()[0].trigger()
+    assert bench.session.model.values() == {
+        "l1": pytest.approx(0.2),
+        "l2": pytest.approx(0.6),
+        "l3": pytest.approx(0.1),
+    }
+
+
 def test_a_menu_chooses_to_which_joint_a_ternary_link_is_measured(bench, field):
     from core.model import Body, Joint, Model, Pose
 
