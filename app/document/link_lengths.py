@@ -25,7 +25,7 @@ LOOP_ERROR = 1e-6
 
 
 class LinkEnd(NamedTuple):
-    """An end of a link: the joint that is there, and where both ends are, (3,) m, world."""
+    """An end of a link: the joint that is there ("" at its tip), and where both ends are, (3,) m, world."""
 
     body: str
     joint: str
@@ -124,5 +124,5 @@ def _gap(mech: Mechanism, q: Array, p: Mapping[str, float]) -> float:
 
 
 def has_length(model: Model, body: str) -> bool:
-    """Whether a body of the document itself has two joints at different places."""
+    """Whether a body of the document itself has two joints at different places, or a joint and a tip."""
     return any(each.name == body for each in model.bodies) and ends_of(model, body) is not None

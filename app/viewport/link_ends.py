@@ -8,7 +8,7 @@ import numpy as np
 
 from app.background.lifetime import Lifetime
 from app.document.link_lengths import LinkEnd, has_length
-from core.model.edits.lengths import JointPoint, is_locked, joint_points
+from core.model.edits.lengths import LinkPoint, is_locked, link_points
 
 if TYPE_CHECKING:
     from app.document.session import Ref
@@ -27,7 +27,7 @@ class LinkEnds:
         self._view = view
         self.ends: tuple[LinkEnd, ...] = ()
         self._of: tuple[Model, Ref] | None = None
-        self._points: tuple[JointPoint, ...] = ()
+        self._points: tuple[LinkPoint, ...] = ()
         """Of the selected link: what does not change while it moves."""
         session = view.session
         self._life = Lifetime()
@@ -81,10 +81,10 @@ class LinkEnds:
         return end is not None
 
 
-def draggable_points(model: Model, ref: Ref) -> tuple[JointPoint, ...]:
-    """The joint that carries a body, and those to which its length can be dragged; () if there are none."""
+def draggable_points(model: Model, ref: Ref) -> tuple[LinkPoint, ...]:
+    """The joint that carries a body, and the ends at which its length can be dragged; () if there are none."""
     if ref.collection != "bodies" or not has_length(model, ref.name):
         return ()
-    first, *others = joint_points(model, ref.name)
+    first, *others = link_points(model, ref.name)
     free = [point for point in others if not is_locked(model, ref.name, point.joint)]
     return (first, *free) if free else ()

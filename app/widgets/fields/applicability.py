@@ -17,12 +17,12 @@ ADVANCED: dict[type, tuple[str, ...]] = {
 LENGTH = Field(
     "length",
     ScalarKind("length", False, None),
-    "Distance of the joint that carries the link from another one. A parameter that is the length takes the value; "
-    "else that joint, and the shapes that reach from one to the other, move along the line.",
+    "Distance of the joint that carries the link from another one, or from its tip. A parameter that is the length "
+    "takes the value; else that end, and the shapes that reach from one to the other, move along the line.",
     None,
     False,
 )
-"""What bodies with two joints have beside the fields of the document."""
+"""What bodies with two joints, or a joint and a tip, have beside the fields of the document."""
 
 
 def applies(element: Element, field: Field, model: Model | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""The length of a link: the distance of two of its joints, set in one field wherever the document says it."""
+"""The length of a link: the distance of two joints of it, or of one from its tip, set in one field."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.widgets.fields.field_editor import Commit, Context
 from app.widgets.fields.number_editors import NumberEditor
 from core.model import Model
 from core.model.bodies import Body
-from core.model.edits.lengths import is_locked, joint_points, length_of, parameter_of, parameters_of
+from core.model.edits.lengths import is_locked, length_of, link_points, parameter_of, parameters_of
 from core.model.fields import Element, Field, Value
 
 
@@ -45,7 +45,7 @@ class LengthEditor(NumberEditor):
     def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
         assert isinstance(owner, Body)
         self._model, self._body = context.model, owner.name
-        joints = [point.joint for point in joint_points(context.model, owner.name)[1:]]
+        joints = [point.joint for point in link_points(context.model, owner.name)[1:]]
         self.far = self.far if self.far in joints else joints[0]
         self.to.setText(f"to {self.far}")
         self.to.setVisible(len(joints) > 1)
@@ -57,7 +57,7 @@ class LengthEditor(NumberEditor):
         menu = self.to.menu()
         menu.clear()
         assert self._model is not None
-        for point in joint_points(self._model, self._body)[1:]:
+        for point in link_points(self._model, self._body)[1:]:
             menu.addAction(point.joint, lambda joint=point.joint: self._measure_to(joint))
 
     def _measure_to(self, joint: str) -> None:

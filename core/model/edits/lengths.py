@@ -1,7 +1,8 @@
-"""The length of a link: the distance of two joints on a body, read and set.
+"""The length of a link: the distance of two joints on a body, or of its one joint from its tip, read and set.
 
-A parameter that is the length takes a new one. Otherwise the far joint's place, and every shape that spans exactly the
-two points, move along the line; formulas in them are kept unless one says what shall become of them.
+A parameter that is the length takes a new one. Otherwise the far joint's place (or what stands at the tip: frames,
+shapes), and every shape that spans exactly the two points, move along the line; formulas in them are kept unless one
+says what shall become of them.
 """
 
 from __future__ import annotations
@@ -46,6 +47,43 @@ class JointPoint(NamedTuple):
         """The place as numbers."""
         return tuple(float(value_of(x, values)) for x in self.position)
 
+    @property
+    def said_by(self) -> tuple[Value, ...]:
+        """The values from which it follows."""
+        return self.position
+
+    @property
+    def words(self) -> str:
+        """Where it is, as the document says it."""
+        return f"the joint '{self.joint}' is at ({', '.join(map(str, self.position))})"
+
+
+class Tip(NamedTuple):
+    """The free end of a link: that of a shape which begins at its one joint; sense : of it along the shape's axis."""
+
+    shape: Shape
+    axis: int
+    sense: int
+    joint: str = ""
+
+    def at(self, values: Mapping[str, float]) -> tuple[float, ...]:
+        """The place as numbers: m, in the body's axes."""
+        ends = _ends(self.shape, self.axis, self.shape.edges()[self.axis], values)
+        return tuple(ends[1 if self.sense > 0 else 0])
+
+    @property
+    def said_by(self) -> tuple[Value, ...]:
+        """The values from which it follows."""
+        return (*self.shape.pose.position, *self.shape.pose.rotation, self.shape.edges()[self.axis])
+
+    @property
+    def words(self) -> str:
+        """Where it is, as the document says it."""
+        return f"its {self.shape.word} is '{self.shape.edges()[self.axis]}' long"
+
+
+LinkPoint = JointPoint | Tip
+
 
 class Affine(NamedTuple):
     """A length that is slope · parameter + rest."""
@@ -70,15 +108,41 @@ def joint_points(model: Model, body: str) -> tuple[JointPoint, ...]:
     return tuple(found)
 
 
-def ends_of(model: Model, body: str, far: str = "") -> tuple[JointPoint, JointPoint] | None:
-    """The first joint of a body and another one (the next, if none is named); None where it has fewer than two."""
+def link_points(model: Model, body: str) -> tuple[LinkPoint, ...]:
+    """The points between which a body has lengths: its joints (see `joint_points`); its tip, if one joint moves it."""
     points = joint_points(model, body)
+    moves = len(points) == 1 and 0 < model.find("joints", points[0].joint).info.nv < 6
+    tip = tip_of(model, body, points[0]) if moves else None
+    return points if tip is None else (*points, tip)
+
+
+def tip_of(model: Model, body: str, joint: JointPoint) -> Tip | None:
+    """Where the shapes end that begin at a joint of a body; None where none does, or they end at several places."""
+    values = model.values()
+    start = joint.at(values)
+    found: list[Tip] = []
+    for shape in next((each.shapes for each in model.bodies if each.name == body), ()):
+        for axis, size in shape.edges().items():
+            low, high = _ends(shape, axis, size, values)
+            tolerance = SPANNING * math.dist(low, high)
+            if math.dist(low, start) < tolerance:
+                found.append(Tip(shape, axis, 1))
+            elif math.dist(high, start) < tolerance:
+                found.append(Tip(shape, axis, -1))
+    places = [tip.at(values) for tip in found]
+    one = found and all(math.dist(place, places[0]) < SPANNING * math.dist(start, places[0]) for place in places)
+    return found[0] if one else None
+
+
+def ends_of(model: Model, body: str, far: str = "") -> tuple[LinkPoint, LinkPoint] | None:
+    """The first joint of a body and another one (the next, if none is named), or its tip; None where it has neither."""
+    points = link_points(model, body)
     others = [point for point in points[1:] if point.joint == far or not far]
     return (points[0], others[0]) if others else None
 
 
 def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float] | None = None) -> float:
-    """The distance of the first joint of a body from another one, m; nan where it has fewer than two."""
+    """The distance of the first joint of a body from another one, or from its tip, m; nan where it has neither."""
     ends = ends_of(model, body, far)
     values = model.values() if values is None else values
     return math.nan if ends is None else math.dist(*(end.at(values) for end in ends))
@@ -110,8 +174,8 @@ def is_locked(model: Model, body: str, far: str = "") -> bool:
     return ends is not None and _depends(ends) and parameter_of(model, body, far) is None
 
 
-def _depends(ends: tuple[JointPoint, JointPoint]) -> bool:
-    return any(_is_formula(x) for end in ends for x in end.position)
+def _depends(ends: tuple[LinkPoint, LinkPoint]) -> bool:
+    return any(_is_formula(x) for end in ends for x in end.said_by)
 
 
 def parameters_of(model: Model, body: str, far: str = "") -> tuple[str, ...]:
@@ -145,7 +209,9 @@ def link_length(
     ends = ends_of(model, body, far)
     if ends is None:
         raise ModelError(
-            "It has no two joints at different places." if not far else f"The joint '{far}' is not its far end.",
+            "It has no two joints at different places, nor a shape that reaches from its joint to one tip."
+            if not far
+            else f"The joint '{far}' is not its far end.",
             where=where,
             remedy="Connect the body by a second joint, given in the bodies' frames.",
         )
@@ -166,9 +232,8 @@ def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float
     if affine is None:
         ends = ends_of(model, body, far)
         assert ends is not None
-        text = ", ".join(str(x) for x in ends[1].position)
         raise ModelError(
-            f"The length follows from formulas: the joint '{ends[1].joint}' is at ({text}).",
+            f"The length follows from formulas: {ends[1].words}.",
             where=f"body '{body}', length",
             remedy="Change one of their parameters, or let an offset be added or a number be written instead.",
         )
@@ -203,20 +268,39 @@ def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) ->
 
 
 def _moved(
-    model: Model, body: Body, ends: tuple[JointPoint, JointPoint], value: Value, wanted: float, formulas: Formulas
+    model: Model, body: Body, ends: tuple[LinkPoint, LinkPoint], value: Value, wanted: float, formulas: Formulas
 ) -> Model:
-    """The model in which the far joint, and the shapes that span the two points, are moved along the line."""
+    """The model in which the far end, and the shapes that span the two points, are moved along the line."""
     values = model.values()
     near, far = (end.at(values) for end in ends)
     line = _Line(near, far, value, wanted, formulas == "offset")
     shapes = tuple(line.stretched(shape, values, body.name, formulas) for shape in body.shapes)
     model = _replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
+    if isinstance(ends[1], Tip):
+        return _along_with_tip(model, body.name, line, formulas)
     joint: Joint = model.find("joints", ends[1].joint)
     side: Pose = getattr(joint, ends[1].side)
     position = line.point(1.0, side.position)
     there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
     moved = dataclasses.replace(joint, **there)
     return _replaced(model, "joints", moved)
+
+
+def _along_with_tip(model: Model, body: str, line: _Line, formulas: Formulas) -> Model:
+    """The model in which the frames and shapes that stand at the tip of a link have gone along; formulas as is said."""
+    values = model.values()
+
+    def moved(part: Any) -> Any:
+        position = part.pose.position
+        kept = formulas == "keep" and any(map(_is_formula, position))
+        if kept or math.dist([float(value_of(x, values)) for x in position], line.far) > SPANNING * line.length:
+            return part
+        return dataclasses.replace(part, pose=dataclasses.replace(part.pose, position=line.point(1.0, position)))
+
+    old: Body = model.find("bodies", body)
+    new = dataclasses.replace(old, shapes=tuple(map(moved, old.shapes)))
+    frames = tuple(moved(frame) if frame.parent == body else frame for frame in model.frames)
+    return dataclasses.replace(_replaced(model, "bodies", new), frames=frames)
 
 
 class _Line:

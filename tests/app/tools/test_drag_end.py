@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from app.document.session import Ref
+from core import linkage
 from core.model import Body, Capsule, Joint, Model, Parameter, Pose
 from core.model.edits.lengths import length_of
 
@@ -107,3 +108,15 @@ def test_no_end_is_shown_that_cannot_be_dragged(bench):
     bench.view.gestures.choose("select")
     bench.session.select(Ref("bodies", "next"))
     assert bench.view.annotations.grips == ()
+
+
+def test_the_free_end_of_a_drawn_arm_is_dragged(bench):
+    session = bench.session
+    session.start(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
+    bench.view.gestures.choose("select")
+    session.select(Ref("bodies", "link2"))
+    front(bench)
+    drag_to(bench, "", (0.5, 0.0, 0.0))
+    assert session.model.find("parameters", "l2").value == pytest.approx(0.4, abs=2e-3)
+    session.undo()
+    assert session.model.find("parameters", "l2").value == pytest.approx(0.3)

@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import linkage
 from core.errors import KinetostatError, ModelError
-from core.files import load
+from core.files import load, loads
 from core.mechanism import Mechanism
-from core.model import Body, Box, Capsule, Cylinder, Joint, Model, Parameter, Pose
+from core.model import Body, Box, Capsule, Cylinder, Frame, Joint, Model, Parameter, Pose, Shape, Sphere
 from core.model.edits import edits
-from core.model.edits.lengths import length_of, parameter_of
+from core.model.edits.lengths import is_locked, length_of, parameter_of
 from resources import EXAMPLES
+
+URDF = """<robot name="arm"><link name="base"/><link name="arm">
+<visual><origin xyz="0 0 0.2"/><geometry><cylinder radius="0.02" length="0.4"/></geometry></visual>
+<collision><origin xyz="0 0 0.2"/><geometry><cylinder radius="0.03" length="0.4"/></geometry></collision></link>
+<joint name="A" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
 
 lengths = st.floats(0.01, 5.0)
 angles = st.floats(-3.0, 3.0)
@@ -122,8 +128,91 @@ def test_lengths_without_sense_are_refused(value: object, words: str) -> None:
         edits.link_length(link((0.2, 0, 0)), "link", value)
 
 
+def test_the_last_link_of_a_drawn_arm_reaches_to_its_free_end() -> None:
+    model = linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)])
+    assert length_of(model, "link2") == pytest.approx(0.3)
+    changed = edits.link_length(model, "link2", "50 cm")
+    assert changed.find("parameters", "l2").value == "50 cm"
+    assert (changed.bodies, changed.joints) == (model.bodies, model.joints)
+    assert length_of(changed, "link2") == pytest.approx(0.5)
+
+
+def last_link(
+    *shapes: Shape, kind: str = "revolute", near: tuple[float, ...] = (0, 0, 0), parameters: tuple[Parameter, ...] = ()
+) -> Model:
+    """A body `link` that one joint carries, with a frame at (0.2, 0, 0) and one elsewhere."""
+    return Model(
+        parameters=parameters,
+        bodies=(Body(name="link", mass=1.0, shapes=shapes),),
+        frames=(
+            Frame(name="tool", parent="link", pose=Pose(position=(0.2, 0, 0))),
+            Frame(name="other", parent="link", pose=Pose(position=(0.1, 0, 0))),
+        ),
+        joints=(Joint(name="A", kind=kind, parent="world", child="link", b=Pose(position=near)),),
+    )
+
+
+BAR = Box(pose=Pose(position=(0.1, 0, 0)), size=(0.2, 0.01, 0.02))
+
+
+def test_what_stands_at_the_tip_goes_along_and_nothing_else() -> None:
+    bob, hub = Sphere(pose=Pose(position=(0.2, 0, 0)), radius=0.03), Cylinder(radius=0.02, length=0.05)
+    changed = edits.link_length(last_link(BAR, bob, hub), "link", 0.5)
+    bar, moved, still = changed.body("link").shapes
+    assert bar == Box(pose=Pose(position=(0.25, 0, 0)), size=(0.5, 0.01, 0.02))
+    assert moved.pose.position == (0.5, 0.0, 0.0)
+    assert still == hub
+    assert changed.find("frames", "tool").pose.position == (0.5, 0.0, 0.0)
+    assert changed.find("frames", "other").pose.position == (0.1, 0, 0)
+
+
+def test_a_tip_is_where_a_shape_ends_that_begins_at_the_joint_whichever_way_it_lies() -> None:
+    turned = Cylinder(pose=Pose(position=(0.1, 0, 0), rotation=(0, -math.pi / 2, 0)), radius=0.01, length=0.2)
+    for shape in (BAR, turned):
+        assert length_of(last_link(shape), "link") == pytest.approx(0.2)
+        assert length_of(last_link(shape, near=(0.2, 0, 0)), "link") == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        last_link(BAR, Cylinder(pose=Pose(position=(0, 0, 0.1)), radius=0.01, length=0.2)),
+        last_link(Cylinder(radius=0.05, length=0.2)),
+        last_link(BAR, near=(0.05, 0, 0)),
+        last_link(BAR, kind="fixed"),
+        last_link(BAR, kind="free"),
+        last_link(),
+    ],
+    ids=("two tips", "about the joint", "beside the joint", "held", "free", "no shape"),
+)
+def test_where_no_one_tip_is_there_is_no_length(model: Model) -> None:
+    assert math.isnan(length_of(model, "link"))
+    with pytest.raises(ModelError, match="one tip"):
+        edits.link_length(model, "link", 0.3)
+
+
+def test_a_tip_that_follows_from_several_parameters_is_locked() -> None:
+    bar = Capsule(pose=Pose(position=("(l+h)/2", 0, 0), rotation=(0, "90 deg", 0)), radius=0.01, length="l + h")
+    parameters = (Parameter(name="l", value=0.2), Parameter(name="h", value=0.1))
+    model = last_link(bar, parameters=parameters)
+    assert is_locked(model, "link")
+    with pytest.raises(ModelError, match=r"capsule is 'l \+ h' long"):
+        edits.link_length(model, "link", 0.25)
+    (added,) = edits.link_length(model, "link", 0.25, formulas="offset").body("link").shapes
+    assert added.length == "l + h - 0.05"
+    assert length_of(edits.link_length(model, "link", 0.25, formulas="number"), "link") == pytest.approx(0.25)
+
+
+def test_the_last_link_of_a_urdf_file_has_the_length_of_its_bar() -> None:
+    model = loads(URDF, "urdf")
+    assert length_of(model, "arm") == pytest.approx(0.4)
+    changed = edits.link_length(model, "arm", 0.6)
+    assert length_of(changed, "arm") == pytest.approx(0.6)
+    assert {shape.length for shape in changed.body("arm").shapes} == {0.6}
+
+
 def test_bodies_without_two_points_have_no_length() -> None:
-    with pytest.raises(ModelError, match="no two joints"):
+    with pytest.raises(ModelError, match="no two joints at different places"):
         edits.link_length(link((0, 0, 0)), "link", 0.1)
     assert math.isnan(length_of(link((0, 0, 0)), "link"))
 

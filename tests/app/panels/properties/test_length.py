@@ -7,6 +7,8 @@ from PySide6.QtTest import QTest
 
 from app.document.session import Ref
 from app.widgets.fields.length_editor import LengthEditor
+from core import linkage
+from core.model import Body, Cylinder, Model
 
 
 @pytest.fixture
@@ -126,8 +128,18 @@ def test_a_menu_chooses_to_which_joint_a_ternary_link_is_measured(bench, field):
     assert bench.session.model.joint("B").a.position == (0.3, 0, 0)
 
 
-def test_bodies_with_one_joint_have_no_length(bench, field):
-    bench.example("pendulum")
-    body = bench.session.model.bodies[-1].name
-    bench.session.select(Ref("bodies", body))
+def test_the_last_link_of_a_drawn_arm_has_the_length_of_its_free_end(bench, field):
+    bench.session.start(linkage.link(Model(name="arm"), [(0, 0), (0.1, 0), (0.4, 0)]))
+    length = field("link2")
+    assert length.edit.value == pytest.approx(0.3)
+    assert length.to.isHidden()
+    write(length.edit, "250 mm")
+    assert bench.session.model.find("parameters", "l2").value == 0.25
+    end = bench.session.mech.frame(bench.session.q, "link2") @ np.array([0.25, 0.0, 0.0, 1.0])
+    np.testing.assert_allclose(end[:3], (0.35, 0.0, 0.0), atol=1e-12)
+
+
+def test_bodies_that_end_nowhere_have_no_length(bench, field):
+    bench.session.start(Model(bodies=(Body(name="disc", mass=1.0, shapes=(Cylinder(),)),)))
+    bench.session.select(Ref("bodies", "disc"))
     assert not [each for each in bench.window.findChildren(LengthEditor) if each.isVisibleTo(bench.window)]
