@@ -39,6 +39,8 @@ class Pick:
     """Unit vector in the world in which a person meant the axis of a joint to lie."""
     normal: tuple[float, float, float] | None = None
     """That of the face that was pointed at, in the world."""
+    word: str = ""
+    """What it is: a hole, a corner …"""
 
     @property
     def on_body(self) -> Pick:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
@@ -21,31 +21,30 @@ from app.document.connection_draft import (
     Pick,
     direction_at,
     followed,
-    frame_at,
-    landmarks_of,
     pick_of,
-    poses,
     present,
 )
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.joining import Gap, Outcome, gap_of
 from app.document.session import Ref, State
 from app.preferences.icons import icon
+from app.tools.candidates import Under, body_of
 from app.tools.joining_bar import JoiningBar, joining_bar
+from app.tools.joint_sketch import joint_lines
 from app.viewport.annotations import Line, line
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import clicked
 from app.viewport.pointer import Pointer
 from core.model import WORLD
-from core.model.formula.numerals import vector_without_noise
 from viz.camera import metres_per_pixel
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
-EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or the ground · Esc ends"
-SNAP = 10.0
-"""Pixels (at 100 %) within which an origin, end or middle of the body under the pointer is meant, not the surface."""
+JOINTS = "R P S U L W: a joint (revolute, prismatic, spherical, universal, cylindrical, welded)"
+EXPECTS = f"Click the first point, then the second: bodies, frames, junctions, the ground · {JOINTS} · Esc ends"
+STEADY = 4.0
+"""Pixels (at 100 %) within which the pointer may tremble while Tab goes through what is under it."""
 ORDER = ("first", "second", "third")
 MENU = (
     "spring_damper",
@@ -71,9 +70,12 @@ MENU = (
     "joint_fixed",
 )
 """What two points can be connected by, as the tool asks."""
-AXIS = 46.0
+AXIS = 40.0
 """Half the length of a joint's axis at the pointer, pixels (at 100 %)."""
+LETTERS = {"r": "revolute", "p": "prismatic", "s": "spherical", "u": "universal", "l": "cylindrical", "w": "fixed"}
+"""Letter → kind of joint (w as in weld)."""
 DIRECTIONS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+NO_KEY = Qt.KeyboardModifier.NoModifier
 KEYS = {"x": "x", "y": "y", "z": "z", "n": "normal", "v": "flip"}
 """Letter → direction of the axis of a joint at the next point, or that it is turned round."""
 
@@ -95,6 +97,12 @@ class Asking:
     """Whether the axes of the two points meet the other way round."""
     meant: str = ""
     """The word of the direction that was chosen for the next point; "" for what is there."""
+    choice: int = 0
+    """Which of the places under the pointer is meant; counted on by Tab."""
+    several: int = 0
+    """How many there are."""
+    tabbed: tuple[float, float] = (0.0, 0.0)
+    """The pixel at which the pointer is while they are gone through."""
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -225,7 +233,11 @@ def _say(view: Stage) -> None:
         "frame": f"{order}{_frames(state)}",
         "sensor": f"sensor{either}",
     }[want]
-    keys = " · X Y Z N: its axis, V turns it" if state.connection is not None and state.connection.joint else ""
+    keys = ""
+    if state.connection is None:
+        keys = f" · {JOINTS}"
+    elif state.connection.joint:
+        keys = " · X Y Z N: its axis, V turns it, Tab: other places"
     view.say(f"{title}: click the {words}{keys} · Esc ends")
 
 
@@ -250,46 +262,40 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
 
 
 def under(view: Stage, pointer: Pointer) -> Pick | None:
-    """What is meant under the pointer, of the kind that is asked for."""
-    want = asking(view).wants[0]
-    hit = view.scene.pick(pointer.x, pointer.y)
-    ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
-    if want == "joint":
-        return _joint(view, ref)
-    if want == "sensor":
+    """What is meant under the pointer, of the kind that is asked for; of several the one that Tab chose."""
+    state, want = asking(view), asking(view).wants[0]
+    if want in ("joint", "sensor"):
+        hit = view.scene.pick(pointer.x, pointer.y)
+        ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+        if want == "joint":
+            return _joint(view, ref)
         return Pick(ref.name, what="sensor") if ref is not None and ref.collection == "sensors" else None
-    if ref is not None and ref.collection == "junctions":
-        return pick_of(view.session, ref.name) if want == "point" else None
-    body = _body(view, ref)
-    near = _near(view, pointer, body, want)
-    if near is not None:
-        return near
-    taken = tuple(pick.name for pick in asking(view).picks)
-    landmark = _landmark(view, pointer, body)
-    if landmark is not None and body is not None:
-        return frame_at(view.session, body, landmark, taken)
-    if hit is not None and body is not None:
-        return frame_at(view.session, body, np.asarray(hit.position), taken)
-    ground = view.ground_under(pointer)
-    return frame_at(view.session, WORLD, ground, taken) if ground is not None else None
+    if np.hypot(pointer.x - state.tabbed[0], pointer.y - state.tabbed[1]) > STEADY * pointer.scale:
+        state.choice, state.tabbed = 0, (pointer.x, pointer.y)
+    found = Under(view, pointer, junctions=want == "point", turned=_makes_joint(state))
+    state.several = len(found.spots)
+    return found.pick(state.choice, [pick.name for pick in state.picks])
 
 
 def pointed(view: Stage, pointer: Pointer) -> Pick | None:
     """What is meant under the pointer, with the direction that a joint would have there."""
     pick, state = under(view, pointer), asking(view)
-    if pick is None or state.connection is None or not state.connection.joint:
+    if pick is None or not state.meant:
         return pick
-    hit = view.scene.pick(pointer.x, pointer.y)
-    normal = None if hit is None else vector_without_noise(hit.normal)
-    meant = DIRECTIONS.get(state.meant, normal if state.meant == "normal" else None)
-    return dataclasses.replace(pick, normal=normal, direction=meant)
+    meant = DIRECTIONS.get(state.meant, pick.normal if state.meant == "normal" else None)
+    return dataclasses.replace(pick, direction=meant, word="") if meant is not None else pick
+
+
+def _makes_joint(state: Asking) -> bool:
+    """Whether two points are asked for between which a joint may be made."""
+    return state.connection is None or bool(state.connection.joint)
 
 
 def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
     """(3,) the axis in the world that a joint at a point would have, and what it is."""
     state = asking(view)
     if pick.direction is not None:
-        return np.array(pick.direction), state.meant
+        return np.array(pick.direction), pick.word or state.meant
     found = direction_at(view.session, pick.on_body)
     if found is not None:
         return found, "as the joint there"
@@ -304,50 +310,9 @@ def _joint(view: Stage, ref: Ref | None) -> Pick | None:
         return None
     if ref.collection == "joints":
         return Pick(ref.name, what="joint")
-    body = _body(view, ref)
+    body = body_of(view, ref)
     carrier = next((j for j in view.session.model.expanded.joints if j.child == body and j.info.nv), None)
     return Pick(carrier.name, what="joint") if carrier is not None else None
-
-
-def _body(view: Stage, ref: Ref | None) -> str | None:
-    """The body (or the ground) an element under the pointer belongs to."""
-    if ref is None:
-        return None
-    model = view.session.model.expanded
-    if ref.collection == "joints":
-        joints = (*view.session.mech.implicit_joints, *model.joints)
-        name = next((joint.child for joint in joints if joint.name == ref.name), "")
-    elif ref.collection in ("bodies", "frames"):
-        name = ref.name
-    else:
-        return None
-    return model.carrier(name).name if name in model.placements else None
-
-
-def _near(view: Stage, pointer: Pointer, body: str | None, want: str) -> Pick | None:
-    """The origin of a body, frame or junction that the pointer is on; of the body under it, if there is one."""
-    model = view.session.model.expanded
-    names = [*(frame.name for frame in model.frames), *(body.name for body in model.bodies)]
-    if want == "point":
-        names += [junction.name for junction in model.junctions]
-    best, least, known = None, SNAP * pointer.scale, poses(view.session)
-    for name in names:
-        if body is not None and model.carrier(name).name != body:
-            continue
-        pick = pick_of(view.session, name, known)
-        x, y = view.scene.project(pick.place)
-        distance = float(np.hypot(x - pointer.x, y - pointer.y))
-        if distance < least:
-            best, least = pick, distance
-    return best
-
-
-def _landmark(view: Stage, pointer: Pointer, body: str | None) -> np.ndarray | None:
-    """The middle, end or face of the body's shapes that the pointer is on."""
-    points = landmarks_of(view.session, body or WORLD)
-    away = [float(np.hypot(*np.subtract(view.scene.project(point), (pointer.x, pointer.y)))) for point in points]
-    nearest = int(np.argmin(away)) if away else -1
-    return points[nearest] if away and away[nearest] < SNAP * pointer.scale else None
 
 
 def _take(view: Stage, pick: Pick) -> None:
@@ -455,42 +420,63 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     points = tuple(each.place for each in state.picks if each.what == "point")
     pick = pointed(view, pointer) if state.wants[0] in ("point", "frame") else None
     notes.points = (*points, pick.place) if pick is not None else points
-    if pick is not None and points:
-        distance = float(np.linalg.norm(np.subtract(pick.place, points[0])))
-        words = (
-            f"{pick.name}\n{view.settings.shown(distance, 'length')}"
-            if pick.frame is None
-            else (view.settings.shown(distance, "length"))
+    notes.lines = _lines(view, pick)
+    notes.value = ""
+    if pick is not None and state.several > 1:
+        notes.show_value(
+            f"{_word(pick)} · Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y
         )
-        notes.lines = (line(points[0], pick.place, words),)
-    else:
-        notes.lines = ()
-    if pick is not None and state.connection is not None and state.connection.joint:
-        notes.lines = (*notes.lines, _axis_line(view, pick))
     notes.update()
 
 
-def _axis_line(view: Stage, pick: Pick) -> Line:
-    """The axis of the joint that a click would make, drawn through the point."""
-    axis, word = axis_at(view, pick)
-    half = AXIS * metres_per_pixel(view.scene.view, view.scene.size, pick.place) * view.scene.pixel_ratio
-    return line(pick.place - half * axis, pick.place + half * axis, word)
+def _word(pick: Pick) -> str:
+    """What is meant, in words."""
+    return pick.word or (f"“{pick.name}”" if pick.frame is None else "point of the surface")
+
+
+def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
+    """The distance from the first point to what is meant now; the joint at each of them."""
+    state = asking(view)
+    every = [each for each in (*state.picks, pick) if each is not None and each.what == "point"]
+    found: list[Line] = []
+    if pick is not None and len(every) > 1:
+        distance = float(np.linalg.norm(np.subtract(pick.place, every[0].place)))
+        shown = view.settings.shown(distance, "length")
+        found.append(line(every[0].place, pick.place, f"{pick.name}\n{shown}" if pick.frame is None else shown))
+    if _makes_joint(state):
+        kind = "" if state.connection is None else state.connection.joint
+        for each in every:
+            axis, word = axis_at(view, each)
+            half = AXIS * metres_per_pixel(view.scene.view, view.scene.size, each.place) * view.scene.pixel_ratio
+            found += joint_lines(kind, np.array(each.place), axis, half, word if each is pick else "")
+    return tuple(found)
 
 
 def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Whether a key says how the axis of a joint lies."""
-    connection = asking(view).connection
-    return connection is not None and bool(connection.joint) and event.text().lower() in KEYS
+    """Whether a key chooses the kind of a joint, how its axis lies, or what is meant under the pointer."""
+    state = asking(view)
+    if not state.wants or event.modifiers() not in (NO_KEY, Qt.KeyboardModifier.ShiftModifier):
+        return False
+    if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+        return state.wants[0] in ("point", "frame") and view.gestures.inside
+    letter = event.text().lower()
+    return _makes_joint(state) and (letter in LETTERS or (letter in KEYS and state.connection is not None))
 
 
 def key(view: Stage, event: QKeyEvent) -> None:
-    """Let the axis of the next point lie along x, y, z or the normal (once more: as what is there says); or turn it."""
-    state, name = asking(view), KEYS[event.text().lower()]
-    if name == "flip":
+    """Choose the kind of joint, or the next of the places under the pointer; let the axis of the next point lie along
+    x, y, z or the normal (once more: as what is there says); or turn it."""
+    state, letter = asking(view), event.text().lower()
+    if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+        state.choice += 1 if event.key() == Qt.Key.Key_Tab else -1
+    elif letter in LETTERS:
+        state.connection = CONNECTIONS[f"joint_{LETTERS[letter]}"]
+        _say(view)
+    elif KEYS[letter] == "flip":
         state.flipped = not state.flipped
         view.say("The axes meet the other way round." if state.flipped else "")
     else:
-        state.meant = "" if state.meant == name else name
+        state.meant = "" if state.meant == KEYS[letter] else KEYS[letter]
     view.gestures.again()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz.camera import Ray
+from viz.drawlist.geometry import Geometry
 from viz.drawlist.item import Ref
 from viz.drawlist.joint_look import Part
 from viz.placement import Array
@@ -23,13 +24,16 @@ SEEN_THROUGH = ("inertia", "collision")
 @dataclass(frozen=True)
 class Hit:
     """What lies under a pixel. position (3,) m and normal (3,) in world axes, where the thing is, in
-    whatever layer it is drawn; `handle` if it is a joint's handle (they lie in front of everything)."""
+    whatever layer it is drawn; `handle` if it is a joint's handle (they lie in front of everything); form and pose
+    (4, 4; world) of what was met."""
 
     ref: Ref | None
     position: Array
     normal: Array
     item: str = ""
     handle: Part | None = None
+    form: Geometry | None = None
+    pose: Array | None = None
 
 
 def handle_hit(ray: Ray, handles: Handles) -> Hit | None:
@@ -47,8 +51,10 @@ def figure_hit(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
         found = nearest(ray, (Target(figure.item.geometry, figure.pose, figure) for figure in layer))
         if found is not None:
             assert isinstance(found.meaning, Figure)
-            item = found.meaning.item
-            return Hit(item.ref, found.position - _drawn_aside(found.meaning), found.normal, item.id)
+            item, pose = found.meaning.item, found.meaning.pose.copy()
+            aside = _drawn_aside(found.meaning)
+            pose[:3, 3] -= aside
+            return Hit(item.ref, found.position - aside, found.normal, item.id, form=item.geometry, pose=pose)
     return None
 
 

@@ -462,12 +462,12 @@ def test_defaults_come_from_the_machine(blocks):
 
 def test_the_handle_of_a_free_body_points_at_that_body(bench):
     from app.document.session import Ref
-    from app.tools.connect import _body
+    from app.tools.candidates import body_of
 
     bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
     (free,) = bench.session.mech.implicit_joints
-    assert _body(bench.view, Ref("joints", free.name)) == free.child
-    assert _body(bench.view, Ref("joints", "gone")) is None
+    assert body_of(bench.view, Ref("joints", free.name)) == free.child
+    assert body_of(bench.view, Ref("joints", "gone")) is None
 
 
 def test_two_points_of_a_joint_are_brought_together_by_enter(blocks):
@@ -524,10 +524,10 @@ def test_without_an_answer_the_second_point_is_asked_for_again(blocks):
 def test_letters_say_how_the_axis_lies_that_is_shown_before_the_click(blocks):
     run(blocks, "add.joint_revolute")
     blocks.move(*at(blocks, "hook"))
-    (shown,) = blocks.view.annotations.lines
+    shown = blocks.view.annotations.lines[0]
     assert shown.end[2] > shown.start[2]  # upright, where nothing says otherwise
     QTest.keyClick(blocks.view, Qt.Key.Key_X)
-    (shown,) = blocks.view.annotations.lines
+    shown = blocks.view.annotations.lines[0]
     assert shown.text == "x"
     np.testing.assert_allclose(np.subtract(shown.end, shown.start)[1:], 0.0, atol=1e-12)
     blocks.click(*at(blocks, "hook"))

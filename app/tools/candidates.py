@@ -1,0 +1,218 @@
+"""What may be meant under the pointer: origins of frames and joints, marked points, holes, edges, corners, faces.
+
+The likeliest comes first: what the pointer is on within a few pixels, then the axis of a hole or cylinder, then the
+surface; what is left of the thing under the pointer follows, for Tab.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.document.connection_draft import Pick, direction_at, frame_at, landmarks_of, pick_of, poses
+from app.document.session import Ref
+from core.model import WORLD
+from core.model.formula.numerals import vector_without_noise
+from viz.placement import inverse, numbers, unit
+
+if TYPE_CHECKING:
+    from app.viewport.pointer import Pointer
+    from app.viewport.stage import Stage
+    from viz.scene.hits import Hit
+
+Array = NDArray[np.float64]
+
+SNAP = 10.0
+"""Pixels (at 100 %) within which a point of the body under the pointer is meant, not the surface."""
+EDGE = 6.0
+"""Pixels within which an edge is meant."""
+PARALLEL = 0.999
+"""Cosine of the angle up to which a cylinder lies as the joint does that carries it."""
+SAME_PLACE = 1e-9
+"""m: places nearer than this are one."""
+
+
+class Spot(NamedTuple):
+    """A place that may be meant: (3,) m, world; a name if something is there already, else a body to which it belongs.
+
+    direction : (3,) that of a joint there, if it has one
+    """
+
+    word: str
+    place: Array
+    name: str = ""
+    body: str = ""
+    direction: Array | None = None
+
+    def same(self, other: Spot) -> bool:
+        """Whether they cannot be told apart."""
+        turned = (self.direction is None) == (other.direction is None)
+        if turned and self.direction is not None and other.direction is not None:
+            turned = abs(float(self.direction @ other.direction)) > PARALLEL
+        return turned and float(np.linalg.norm(self.place - other.place)) < SAME_PLACE
+
+
+class Under:
+    """The thing under the pointer, and all that may be meant by pointing at it.
+
+    junctions : whether their places count; turned : whether a joint is to be made, so that axes matter
+    """
+
+    def __init__(self, view: Stage, pointer: Pointer, junctions: bool, turned: bool) -> None:
+        self._view, self._pointer, self._turned = view, pointer, turned
+        self._junctions = junctions
+        self.hit = view.scene.pick(pointer.x, pointer.y)
+        self.ref = Ref(*self.hit.ref) if self.hit is not None and self.hit.ref is not None else None
+        self.body = body_of(view, self.ref)
+        self.spots = tuple(self._found())
+
+    @property
+    def normal(self) -> tuple[float, float, float] | None:
+        """That of the surface under the pointer, world."""
+        return None if self.hit is None else vector_without_noise(self.hit.normal)
+
+    def pick(self, number: int, taken: Sequence[str]) -> Pick | None:
+        """One of them as pointed at; names of new frames are none of those that are taken."""
+        if not self.spots:
+            return None
+        spot, session = self.spots[number % len(self.spots)], self._view.session
+        found = pick_of(session, spot.name) if spot.name else frame_at(session, spot.body, spot.place, tuple(taken))
+        direction = None if spot.direction is None else vector_without_noise(spot.direction)
+        return dataclasses.replace(found, normal=self.normal, direction=direction, word=spot.word)
+
+    def _found(self) -> Iterator[Spot]:
+        """All of them, each once."""
+        if self.ref is not None and self.ref.collection == "junctions":
+            if self._junctions:
+                yield Spot("", np.array(pick_of(self._view.session, self.ref.name).place), name=self.ref.name)
+            return
+        known: list[Spot] = []
+        for spot in (*self._near(), *self._surface()):
+            if not any(spot.same(other) for other in known):
+                known.append(spot)
+                yield spot
+
+    # ------------------------------------------------------------------------------- what is near
+
+    def _near(self) -> list[Spot]:
+        """Origins, marked points, corners, edges, circles on which the pointer is, the nearest of each sort first."""
+        snap, edge = SNAP * self._pointer.scale, EDGE * self._pointer.scale
+        found: list[Spot] = []
+        for some in (self._origins(), self._joints(), self._landmarks()):
+            table = [(self._away(spot.place), spot) for spot in some]
+            found += [spot for away, spot in sorted(table, key=lambda row: row[0]) if away < snap]
+        rows: list[tuple[float, Spot]] = []
+        for spot, outline in self._features:
+            away, on = self._away(spot.place), self._away_from(outline)
+            if spot.word in ("corner", "edge", "circle") and (away < snap or on < edge):
+                rows.append((away if away < snap else snap + on, spot))
+        return found + [spot for _, spot in sorted(rows, key=lambda row: row[0])]
+
+    def _origins(self) -> Iterator[Spot]:
+        """Those of bodies, frames and junctions; of the body under the pointer, if there is one."""
+        model, known = self._view.session.model.expanded, poses(self._view.session)
+        names = [*(frame.name for frame in model.frames), *(body.name for body in model.bodies)]
+        if self._junctions:
+            names += [junction.name for junction in model.junctions]
+        for name in names:
+            if self.body is None or model.carrier(name).name == self.body:
+                yield Spot("", known[name][:3, 3], name=name)
+
+    def _joints(self) -> Iterator[Spot]:
+        """Origins of the joints on the body under the pointer, each with its axis."""
+        session, model = self._view.session, self._view.session.model.expanded
+        on, known = self.body or WORLD, session.mech.joint_poses(session.q, p=session.p)
+        values = model.values(session.p)
+        for joint in model.joints:
+            ends = (model.carrier(joint.parent).name, model.carrier(joint.child).name)
+            if on not in ends or joint.name not in known:
+                continue
+            X_W = np.asarray(known[joint.name][ends.index(on)])
+            axis = X_W[:3, :3] @ unit(numbers(joint.axis, values)) if "axis" in joint.info.uses else None
+            yield Spot(f"joint {joint.name}", X_W[:3, 3], body=on, direction=axis)
+
+    def _landmarks(self) -> Iterator[Spot]:
+        """Middles, ends and faces of the body's shapes."""
+        for point in landmarks_of(self._view.session, self.body or WORLD):
+            yield Spot("", point, body=self.body or WORLD)
+
+    def _away(self, place: Array) -> float:
+        """Pixels from the pointer to where a place (3,) is seen."""
+        return float(np.hypot(*np.subtract(self._view.scene.project(place), (self._pointer.x, self._pointer.y))))
+
+    def _away_from(self, outline: Array) -> float:
+        """Pixels from the pointer to a line through places (n, 3)."""
+        if len(outline) < 2:
+            return np.inf
+        seen = np.array([self._view.scene.project(place) for place in outline]) - (self._pointer.x, self._pointer.y)
+        start, way = seen[:-1], np.diff(seen, axis=0)
+        share = -(start * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-12)
+        nearest = start + np.clip(share, 0.0, 1.0)[:, None] * way
+        return float(np.hypot(*nearest.T).min())
+
+    # ------------------------------------------------------------------------------- what is hit
+
+    @cached_property
+    def _features(self) -> list[tuple[Spot, Array]]:
+        """What is meant by the surface that was hit, with the lines along which one points at it, world."""
+        hit = self.hit
+        if hit is None or hit.form is None or hit.pose is None or self.body is None or not self._is_solid(hit):
+            return []
+        from viz.meshes.surface_features import features
+
+        X, local = hit.pose, (inverse(hit.pose) @ np.array([*hit.position, 1.0]))[:3]
+        found = []
+        for each in features(hit.form, local):
+            direction = None if each.direction is None else X[:3, :3] @ each.direction
+            spot = Spot(each.word, X[:3, :3] @ each.point + X[:3, 3], body=self.body, direction=direction)
+            found.append((spot, each.outline @ X[:3, :3].T + X[:3, 3]))
+        return found
+
+    def _is_solid(self, hit: Hit) -> bool:
+        """Whether a shape of a body was hit, drawn as it is."""
+        assert hit.pose is not None
+        own = self.ref is not None and self.ref.collection == "bodies"
+        return own and bool(np.allclose(hit.pose[:3, :3] @ hit.pose[:3, :3].T, np.eye(3), atol=1e-9))
+
+    def _surface(self) -> Iterator[Spot]:
+        """The axis of a hole or cylinder, the point of the surface, and what else the face has."""
+        found = [spot for spot, _ in self._features]
+        axes = [spot for spot in found if spot.word in ("hole", "cylinder")]
+        first = bool(axes) and self._means_axis(axes[0])
+        yield from axes if first else ()
+        if self.hit is not None and self.body is not None:
+            yield Spot("", np.asarray(self.hit.position), body=self.body)
+        elif (ground := self._view.ground_under(self._pointer)) is not None:
+            yield Spot("", ground, body=WORLD)
+        yield from () if first else axes
+        yield from (spot for spot in found if spot.word == "face")
+        yield from (spot for spot in found if spot.word == "circle")
+
+    def _means_axis(self, axis: Spot) -> bool:
+        """Whether by the side of a hole or cylinder its axis is meant: a bar that turns about another axis is just hit
+        somewhere."""
+        if axis.word == "hole":
+            return True
+        carrier = direction_at(self._view.session, Pick(axis.body))
+        assert axis.direction is not None
+        return self._turned and (carrier is None or abs(float(carrier @ axis.direction)) > PARALLEL)
+
+
+def body_of(view: Stage, ref: Ref | None) -> str | None:
+    """The body (or the ground) an element under the pointer belongs to."""
+    if ref is None:
+        return None
+    model = view.session.model.expanded
+    if ref.collection == "joints":
+        joints = (*view.session.mech.implicit_joints, *model.joints)
+        name = next((joint.child for joint in joints if joint.name == ref.name), "")
+    elif ref.collection in ("bodies", "frames"):
+        name = ref.name
+    else:
+        return None
+    return model.carrier(name).name if name in model.placements else None
