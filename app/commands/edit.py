@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from app.commands.command import Command
 from app.document.isostatic import make_isostatic, proposed
+from app.document.joining import closed, open_joints
+from app.viewport.open_marks import CLOSE
+from core.errors import KinetostatError
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -25,6 +28,15 @@ def escape(bench: Workbench) -> None:
         bench.stage.gestures.choose("select")
     else:
         bench.session.select(None)
+
+
+def close_joints(bench: Workbench) -> None:
+    """Bring together what was left apart; where that cannot be, say why."""
+    session = bench.session
+    try:
+        session.pose(CLOSE, closed(session))
+    except KinetostatError as error:
+        session.message.emit("error", str(error))
 
 
 def degrees(bench: Workbench) -> None:
@@ -74,6 +86,20 @@ COMMANDS = (
         context=("scene",),
         when=lambda w: w.session.mech.nq > 0,
         help="Put all joints back to the rest position of the model.",
+    ),
+    Command(
+        "edit.close_joints",
+        CLOSE,
+        close_joints,
+        "Edit",
+        "",
+        "loop",
+        section="pose",
+        context=("joints",),
+        when=lambda w: bool(open_joints(w.session)),
+        help="Move the machine, as little as its joints allow, until the joints that were left apart are closed. "
+        "What is free comes to what the ground holds.",
+        also=("assemble", "left apart", "close the loop"),
     ),
     Command(
         "edit.isostatic",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from core.model.connections import joined
 from core.model.edits import edits, starters
 from core.model.formula.numerals import vector_without_noise, without_noise
 from core.multibody.number_reader import Numbers
-from viz.placement import inverse, perpendicular, unit
+from viz.placement import inverse, numbers, perpendicular, unit
 
 Array = NDArray[np.float64]
 
@@ -35,6 +35,8 @@ SAME_PLACE = 1e-6
 """m: points nearer than this are one."""
 PARALLEL = 1e-12
 """Sine of the angle up to which axes are one line."""
+OPEN = 1e-5
+"""m or rad from which a joint is shown as open."""
 SAME_DIRECTION = 1e-6
 """rad: axes that differ by less are one."""
 
@@ -77,7 +79,11 @@ def gap_of(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool =
     """How far the joint frames at two points are apart; `flipped` meets the second axis the other way round."""
     first, second = carrying(session, picks)
     a, b = directions(session, kind, first, second, flipped)
-    path = np.subtract(second.place, first.place)
+    return gap_between(kind, np.subtract(second.place, first.place), a, b)
+
+
+def gap_between(kind: str, path: Array, a: Array, b: Array) -> Gap:
+    """How far a joint of a kind is open whose frames are a path (3,) apart, m, and whose axis has directions (3,)."""
     along_axis, forbidden = a * float(path @ a), JOINT_KINDS[kind].forbidden
     parts = {"along": along_axis, "normal": along_axis, "across": path - along_axis, "none": np.zeros(3)}
     counts = path if forbidden is None else parts.get(forbidden.translations, path)
@@ -159,11 +165,58 @@ def _standing(session: Session, pick: Pick) -> Model:
     return edits.add(session.model, Joint(name=name, kind=Free.name, parent=WORLD, child=root.child, rest=rest))
 
 
+# ------------------------------------------------------------------------------- joints that were left apart
+
+
+class OpenJoint(NamedTuple):
+    """A joint whose frames are apart: where they are, (3,) m, world, and how far."""
+
+    name: str
+    a: Array
+    b: Array
+    gap: Gap
+
+
+def open_joints(session: Session) -> tuple[OpenJoint, ...]:
+    """The joints that are open as the machine stands."""
+    mech = session.mech
+    if not mech.constrained:
+        return ()
+    gaps = np.abs(mech.constraint_residual(session.q, p=session.p))
+    rows = zip(mech.compiled.rows, gaps, strict=True)
+    names = dict.fromkeys(row.element for row, gap in rows if row.collection == "joints" and gap > OPEN)
+    if not names:
+        return ()
+    known, values = mech.joint_poses(session.q, p=session.p), session.model.values(session.p)
+    return tuple(_open_joint(session.model.expanded.joint(name), known[name], values) for name in names)
+
+
+def _open_joint(joint: Joint, frames: tuple[Array, Array], values: Mapping[str, float]) -> OpenJoint:
+    X_Wa, X_Wb = map(np.asarray, frames)
+    axis = unit(numbers(joint.axis, values)) if "axis" in joint.info.uses else np.array([0.0, 0.0, 1.0])
+    gap = gap_between(joint.kind, X_Wb[:3, 3] - X_Wa[:3, 3], X_Wa[:3, :3] @ axis, X_Wb[:3, :3] @ axis)
+    return OpenJoint(joint.name, X_Wa[:3, 3], X_Wb[:3, 3], gap)
+
+
+def closed(session: Session) -> Array:
+    """(nq,) the machine with all loops closed: what is free comes to what the ground holds; where that is not enough,
+    all moves as little as it can. Raises AssemblyError where they do not close."""
+    mech = session.mech
+    of = _machine_of(session, [each.name for each in open_joints(session)])
+    joints = (*mech.implicit_joints, *session.model.expanded.joints)
+    held = [each.name for each in joints if _has(mech, each.name) and of(each.child) == of(WORLD)]
+    try:
+        return np.asarray(mech.assemble(session.q, fixed=held, p=session.p))
+    except AssemblyError:
+        return np.asarray(mech.assemble(session.q, p=session.p))
+
+
 # ------------------------------------------------------------------------------- who holds, who moves
 
 
-def _machine_of(session: Session) -> Callable[[str], str]:
-    """A function that names what a body hangs together with: the ground, or a free machine by one of its bodies."""
+def _machine_of(session: Session, without: Collection[str] = ()) -> Callable[[str], str]:
+    """A function that names what a body hangs together with: the ground, or a free machine by one of its bodies; some
+    joints do not count."""
     model = session.model.expanded
     up = {name: name for name in (WORLD, *(body.name for body in model.bodies))}
 
@@ -173,7 +226,7 @@ def _machine_of(session: Session) -> Callable[[str], str]:
         return name
 
     for joint in model.joints:
-        if joint.info.nv < 6:
+        if joint.info.nv < 6 and joint.name not in without:
             parent, child = of(model.carrier(joint.parent).name), of(model.carrier(joint.child).name)
             if parent != child:
                 kept, gone = (parent, child) if child != of(WORLD) else (child, parent)

@@ -21,7 +21,7 @@ GHOST = "connect"
 HELP = {
     "assemble": "Bring the second point onto the first; what the ground holds stays where it is.",
     "here": "One joint at the first point; nothing moves.",
-    "apart": "The joint with both points as they are: what moves next closes it.",
+    "apart": "The joint with both points as they are, marked in the scene: what moves next closes it.",
 }
 
 

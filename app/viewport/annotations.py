@@ -53,6 +53,8 @@ class Annotations(QWidget):
         self.at: tuple[float, float] = (0.0, 0.0)
         self.lines: tuple[Line, ...] = ()
         self.points: tuple[tuple[float, float, float], ...] = ()
+        self.open: tuple[Line, ...] = ()
+        """From one frame to the other of joints that are apart, until they are set anew."""
         self.grips: tuple[tuple[float, float, float], ...] = ()
         """Places (m, world) that can be dragged, until they are set anew."""
         self.lit: int | None = None
@@ -83,15 +85,18 @@ class Annotations(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        if not (self.sketch or self.value or self.lines or self.points or self.names or self.values or self.grips):
+        flat = (self.value, self.lines, self.points, self.names, self.values, self.grips, self.open)
+        if self.sketch is None and not any(flat):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.sketch is not None:
             self.sketch(painter)
         self._draw_names(painter)
+        for each in self.open:
+            self._draw_line(painter, each, QPen(QColor(self._theme.colors.error), 2.0, Qt.PenStyle.DashLine))
         for each in self.lines:
-            self._draw_line(painter, each)
+            self._draw_line(painter, each, QPen(QColor(YELLOW), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         self._draw_grips(painter)
         painter.setPen(QPen(QColor("#20262e"), 1.0))
         painter.setBrush(QColor(YELLOW))
@@ -114,11 +119,11 @@ class Annotations(QWidget):
             painter.setBrush(QColor(YELLOW if k == self.lit else colors.raised))
             painter.drawRoundedRect(QRectF(place.x() - 5.0, place.y() - 5.0, 10.0, 10.0), 2.0, 2.0)
 
-    def _draw_line(self, painter: QPainter, each: Line) -> None:
+    def _draw_line(self, painter: QPainter, each: Line, pen: QPen) -> None:
         start, end = self.pixel(each.start), self.pixel(each.end)
         if start is None or end is None:
             return
-        painter.setPen(QPen(QColor(YELLOW), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.setPen(pen)
         painter.drawLine(start, end)
         if each.text:
             self._draw_label(painter, each.text, (start + end) / 2.0)

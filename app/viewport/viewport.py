@@ -30,6 +30,7 @@ from app.viewport.gestures import Gestures, Tool
 from app.viewport.handle_choice import HandleChoice
 from app.viewport.link_ends import LinkEnds
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
+from app.viewport.open_marks import OpenMarks
 from app.viewport.overlay import Overlay
 from app.viewport.pointer import Pointer
 from app.viewport.scene_follower import SceneFollower
@@ -101,6 +102,7 @@ class Viewport(Surface):
         self.follower = own(SceneFollower(self))
         self.handles = own(HandleChoice(self))
         self.link_ends = own(LinkEnds(self))
+        own(OpenMarks(self))
         self.overlay = own(Overlay(self))
         self.frame_sets = own(FrameSets(self))
         for timer in (self._again, self._calm, self.viewpoint):

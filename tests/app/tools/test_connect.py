@@ -534,3 +534,49 @@ def test_letters_say_how_the_axis_lies_that_is_shown_before_the_click(blocks):
     blocks.click(*at(blocks, "eye"))
     answer(blocks, "Join here")
     assert blocks.session.model.joints[-1].axis == pytest.approx((1.0, 0.0, 0.0))
+
+
+def test_a_joint_left_apart_is_marked_with_how_far_and_how_it_closes(blocks):
+    """The gap is that of the two points, 1 m; closed by the command, the free part comes and the block stays."""
+    session = blocks.session
+    run(blocks, "add.body")
+    name = session.model.bodies[-1].name
+    blocks.view.viewpoint.fit_at_once()
+    blocks.draw()
+    run(blocks, "edit.cancel")
+    session.select(None)
+    assert not table()["edit.close_joints"].when(blocks.window)
+    run(blocks, "add.joint_spherical")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, name))
+    apart = np.linalg.norm(np.subtract(pick_of(session, "hook").place, pick_of(session, name).place))
+    answer(blocks, "Leave apart")
+    joint = session.model.joints[-1].name
+    (mark,) = blocks.view.annotations.open
+    assert f"{joint} is apart: {blocks.window.settings.shown(apart, 'length')}" in mark.text
+    assert "Close open joints" in mark.text
+    np.testing.assert_allclose(mark.start, pick_of(session, "hook").place, atol=1e-6)
+    before = session.mech.frame(session.q, "left")
+    run(blocks, "edit.close_joints")
+    assert blocks.view.annotations.open == ()
+    a, b = session.mech.joint_poses(session.q)[joint]
+    np.testing.assert_allclose(a[:3, 3], b[:3, 3], atol=1e-9)
+    np.testing.assert_allclose(session.mech.frame(session.q, "left"), before, atol=1e-9)
+    session.undo()
+    assert len(blocks.view.annotations.open) == 1
+    session.undo()
+    assert blocks.view.annotations.open == ()
+
+
+def test_what_cannot_be_closed_says_so_and_stays(blocks):
+    """Both blocks slide along z, 1 m apart."""
+    session = blocks.session
+    run(blocks, "add.joint_spherical")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    answer(blocks, "Leave apart")
+    q = session.q.copy()
+    run(blocks, "edit.close_joints")
+    assert any("1000 mm" in text for text in blocks.messages("error"))
+    np.testing.assert_array_equal(session.q, q)
+    assert len(blocks.view.annotations.open) == 1

@@ -1,0 +1,46 @@
+"""Joints that were left apart are marked: a line from one frame to the other, how far they are, how they close."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.background.lifetime import Lifetime
+from app.document.joining import OpenJoint, open_joints
+from app.viewport.annotations import line
+
+if TYPE_CHECKING:
+    from app.viewport.stage import Stage
+
+CLOSE = "Close open joints"
+"""The command that closes them."""
+
+
+class OpenMarks:
+    """Follows the machine; draws over the picture."""
+
+    def __init__(self, view: Stage) -> None:
+        self._view = view
+        self._life = Lifetime()
+        session = view.session
+        self._life.listen((session.changed, self._changed), (session.moved, self._changed))
+        self._life.listen((view.settings.changed, self._changed))
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._life.close()
+
+    def _changed(self, *_: object) -> None:
+        session, notes = self._view.session, self._view.annotations
+        found = () if session.following else open_joints(session)
+        marks = tuple(line(each.a, each.b, self._words(each, k == 0)) for k, each in enumerate(found))
+        if marks != notes.open:
+            notes.open = marks
+            notes.update()
+
+    def _words(self, joint: OpenJoint, first: bool) -> str:
+        """Which joint is open, by how much; once also how it closes."""
+        shown = self._view.settings.shown
+        apart = [shown(joint.gap.distance, "length")] if joint.gap.distance > 0.0 else []
+        apart += [shown(joint.gap.angle, "angle")] if joint.gap.angle > 0.0 else []
+        words = f"{joint.name} is apart: {', '.join(apart)}"
+        return f"{words}\nDrag a part to close it, or Edit ▸ {CLOSE}" if first else words
