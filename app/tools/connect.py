@@ -41,8 +41,8 @@ from viz.camera import metres_per_pixel
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
-JOINTS = "R P S U L W: a joint (revolute, prismatic, spherical, universal, cylindrical, welded)"
-EXPECTS = f"Click the first point, then the second: bodies, frames, junctions, the ground · {JOINTS} · Esc ends"
+JOINTS = "joint: R revolute, P prismatic, S spherical, U universal, L cylindrical, W fixed"
+EXPECTS = f"Click two points · {JOINTS} · Tab: next place · Esc ends"
 STEADY = 4.0
 """Pixels (at 100 %) within which the pointer may tremble while Tab goes through what is under it."""
 ORDER = ("first", "second", "third")
@@ -356,6 +356,7 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
     """The two points of a joint are apart: assemble, join here, or leave apart."""
     state = asking(view)
     assert state.connection is not None
+    view.annotations.value = ""
     bar = state.bar = joining_bar(view, state.connection.joint, picks, gap, state.flipped)
     if bar is None:
         _back(view, state)
@@ -412,8 +413,10 @@ def _choose(view: Stage, connection: Connection) -> None:
 def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what a click would mean, and draw the line to it."""
     state, notes = asking(view), view.annotations
+    notes.value = ""
     if pointer is None or not state.wants:
         view.session.point_at(None)
+        notes.update()
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
@@ -421,11 +424,9 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
     pick = pointed(view, pointer) if state.wants[0] in ("point", "frame") else None
     notes.points = (*points, pick.place) if pick is not None else points
     notes.lines = _lines(view, pick)
-    notes.value = ""
     if pick is not None and state.several > 1:
-        notes.show_value(
-            f"{_word(pick)} · Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y
-        )
+        words = "" if any(each.text == pick.word for each in notes.lines) else f"{_word(pick)} · "
+        notes.show_value(f"{words}Tab: {state.choice % state.several + 1} of {state.several}", pointer.x, pointer.y)
     notes.update()
 
 

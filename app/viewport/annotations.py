@@ -15,6 +15,8 @@ from app.preferences.theme import Theme
 from viz.scene.scene import Scene
 
 YELLOW = "#f5b400"
+BUTTONS = 56.0
+"""Pixels at the right edge where labels would lie behind the buttons of the view."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Annotations(QWidget):
         metrics = QFontMetricsF(painter.font())
         width = max(metrics.horizontalAdvance(row) for row in rows) + 16.0
         height = metrics.height() * len(rows) + 8.0
-        x = min(max(place.x(), 4.0), self.width() - width - 4.0)
+        x = min(max(place.x(), 4.0), self.width() - width - BUTTONS)
         y = min(max(place.y() - height / 2.0, 4.0), self.height() - height - 4.0)
         box = QRectF(x, y, width, height)
         painter.setPen(QPen(QColor(colors.line), 1.0))
