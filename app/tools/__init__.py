@@ -10,8 +10,8 @@ DRAG = ((0.35, 0.62, False), (0.42, 0.5, True), (0.52, 0.42, True), (0.62, 0.45,
 TWO_POINTS = ((0.3, 0.6, False), (0.4, 0.45, True), (0.6, 0.45, True))
 FOUR_POINTS = ((0.28, 0.66, False), (0.36, 0.62, True), (0.42, 0.42, True), (0.6, 0.38, True), (0.66, 0.62, True))
 TOOLS: dict[str, Tool[Stage]] = {
-    "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
-    "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave, hand=DRAG),
+    "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave, ends=True),
+    "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave, ends=True, hand=DRAG),
     "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave, hand=DRAG),
     "connect": Tool(
         "connect",

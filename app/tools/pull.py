@@ -16,6 +16,8 @@ from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
+    from viz.drawlist.joint_handles import Part
+    from viz.scene.hits import Hit
 
 EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time · drag elsewhere to orbit · Esc ends"
 
@@ -25,21 +27,30 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     runs a body goes before the handle in front of it."""
     if view.press_cube(pointer):
         return
-    hit = view.scene.pick(pointer.x, pointer.y, handles=False)
-    body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
-    interactive = view.interactive
-    held = interactive is not None and interactive.on and not interactive.running
-    part = None if pointer.ctrl else view.handle_under(pointer)
-    if part is not None and (held or body is None):
+    hit, body, part = _meant(view, pointer)
+    if part is not None:
         yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
         return
-    if held and not pointer.ctrl:
+    if _held(view) and not pointer.ctrl:
         yield from move.press(view, pointer)
         return
     if hit is None or body is None or view.interactive is None:
         yield from selection.click_or(view, pointer, orbit(view, pointer))
         return
     yield from selection.click_or(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
+
+
+def _held(view: Stage) -> bool:
+    """Whether the machine was running and stands still: it is then moved by hand."""
+    return view.interactive is not None and view.interactive.on and not view.interactive.running
+
+
+def _meant(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part | None]:
+    """What is under the pointer, the body that would be pulled, and the handle that goes before it, if one does."""
+    hit = view.scene.pick(pointer.x, pointer.y, handles=False)
+    body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
+    part = None if pointer.ctrl or (body is not None and not _held(view)) else view.handle_under(pointer)
+    return hit, body, part
 
 
 def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
@@ -71,7 +82,12 @@ def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gestu
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
     """Light up what would be pulled."""
-    selection.hover(view, pointer)
+    if pointer is None or view.hover_cube(pointer):
+        selection.hover(view, None)
+        return
+    hit, _, part = _meant(view, pointer)
+    lit = view.light_handle(part)
+    view.session.point_at(None if lit or hit is None or hit.ref is None else Ref(*hit.ref))
 
 
 def leave(view: Stage) -> None:

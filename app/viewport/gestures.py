@@ -38,6 +38,8 @@ class Tool(Generic[V]):
     hover: Callable[[V, Pointer | None], None]
     leave: Callable[[V], None]
     handles: bool = True
+    ends: bool = False
+    """Whether a press on the end of the selected link drags it, so that it is shown."""
     enter: Callable[[V], None] | None = None
     """What choosing it does."""
     double: Callable[[V, Pointer], None] | None = None

@@ -331,7 +331,11 @@ class FunctionPanel(QWidget):
     def _setting_changed(self, key: str) -> None:
         if key.startswith("units/") and self.form is not None:
             self.form.refresh()
-        if key == "look":
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours: those of the rows are set by hand."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._rows:
             self._mark_available()
 
 
