@@ -1,5 +1,5 @@
 """Which joints show their handles: the selected one, and the one whose part the pointer rested on; none while a tool is
-chosen that drags no joints.
+chosen that drags no joints, and none that no hand can move.
 
 In the viewport that one stays, so that its handle can be reached; pointed at in a list or a formula it goes with the
 pointer.
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
+from app.document.hand_freedom import HandFreedom, held_by
 from app.document.moving_joint import joint_of
 from app.document.session import Ref, State
-from core.errors import ModelError
 
 if TYPE_CHECKING:
     from app.viewport.pointer import Pointer
@@ -35,6 +35,8 @@ class HandleChoice:
         self._coming: str | None = None
         self._afar = False
         """Whether the one nearby was pointed at outside of the viewport."""
+        self._freedom = HandFreedom(view.session)
+        self._told = ""
         self._document = view.session.document
         self._rest = QTimer(view.widget, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._arrive)
@@ -59,9 +61,22 @@ class HandleChoice:
         view = self._view
         model, free = view.session.model.expanded, view.session.mech.implicit_joints
         wanted = self._wanted(model, free) if view.gestures.tool.handles else []
-        if tuple(wanted) != view.scene.handles.shown:
+        handles = view.scene.handles
+        held = frozenset(part for part in handles.parts_of(*wanted) if not self._freedom.moves(part.joint, part.speed))
+        if (tuple(wanted), held) != (handles.shown, handles.held):
+            handles.held = held
             view.scene.show_handles(*wanted)
             view.update()
+        self._tell(model, free)
+
+    def _tell(self, model: Model, free: tuple[Joint, ...]) -> None:
+        """Say why what is selected has no handle."""
+        view = self._view
+        chosen = joint_of(model, view.session.selection, free) if view.gestures.tool.handles else None
+        words = "" if chosen is None or self._freedom.moves(chosen) else held_by(view.session, chosen)
+        if words != self._told:
+            self._told = words
+            view.say(words)
 
     def _wanted(self, model: Model, free: tuple[Joint, ...]) -> list[str]:
         """Joints whose handles a tool that drags them shows."""
@@ -73,11 +88,7 @@ class HandleChoice:
 
     def _moves(self, joint: str) -> bool:
         """Whether a handle can move the joint: one that closes a loop has no coordinates, others of the loop have."""
-        try:
-            self._view.session.mech.joint_q(joint)
-        except ModelError:
-            return False
-        return True
+        return self._freedom.moves(joint)
 
     def under(self, pointer: Pointer) -> Part | None:
         """The ring or arrow under the pointer."""
@@ -111,7 +122,7 @@ class HandleChoice:
             if self._near not in known or self._document != session.document:
                 self._near = self._coming = None
             self._document = session.document
-            self.refresh()
+        self.refresh()
 
     def _selected(self, ref: Ref | None) -> None:
         if ref is None:

@@ -51,6 +51,8 @@ class Handles:
         self.skeleton: Skeleton | None = None
         self.extra: tuple[Joint, ...] = ()
         """Joints that are not in the document: the free ones of bodies that nothing holds."""
+        self.held: frozenset[Part] = frozenset()
+        """Parts that are left out: nothing can move them."""
         self.hovered: Part | None = None
         self.dragged: Part | None = None
         self.state: State = "free"
@@ -72,23 +74,32 @@ class Handles:
 
     def show(self, *joints: str) -> None:
         """Show the handles of these joints and of no others; names that are no joints are left out."""
-        known = {joint.name: joint for joint in (*self.skeleton.model.joints, *self.extra)} if self.skeleton else {}
         for actors in self._actors.values():
             for actor in actors.values():
                 self.renderer.RemoveActor(actor)
-        self._actors, self._spots, self._scales, self._joints = {}, {}, {}, {}
-        for name in joints:
-            if name in known and self.skeleton is not None:
-                self._joints[name] = JointHandle(self.skeleton, known[name])
+        self._actors, self._spots, self._scales = {}, {}, {}
+        self._joints = self._handles_of(*joints)
         for handle in self._joints.values():
             for part in handle.parts:
-                self._actors[part] = self._make(handle, part)
+                if part not in self.held:
+                    self._actors[part] = self._make(handle, part)
         if self.dragged not in self._actors:
             self.dragged = None
             self.say("")
         if self.hovered not in self._actors:
             self.hovered = None
         self.paint(self.look)
+
+    def parts_of(self, *joints: str) -> tuple[Part, ...]:
+        """All rings and arrows that joints have, shown or not."""
+        return tuple(part for handle in self._handles_of(*joints).values() for part in handle.parts)
+
+    def _handles_of(self, *joints: str) -> dict[str, JointHandle]:
+        """The handles of joints, by name."""
+        if self.skeleton is None:
+            return {}
+        known = {joint.name: joint for joint in (*self.skeleton.model.joints, *self.extra)}
+        return {name: JointHandle(self.skeleton, known[name]) for name in joints if name in known}
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -165,7 +176,8 @@ class Handles:
         for handle in self._joints.values():
             frames = [np.asarray(poses.get(body, identity), dtype=float) @ pose for body, pose in handle.sides.values()]
             for part in handle.parts:
-                self._spots[part] = handle.spot(part, *frames)
+                if part in self._actors:
+                    self._spots[part] = handle.spot(part, *frames)
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
         """Give every part its size on the screen and its place, and the text its place."""

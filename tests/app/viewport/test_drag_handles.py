@@ -253,6 +253,8 @@ def test_a_piston_is_taken_along_its_cylinder_not_by_the_joint_that_closes_the_l
     """Wrist and cylinder both carry a piston of the V6; the wrist closes the loop and has no coordinate to drag."""
     bench.example("engine_v6")
     session, handles = bench.session, bench.view.scene.handles
+    session.preview_coordinates({"shaft": 0.5})  # off the dead point, at which no handle moves it
+    session.commit("Turn")
     closing = {loop.cut for loop in session.mech.loops}
     carrying = [joint for joint in session.model.expanded.joints if joint.child == "piston1"]
     assert len(carrying) == 2
