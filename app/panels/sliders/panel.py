@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
+from app.document.hand_freedom import free_speeds
 from app.document.session import Ref, Session, State
 from app.panels.panel import RIGHT, Panel
 from app.panels.sliders.row import Quantity, SliderRow
@@ -30,7 +31,7 @@ from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.empty_panel import EmptyPanel
-from core.errors import KinetostatError
+from core.errors import KinetostatError, listed
 from core.joints import quaternions
 from core.model import Model, Parameter
 from core.model.parameters import value_of
@@ -130,7 +131,7 @@ class SlidersPanel(QWidget):
 
     def _joint_entries(self) -> list[_Entry]:
         entries: list[_Entry] = []
-        driven = driven_coordinates(self._session.model)
+        driven = {**held_coordinates(self._session), **driven_coordinates(self._session.model)}
         for c in self._session.mech.coordinates:
             if c.name.endswith(QUATERNION):
                 if c.name.endswith(QUATERNION[0]):
@@ -330,6 +331,22 @@ def driven_coordinates(model: Model) -> dict[str, str]:
         for each in model.expanded.drivers
         if each.joint and each.motion == "position"
     }
+
+
+def held_coordinates(session: Session) -> dict[str, str]:
+    """Coordinates that follow from what drivers prescribe, with words about it."""
+    drivers = [each.name for each in session.model.expanded.drivers if each.motion == "position"]
+    if not drivers:
+        return {}
+    mech, here, without = session.mech, free_speeds(session), free_speeds(session, without_drivers=True)
+    found = {}
+    for each in mech.coordinates:
+        q, v = mech.joint_q(each.joint), mech.joint_v(each.joint)
+        if q.stop - q.start == v.stop - v.start:
+            k = v.start + each.index - q.start
+            if without[k] and not here[k]:
+                found[each.name] = f"is held by {listed(drivers)}"
+    return found
 
 
 def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:

@@ -173,7 +173,8 @@ class SliderRow(QObject):
         if value == self._value:
             return
         self._value = value
-        low, high = self._range = min(self._range[0], value), max(self._range[1], value)
+        low, high = self._range if self.busy else (self.quantity.lower, self.quantity.upper)
+        low, high = self._range = min(low, value), max(high, value)
         share = (value - low) / (high - low) if high > low else 0.0
         self._position = round(share * STEPS)
         self.slider.setValue(self._position)

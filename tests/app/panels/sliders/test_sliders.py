@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 
 from app.document.session import Session
 from core.files import load, loads
+from core.model import Driver
+from core.model.edits import edits
 from core.simulation import simulate
 from resources import examples
 
@@ -321,6 +323,35 @@ def test_a_driven_joint_says_so_and_stands_where_its_driver_has_it(bench):
     session.commit("Start")
     np.testing.assert_allclose(session.q, [0.5, 0.4], atol=1e-9)
     np.testing.assert_allclose(session.mech.rest(), [0.5, 0.0], atol=1e-9)
+
+
+def test_what_follows_from_a_driver_is_not_moved_by_hand(bench):
+    """The one freedom of the four-bar is taken by the driver of its crank."""
+    bench.example("four_bar")
+    session, rows = bench.session, bench.window.sliders.rows
+    assert rows["rocker_pin"].slider.isEnabled()
+    session.apply("Add", lambda m: edits.add(m, Driver(name="motor", joint="crank_pin", function="60 deg + t")))
+    bench.wait(lambda: not bench.window.sliders.rows["rocker_pin"].slider.isEnabled())
+    row = bench.window.sliders.rows["rocker_pin"]
+    assert row.label.toolTip() == "rocker_pin is held by motor"
+    assert not row.box.isEnabled()
+    session.undo()
+    bench.wait(lambda: bench.window.sliders.rows["rocker_pin"].slider.isEnabled())
+
+
+def test_a_range_that_a_run_has_left_is_the_own_one_again_once_it_is_back(bench):
+    """A driven joint turns ten times in a run; back at the start its slider has the range that it had before."""
+    session = bench.session
+    session.start(loads(DRIVEN, "kst"))
+    bench.draw()
+    row = bench.window.sliders.rows["shoulder"]
+    before, start = row.slider.value(), session.q.copy()
+    session.follow(np.array([20.0 * np.pi, 0.0]), {})
+    bench.wait(lambda: row.box.value() == pytest.approx(20.0 * np.pi, abs=1e-6))
+    assert row.slider.value() == row.slider.maximum()
+    session.follow(start, {})
+    bench.wait(lambda: row.box.value() == pytest.approx(start[0], abs=1e-6))
+    assert row.slider.value() == before
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
