@@ -251,7 +251,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     if view.press_cube(pointer):
         return
     _asked_in_vain(view, asking(view))
-    if (yield from clicked(view, pointer)):
+    if (yield from clicked(view, pointer)) and asking(view).wants:  # else the last answer is being made
         at = QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale))
         asking(view).at = view.widget.mapToGlobal(at)
         pick = pointed(view, pointer)

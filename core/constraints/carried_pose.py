@@ -51,7 +51,8 @@ def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, s
 
 
 def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
-    """Coordinates between the bodies as they stand in the old machine; None if it lacks one of them."""
+    """Coordinates between the bodies as they stand in the old machine; None if it lacks one of them, or if they stand
+    upside down to one another, where an angle about the axis has no value."""
     topology = new.topology
     poses = dict(zip(old.frame_names, np.asarray(old.call("poses", q)), strict=True))
     bodies = [topology.carriers[name] for name in (joint.parent, joint.child)]
@@ -62,7 +63,10 @@ def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | N
         (from_matrix(poses[body]) if body != WORLD else IDENTITY) @ side
         for body, side in zip(bodies, (a, b), strict=True)
     )
-    return np.array(coordinates_of(X_Wa, X_Wb, law, None).values, dtype=float)
+    try:
+        return np.array(coordinates_of(X_Wa, X_Wb, law, None).values, dtype=float)
+    except ZeroDivisionError:
+        return None
 
 
 def _inside(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:

@@ -112,3 +112,15 @@ def test_a_joint_given_back_stands_at_the_turn_that_its_limits_allow(lower, uppe
     )
     new = Mechanism(dataclasses.replace(free.model, joints=(limited,)))
     assert carried_pose(free.compiled, q, new.compiled, {}) == pytest.approx([angle])
+
+
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical"])
+def test_a_body_upside_down_to_its_new_joint_takes_the_rest_of_it(kind):
+    """Where the axes are opposite, no angle about them leads from one frame to the other."""
+    turned = Pose(rotation=(np.pi, 0.0, 0.0))
+    free = Joint(name="free", kind="free", parent="world", child="b1", rest=(0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0))
+    old = Mechanism(Model(bodies=(link("b1"),), joints=(free,)))
+    new = Mechanism(
+        Model(bodies=(link("b1"),), joints=(Joint(name="j", kind=kind, parent="world", child="b1", b=turned),))
+    )
+    np.testing.assert_array_equal(carried_pose(old.compiled, old.rest(), new.compiled, {}), new.rest())
