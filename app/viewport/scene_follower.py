@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
@@ -11,6 +12,7 @@ from app.document.session import Ref, State
 from viz.boxes import around, extent
 from viz.camera import sees
 from viz.drawlist.junction_items import junctions
+from viz.drawlist.layers import motion_samples
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -55,6 +57,7 @@ class SceneFollower:
         self._life.listen(
             (session.changed, self._changed),
             (session.moved, self._moved),
+            (session.runs.changed, self._ran),
             (session.selected, self._selected),
             (session.hovered, self._hovered),
             (session.pointed_out, self._pointed_out),
@@ -63,6 +66,8 @@ class SceneFollower:
         )
         self._shown_p: dict[str, float] = {}
         self._document = session.document
+        self._parted: tuple[int, int] | None = None
+        """The run, and its version, whose poses the layers of links take into account."""
         self._settles = self._fits = False
         """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
         view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
@@ -81,8 +86,28 @@ class SceneFollower:
         self._view.scene.handles.extra = session.mech.implicit_joints
         self._view.scene.show(session.model, self._shown_p)
 
+    def _ran(self) -> None:
+        """Links that meet in the run that is shown are drawn side by side, once it is over."""
+        session = self._view.session
+        record = session.runs.current
+        if record is not None and record.growing:
+            return
+        run = None if record is None or record.run.model != session.model else record.run
+        known = None if run is None or record is None else (record.id, record.version)
+        if known == self._parted:
+            return
+        self._parted = known
+        if run is None or not len(run.time):
+            self._view.scene.keep_apart(session.model, (), np.zeros((0, 0, 4, 4)))
+        else:
+            q = run.q[motion_samples(len(run.time))]
+            arrays = run.mech.poses(q, dict(run.settings.parameters))
+            self._view.scene.keep_apart(session.model, run.mech.frame_names, arrays)
+        self._view.update()
+
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
+            self._ran()
             self._show()
             self._settles = True
             if old.model.origin != new.model.origin or self._document != self._view.session.document:

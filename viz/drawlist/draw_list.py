@@ -6,7 +6,7 @@ list (lengths, shapes, joint places): call `items(model, p)` again, unchanged it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -35,18 +35,18 @@ SUPPORT = 1.6
 __all__ = ["Item", "Ref", "Span", "bars", "items"]
 
 
-def items(model: Model, p: Mapping[str, float] | None = None, layers: bool = True) -> tuple[Item, ...]:
+def items(
+    model: Model,
+    p: Mapping[str, float] | None = None,
+    layers: bool = True,
+    meeting: Set[frozenset[str]] = frozenset(),
+) -> tuple[Item, ...]:
     """The draw list of a model with independent parameters replaced by `p` (see `Model.values`); `layers` draws the
-    links of planar machines side by side."""
+    links of planar machines side by side that share a pin, overlap at rest, or are `meeting` in a motion."""
     skeleton = Skeleton(model, model.values(p))
     bare = _bare(skeleton)
-    found: list[Item] = []
-    for index, body in enumerate(skeleton.model.bodies):
-        colour = f"body{index % BODY_HUES}"
-        found += _shape_items(skeleton, body, colour)
-        if body.name in bare:
-            found += _link_items(skeleton, body, colour)
-    apart = Layers(skeleton, found, layers)
+    found = _body_items(skeleton, bare)
+    apart = Layers(skeleton, found, layers, meeting=meeting)
     for joint in skeleton.model.joints:
         found += _joint_items(skeleton, joint, bare, apart)
     found += _frame_items(skeleton, model, bare)
@@ -55,6 +55,26 @@ def items(model: Model, p: Mapping[str, float] | None = None, layers: bool = Tru
     for make in (junction_items, element_items):
         found += make(skeleton)
     return tuple(apart.lifted(item) for item in found) if apart.offsets else tuple(found)
+
+
+def meeting(
+    model: Model, p: Mapping[str, float] | None, motion: Sequence[Mapping[str, Array]]
+) -> frozenset[frozenset[str]]:
+    """Pairs of bodies of planar machines whose links lie side by side, so that they meet in no pose of a motion: (4, 4)
+    world ← body, by name."""
+    skeleton = Skeleton(model, model.values(p))
+    return frozenset(Layers(skeleton, _body_items(skeleton, _bare(skeleton)), motion=motion).parted)
+
+
+def _body_items(skeleton: Skeleton, bare: Set[str]) -> list[Item]:
+    """Shapes of bodies, and bars for those without."""
+    found: list[Item] = []
+    for index, body in enumerate(skeleton.model.bodies):
+        colour = f"body{index % BODY_HUES}"
+        found += _shape_items(skeleton, body, colour)
+        if body.name in bare:
+            found += _link_items(skeleton, body, colour)
+    return found
 
 
 def _visible(body: Body, origin: str) -> bool:

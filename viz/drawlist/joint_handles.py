@@ -41,9 +41,12 @@ class JointHandle:
         return tuple(self._handles)
 
     def spot(self, part: Part, X_WA: Array, X_WB: Array) -> Spot:
-        """Where a part is when the joint's frames are there."""
+        """Where a part is when the joint's frames are there; neutral where they are upside down to one another."""
         X_ab = inverse(X_WA @ self._canonical) @ X_WB @ self._canonical
-        q = [float(x) for x in self._law.measure(from_matrix(X_ab)).values]
+        try:
+            q = [float(x) for x in self._law.measure(from_matrix(X_ab)).values]
+        except ZeroDivisionError:
+            q = [float(x) for x in self.joint.info.neutral]
         return self._handles[part].spot(X_WA, X_WB, q)
 
     def colour(self, part: Part) -> str:

@@ -1,15 +1,15 @@
 """Planar linkages in layers, as a workshop builds them, so that links of one plane do not flicker through one another.
 
 A machine is planar where all pins of its moving bodies are parallel, and nothing slides along them. Bodies whose links
-share a plane perpendicular to the pins get different layers if they share a pin or overlap as drawn (a greedy
-colouring); what slides in something, or meshes with it, keeps its layer. Links are forms that reach from a pin to
-somewhere else: bosses and shafts around a pin, and what carries the machine, are none. The offsets are for the eye
-alone: bodies, frames, forces and centres of mass stay where they are.
+share a plane perpendicular to the pins get different layers if they share a pin or overlap as drawn, at rest or in a
+motion that is known (a greedy colouring); what slides in something, or meshes with it, keeps its layer. Links are forms
+that reach from a pin to somewhere else: bosses and shafts around a pin, and what carries the machine, are none. The
+offsets are for the eye alone: bodies, frames, forces and centres of mass stay where they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -44,6 +44,8 @@ SHORT = 1e-15
 """m²: edges with no area between them part nothing."""
 MOST = 1200
 """Forms from which on a machine is left as it is: comparing all of them would take too long."""
+MOTION_POSES = 36
+"""Poses of a motion at which links are compared, at most."""
 LAYERED = ("shape", "collision", "link", "joint")
 """Roles of items that are drawn in the layer of their body."""
 
@@ -79,9 +81,18 @@ class Layers:
     """The layer of each body and the pins through them.
 
     drawn : the items of bodies; apart : False leaves everything in its plane
+    motion : (4, 4) world ← body, by name, for each pose of a motion in which no links shall meet; meeting : pairs of
+    `parted` that were found for one
     """
 
-    def __init__(self, skeleton: Skeleton, drawn: Sequence[Item], apart: bool = True) -> None:
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        drawn: Sequence[Item],
+        apart: bool = True,
+        motion: Sequence[Mapping[str, Array]] = (),
+        meeting: Set[frozenset[str]] = frozenset(),
+    ) -> None:
         self.numbers: dict[str, int] = {}
         """Layers of the bodies of planar machines of which some share a plane; 0 is the plane itself."""
         self.offsets: dict[str, Array] = {}
@@ -90,7 +101,9 @@ class Layers:
         self._heights: dict[str, float] = {}
         self._normals: dict[str, Array] = {}
         """(3,) in the world, of each hinge in a planar machine."""
-        self._skeleton, self._apart = skeleton, apart
+        self.parted: set[frozenset[str]] = set()
+        """Pairs of bodies (each for those of its layer) that lie side by side."""
+        self._skeleton, self._apart, self._motion, self._meeting = skeleton, apart, motion, meeting
         self._rigid = _Groups((WORLD, *(body.name for body in skeleton.model.bodies)))
         for joint in skeleton.model.joints:
             if not joint.info.nv:
@@ -128,10 +141,14 @@ class Layers:
         if not 1 < len(forms) <= MOST:
             return
         links = list(_links(normal, forms, _pins(skeleton, joints)))
-        flat = Flat(normal, links, [levels.of(link.form.body) for link in links])
-        apart = flat.to_part()
+        groups = [levels.of(link.form.body) for link in links]
+        flat = Flat(normal, links, groups)
+        base = self._bodies(joints[0])[0]
+        motion = [Flat(normal, self._moved(links, base, pose), groups) for pose in self._motion]
+        apart = flat.to_part(motion, self._meeting)
         if not apart:
             return
+        self.parted |= apart
         colours = coloured(dict.fromkeys(map(levels.of, (WORLD, *bodies))), apart)
         for body in bodies:
             self.numbers[body] = number = colours[levels.of(body)]
@@ -146,6 +163,19 @@ class Layers:
                 self._normals[joint.name] = normal
                 if (pin := self._pin(joint, normal, flat, parts)) is not None:
                     self.pins[joint.name] = pin
+
+    def _moved(self, links: Iterable[Link], base: str, pose: Mapping[str, Array]) -> list[Link]:
+        """Links as they are in a pose, seen from the body that carries the machine."""
+        known = {WORLD: np.eye(4), **pose}
+        rest = self._skeleton.at_rest
+        back = rest[base] @ np.linalg.inv(known.get(base, rest[base]))
+        found = []
+        for link in links:
+            form = link.form
+            T = back @ known.get(form.body, rest[form.body]) @ np.linalg.inv(rest[form.body])
+            moved = form._replace(middle=T[:3, :3] @ form.middle + T[:3, 3], edges=form.edges @ T[:3, :3].T)
+            found.append(link._replace(form=moved))
+        return found
 
     def _levels(self, joints: Iterable[Joint], forms: Iterable[Form]) -> _Groups:
         """Bodies that keep one layer: rigid together, sliding in one another, or meshing."""
@@ -237,14 +267,18 @@ class Flat:
         self.thickness = 0.0
         """Of the thickest pair of links that are to be parted, m."""
 
-    def to_part(self) -> set[frozenset[str]]:
-        """Pairs of groups that need different layers: links of theirs share a plane, and a pin or a place in it."""
+    def to_part(self, motion: Iterable[Flat] = (), meeting: Set[frozenset[str]] = frozenset()) -> set[frozenset[str]]:
+        """Pairs of groups that need different layers: links of theirs share a plane, and a pin or a place in it, here
+        or in a pose of a motion, or are known to meet."""
         first, second = np.nonzero(np.triu(self._share_plane(), 1))
         found = set()
-        overlap = self._overlap(first, second).tolist()
-        for i, j, meet in zip(first.tolist(), second.tolist(), overlap, strict=True):
-            if meet or self.links[i].pins & self.links[j].pins:
-                found.add(frozenset((str(self.groups[i]), str(self.groups[j]))))
+        overlap = self._overlap(first, second)
+        for pose in motion:
+            overlap |= pose._overlap(first, second)
+        for i, j, meet in zip(first.tolist(), second.tolist(), overlap.tolist(), strict=True):
+            pair = frozenset((str(self.groups[i]), str(self.groups[j])))
+            if meet or pair in meeting or self.links[i].pins & self.links[j].pins:
+                found.add(pair)
                 self.thickness = max(self.thickness, float(self.halves[i] + self.halves[j]))
         return found
 
@@ -282,6 +316,11 @@ class Flat:
     def radius(self, form: Form) -> float:
         """Half the larger width of a form, seen along the normal, m."""
         return float(np.linalg.norm((form.edges @ self._basis)[:, :2], axis=1).max())
+
+
+def motion_samples(count: int) -> NDArray[np.intp]:
+    """Numbers of the poses, of so many of a motion, at which links are compared."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOTION_POSES)).round().astype(np.intp))
 
 
 def _covers(form: Form, basis: Array, point: Array) -> bool:

@@ -18,6 +18,7 @@ from core.analysis.mobility_marks import Mark
 from core.errors import KinetostatError
 from core.model import Model
 from viz import boxes, camera
+from viz.drawlist.layers import motion_samples
 from viz.film.encoders import Encoder, encoder
 from viz.look import Colour, LookName
 from viz.pictures.offscreen import offscreen
@@ -168,6 +169,7 @@ class Stage:
         self.scene, self.footage = scene, footage
         self._changed: Mapping[str, float] = {}
         scene.set_display(**{"cube": False, **footage.display})
+        scene.keep_apart(footage.model, footage.names, footage.poses[motion_samples(len(footage.times))])
         scene.show(footage.model, dict(footage.parameters))
         scene.move(footage.names, footage.poses[0])
         scene.settle()

@@ -80,8 +80,10 @@ def render(
     position = mech.rest() if q is None else np.asarray(q, dtype=float)
     with offscreen(size, look, scale) as scene:
         scene.set_display(**{"cube": False, **display})
+        arrays = np.asarray(mech.poses(position, p))
+        scene.keep_apart(model, mech.frame_names, arrays[None])
         scene.show(model, p)
-        poses = dict(zip(mech.frame_names, mech.poses(position, p), strict=True))
+        poses = dict(zip(mech.frame_names, arrays, strict=True))
         scene.move({**poses, **in_balance(mech, position, p)})
         scene.range_box.fix_ranges(ranges, millimetres)
         if isinstance(view, str):

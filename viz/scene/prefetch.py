@@ -5,7 +5,7 @@ A scene that shows the model afterwards finds it ready.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from core.model import Model
 from viz.drawlist.draw_list import Item, items
@@ -29,12 +29,17 @@ def prepare(model: Model) -> None:
     _ahead[:] = [(model, found)]
 
 
-def draw_list(model: Model, p: Mapping[str, float] | None, layers: bool = True) -> tuple[Item, ...]:
+def draw_list(
+    model: Model,
+    p: Mapping[str, float] | None,
+    layers: bool = True,
+    meeting: Set[frozenset[str]] = frozenset(),
+) -> tuple[Item, ...]:
     """What is to be seen of a model: as it was made ahead, the first time (mesh files may come and go later)."""
     for known, found in [_ahead.pop() for _ in range(len(_ahead))]:
-        if known is model and layers and model.values(p) == model.values():
+        if known is model and layers and not meeting and model.values(p) == model.values():
             return found
-    return items(model, p, layers)
+    return items(model, p, layers, meeting)
 
 
 def prepare_movement(model: Model) -> None:

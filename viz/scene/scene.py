@@ -19,7 +19,7 @@ from core.model import Model
 from viz import boxes, camera
 from viz.camera import Ray, View
 from viz.drawlist.balance import Balance
-from viz.drawlist.draw_list import Item, Ref
+from viz.drawlist.draw_list import Item, Ref, meeting
 from viz.drawlist.junction_items import guesses
 from viz.drawlist.sensor_readings import Readings, Words, in_si
 from viz.drawlist.skeleton import Skeleton
@@ -68,6 +68,7 @@ class Scene:
         self.items: tuple[Item, ...] = ()
         self.view = View()
         self._values: Mapping[str, float] = {}
+        self._meeting: frozenset[frozenset[str]] = frozenset()
         self.display = Display()
         self._selected: Ref | None = None
         self._hovered: Ref | None = None
@@ -111,7 +112,7 @@ class Scene:
         self._keep_tracks(model)
         self.model = model
         self._values = model.values(p)
-        self.items = draw_list(model, p, self.display.layers)
+        self.items = draw_list(model, p, self.display.layers, self._meeting)
         self._homes = guesses(model, self._values)
         self._poses = {**self._homes, **self._poses}
         self.figures.reconcile(self.items, self._poses)
@@ -138,10 +139,27 @@ class Scene:
         self.display = replace(display or self.display, **changes)
         self.overlays.layers = self.display.layers
         if self.model is not None and self.display.layers != before:
-            self.items = self.overlays.items = draw_list(self.model, self._values, self.display.layers)
-            self.figures.reconcile(self.items, self._poses)
+            self._lay_apart()
         self.figures.refresh()
         self._after_change()
+
+    def keep_apart(self, model: Model, names: Sequence[str], arrays: ArrayLike) -> None:
+        """Let links of a planar machine lie side by side that meet in a motion: its poses (k, n, 4, 4) of bodies and
+        frames; until they are told anew. Without poses they do where they meet at rest."""
+        motion = [dict(zip(names, pose, strict=True)) for pose in np.asarray(arrays, dtype=float)]
+        found = meeting(model, None, motion) if motion else frozenset()
+        if found != self._meeting:
+            self._meeting = found
+            if self.model is not None and self.display.layers:
+                self._lay_apart()
+                self._after_change()
+
+    def _lay_apart(self) -> None:
+        """Draw the links anew, each in its layer."""
+        assert self.model is not None
+        self.items = draw_list(self.model, self._values, self.display.layers, self._meeting)
+        self.overlays.items = self.items
+        self.figures.reconcile(self.items, self._poses)
 
     def _after_change(self) -> None:
         self.labels.show(tuple(item for item in self.items if item.role in WORDS and self.display.shows(item)))

@@ -14,9 +14,9 @@ from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Box, Capsule, Constraint, Cylinder, Gearwheel, Joint, Model, Pose
 from resources import examples
-from viz.drawlist.draw_list import items
+from viz.drawlist.draw_list import items, meeting
 from viz.drawlist.item import Item
-from viz.drawlist.layers import coloured
+from viz.drawlist.layers import coloured, motion_samples
 from viz.pictures.offscreen import offscreen
 from viz.placement import matrix
 
@@ -225,3 +225,52 @@ def test_links_of_one_plane_are_pairwise_apart_in_a_four_bar() -> None:
     for first, second in combinations(("crank", "coupler", "rocker"), 2):
         if "coupler" in (first, second):
             assert abs(heights[first] - heights[second]) > 0.02
+
+
+def turned(angle: float) -> np.ndarray:
+    """(4, 4) a turn about −y."""
+    X = np.eye(4)
+    X[:3, :3] = [[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]]
+    return X
+
+
+def two_cranks() -> Model:
+    """Two bars 0.2 m long on the ground, 0.3 m apart: both point away from one another at rest, and meet half a turn
+    later. A short third one on the second makes them one machine with a link beside it."""
+    far = Joint(name="B", parent="world", child="right", a=Pose(position=(0.3, 0, 0)), axis=(0, -1, 0))
+    left = pin("A", "world", "left", rest=pi)
+    rod = (pin("C", "left", "rod", 0.2), bar("rod", 0.02))
+    return Model(bodies=(bar("left", 0.2), bar("right", 0.2), rod[1]), joints=(left, far, rod[0], tie()))
+
+
+def tie() -> Joint:
+    """What hangs the second crank on the rod, so that there is one machine."""
+    return Joint(name="D", parent="rod", child="right", a=Pose(position=(0.02, 0, 0)), axis=(0, -1, 0), cut="yes")
+
+
+def numbers_of(model: Model, motion: list[dict[str, np.ndarray]]) -> dict[str, float]:
+    """How far each body is drawn from its plane, m."""
+    found = items(model, meeting=meeting(model, None, motion))
+    return {item.frame: float(np.linalg.norm(item.layer)) for item in found if item.role in ("shape", "link")}
+
+
+def test_links_that_meet_only_in_a_motion_are_parted_for_it() -> None:
+    model = two_cranks()
+    at_rest = numbers_of(model, [])
+    assert at_rest["left"] == at_rest["right"]
+    shift = np.eye(4)
+    shift[0, 3] = 0.3
+
+    def pose(angle: float) -> dict[str, np.ndarray]:
+        return {"left": turned(pi + angle), "right": shift @ turned(angle)}
+
+    assert numbers_of(model, [pose(0.0), pose(0.3)]) == at_rest
+    met = numbers_of(model, [pose(0.0), pose(pi)])
+    assert met["left"] != met["right"]
+
+
+def test_the_sampled_poses_of_a_motion_are_few_and_have_its_ends() -> None:
+    assert motion_samples(5).tolist() == [0, 1, 2, 3, 4]
+    many = motion_samples(10_001)
+    assert len(many) <= 36
+    assert (many[0], many[-1]) == (0, 10_000)
