@@ -157,3 +157,12 @@ def test_limits_belong_to_their_coordinates() -> None:
     turn, slide = handle.parts
     assert handle.limits[turn] == (-1.0, 2.0)
     assert handle.limits[slide] == (None, 0.3)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical"])
+def test_a_joint_that_is_open_and_upside_down_has_its_handle_where_frame_a_is(kind: str) -> None:
+    """No angle about the axis leads from one frame to the other: the handle stands as at zero."""
+    joint = Joint(name="j", kind=kind, parent="world", child="b")
+    handle = JointHandle(Skeleton(Model(bodies=(Body(name="b", mass=1.0),), joints=(joint,)), {}), joint)
+    for part in handle.parts:
+        assert handle.spot(part, np.eye(4), np.diag((1.0, -1.0, -1.0, 1.0))).value == 0.0

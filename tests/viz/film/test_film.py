@@ -322,3 +322,19 @@ def test_a_sequence_shows_each_pose_for_its_time_with_its_sizes():
             rods = [figure.item for figure in scene.figures.of(("bodies", "rod"))]
             heights.append(max(np.linalg.norm(matrix(item.placement)[:3, 3]) for item in rods))
     np.testing.assert_allclose(heights, lengths, atol=1e-9)  # the ball at the rod's end is drawn there
+
+
+def test_links_that_meet_in_the_filmed_motion_lie_side_by_side():
+    """Two links of the pantograph do not meet where it rests; in its run they do."""
+    model = load(next(example.path for example in examples() if example.name == "pantograph"))
+    filmed = footage(simulate(model, 1.0), fps=60)
+
+    def layers(scene):
+        return {each.id: each.layer for each in scene.items if each.role == "shape"}
+
+    with offscreen((320, 240)) as scene:
+        scene.show(model)
+        at_rest = layers(scene)
+    with offscreen((320, 240)) as scene:
+        Stage(scene, filmed)
+        assert layers(scene) != at_rest
