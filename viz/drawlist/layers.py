@@ -44,7 +44,7 @@ SHORT = 1e-15
 """m²: edges with no area between them part nothing."""
 MOST = 1200
 """Forms from which on a machine is left as it is: comparing all of them would take too long."""
-MOTION_POSES = 36
+MOTION_POSES = 90
 """Poses of a motion at which links are compared, at most."""
 LAYERED = ("shape", "collision", "link", "joint")
 """Roles of items that are drawn in the layer of their body."""
