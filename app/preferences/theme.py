@@ -273,4 +273,7 @@ def palette(colors: Colors) -> QPalette:
         made.setColor(each, QColor(color))
     for each in (role.WindowText, role.Text, role.ButtonText):
         made.setColor(group.Disabled, each, QColor(colors.muted))
+    for each in (role.Highlight, role.Accent):  # the filled part of a slider that nobody can move
+        made.setColor(group.Disabled, each, QColor(colors.line))
+    made.setColor(group.Disabled, role.HighlightedText, QColor(colors.muted))
     return made
