@@ -52,12 +52,12 @@ def _blocks(links: Links) -> Iterator[list[int]]:
         stack = [(start, 0, iter(around[start]))]
         while stack:
             at, length, edges = stack[-1]
-            i = next((i for i in edges if i not in passed), None)
-            if i is not None:
-                a, b = links[i]
+            onward = next((each for each in edges if each not in passed), None)
+            if onward is not None:
+                a, b = links[onward]
                 other = b if a == at else a
-                passed.add(i)
-                path.append(i)
+                passed.add(onward)
+                path.append(onward)
                 if other in numbers:
                     lowest[at] = min(lowest[at], numbers[other])
                 else:
