@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any
 
 DURATIONS = {"rk4": 2.0, "rk853": 2.0, "radau": 1.0}
-STEP = 1e-3
+STEPS = (1e-3, 1e-4, 1e-5)
+"""s, of fixed steps: the first with which both come to the end; stiff springs diverge with long ones."""
 TARGET = 0.06
 """Seconds that one repeat lasts at least; runs are repeated until it is reached."""
 
 
 def serve() -> None:
-    """Answer each line, a machine and a method, with what a repeat took; in the checkout that is the folder."""
+    """Answer each line, a machine, a method and a step (s), with what a repeat took or with why there is no run; in the
+    checkout that is the folder."""
+    from core.errors import KinetostatError
     from core.files import load
     from core.mechanism import Mechanism
     from core.simulation import simulate
@@ -32,17 +35,21 @@ def serve() -> None:
     paths = {example.path.stem: example.path for example in examples()}
     known: dict[str, Any] = {}
     for line in sys.stdin:
-        name, method = line.split()
+        name, method, step = line.split()
         mech = known.setdefault(name, None) or Mechanism(load(paths[name]))
         known[name] = mech
-        fixed = {"step": STEP} if method == "rk4" else {"rtol": 1e-6, "atol": 1e-8}
+        fixed = {"step": float(step)} if method == "rk4" else {"rtol": 1e-6, "atol": 1e-8}
         spent = count = 0
-        while spent < TARGET:
-            run = simulate(
-                mech, DURATIONS[method], method=method, output=DURATIONS[method], closed_forms=False, **fixed
-            )
-            spent, count = spent + run.statistics.cpu, count + run.statistics.evaluations
-        print(json.dumps([spent / count, run.q[-1].tolist(), run.statistics.evaluations]), flush=True)
+        try:
+            while spent < TARGET:
+                run = simulate(
+                    mech, DURATIONS[method], method=method, output=DURATIONS[method], closed_forms=False, **fixed
+                )
+                spent, count = spent + run.statistics.cpu, count + run.statistics.evaluations
+            answer = [spent / count, run.q[-1].tolist(), run.statistics.evaluations]
+        except KinetostatError as error:
+            answer = [str(error)]
+        print(json.dumps(answer), flush=True)
 
 
 class Checkout:
@@ -59,17 +66,20 @@ class Checkout:
             text=True,
         )
 
-    def ask(self, name: str, method: str) -> list[Any]:
-        """Seconds an evaluation, where the run ends, its evaluations; raises ChildProcessError."""
+    def ask(self, name: str, method: str, step: float) -> list[Any]:
+        """Seconds an evaluation, where the run ends, its evaluations. Raises ChildProcessError."""
         channel, answers = self._process.stdin, self._process.stdout
         assert channel is not None
         assert answers is not None
-        channel.write(f"{name} {method}\n")
+        channel.write(f"{name} {method} {step}\n")
         channel.flush()
         while answer := answers.readline():
             if answer.startswith("["):
-                return list(json.loads(answer))
-        raise ChildProcessError(name)
+                found = list(json.loads(answer))
+                if isinstance(found[0], str):
+                    raise ChildProcessError(found[0])
+                return found
+        raise ChildProcessError("the process ended")
 
 
 def compare(other: Path, names: list[str], methods: list[str], repeats: int) -> None:
@@ -78,18 +88,26 @@ def compare(other: Path, names: list[str], methods: list[str], repeats: int) -> 
     pair = [Checkout(here), Checkout(other)]
     for name in names:
         for method in methods:
-            try:
-                first = [each.ask(name, method) for each in pair]
-                rounds = [[each.ask(name, method)[0] for each in pair] for _ in range(repeats)]
-            except ChildProcessError:
-                print(f"{name:20} {method:6} failed", flush=True)
-                pair = [Checkout(here), Checkout(other)]
-                continue
-            ratio = statistics.median(a / b for a, b in rounds)
-            mine, others = (statistics.median(each) for each in zip(*rounds, strict=True))
-            apart = max((abs(a - b) for a, b in zip(first[0][1], first[1][1], strict=True)), default=0.0)
-            numbers = f"{1e6 * mine:8.3f} {1e6 * others:8.3f} µs  ratio {ratio:.3f}  apart {apart:.0e}"
-            print(f"{name:20} {method:6} {numbers}  evaluations {first[0][2]} {first[1][2]}", flush=True)
+            for step in STEPS:
+                try:
+                    row = _row(pair, name, method, step, repeats)
+                    break
+                except ChildProcessError as error:
+                    row = f"no run: {error}"
+                    pair = [Checkout(here), Checkout(other)]
+            print(f"{name:20} {method:6} {row}", flush=True)
+
+
+def _row(pair: list[Checkout], name: str, method: str, step: float, repeats: int) -> str:
+    """What a machine takes in both checkouts."""
+    first = [each.ask(name, method, step) for each in pair]
+    rounds = [[each.ask(name, method, step)[0] for each in pair] for _ in range(repeats)]
+    ratio = statistics.median(a / b for a, b in rounds)
+    mine, others = (statistics.median(each) for each in zip(*rounds, strict=True))
+    apart = max((abs(a - b) for a, b in zip(first[0][1], first[1][1], strict=True)), default=0.0)
+    times = f"{1e6 * mine:8.3f} {1e6 * others:8.3f} µs  ratio {ratio:.3f}  apart {apart:.0e}"
+    shorter = f"  step {step:g} s" if step < STEPS[0] else ""
+    return f"{times}  evaluations {first[0][2]} {first[1][2]}{shorter}"
 
 
 def main() -> None:

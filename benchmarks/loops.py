@@ -35,7 +35,9 @@ from benchmarks.loop_machines import crank_angle, falling, four_bars  # noqa: E4
 from benchmarks.measure import Result, least  # noqa: E402
 from benchmarks.solvers import exudyn_settings  # noqa: E402
 
-COUNTS = (1, 20, 80, 160, 400, 1000)
+COUNTS = (1, 20, 100, 200, 400, 1000)
+FEW, MANY = 100, 1000
+"""Loops between which growth is told."""
 DURATION, ERROR = 1.0, 1e-4
 LONGEST = 150
 """Processor seconds after which a machine is given up."""
@@ -344,7 +346,7 @@ def rows_of_four_bars(chosen: Callable[[str], bool]) -> list[str]:
     """The table of motion."""
     lines = [
         f"N four-bars, ms of processor time for {DURATION:g} s of motion at an error of {ERROR:g} rad; "
-        "growth: per loop, N = 1000 over N = 80.",
+        f"growth: per loop, N = {MANY} over N = {FEW}.",
         "",
         "| program | " + " | ".join(f"N = {count}" for count in COUNTS) + " | growth |",
         "| --- |" + " ---: |" * (len(COUNTS) + 1),
@@ -360,7 +362,7 @@ def rows_of_four_bars(chosen: Callable[[str], bool]) -> list[str]:
             if not isinstance(found, list):
                 cells += ["–"] * (len(COUNTS) - len(cells))
                 break
-        growth = per_loop.get(1000, math.nan) / per_loop.get(80, math.nan)
+        growth = per_loop.get(MANY, math.nan) / per_loop.get(FEW, math.nan)
         lines.append(f"| {name} | {' | '.join(cells)} | {_number(growth)} |")
     return [*lines, ""]
 

@@ -1,4 +1,4 @@
-"""Timing: interleaved repeats in one process, so that a busy moment of the machine hits all alike."""
+"""Processor time: interleaved repeats in one process, so that a busy moment of the machine hits all alike."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def together(calls: Mapping[str, Callable[[], Any]], repeats: int = REPEATS) -> 
     for _ in range(repeats):
         for name, call in calls.items():
             count = counts[name]
-            started = time.perf_counter()
+            started = time.process_time()
             for _ in range(count):
                 call()
-            samples[name].append((time.perf_counter() - started) / count)
+            samples[name].append((time.process_time() - started) / count)
     return {name: Time(min(times), statistics.median(times)) for name, times in samples.items()}
 
 
@@ -38,10 +38,10 @@ def _count(call: Callable[[], Any]) -> int:
     call()
     count = 1
     while True:
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(count):
             call()
-        lasted = time.perf_counter() - started
+        lasted = time.process_time() - started
         if lasted > SHORTEST / 4:
             return max(1, int(count * SHORTEST / lasted))
         count *= 4

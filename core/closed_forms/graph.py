@@ -236,6 +236,17 @@ class Clusters:
         other.members = {node: list(own) for node, own in self.members.items()}
         return other
 
+    def part(self, nodes: Iterable[str]) -> Clusters:
+        """The same of some nodes alone, and of the first nodes of their clusters."""
+        part = object.__new__(Clusters)
+        part.run, part.same = self.run, self.same
+        kept = dict.fromkeys(each for node in nodes for each in (self.root[node], node))
+        part.root, part.pose = ({node: of[node] for node in kept} for of in (self.root, self.pose))
+        part.members = {}
+        for node, root in part.root.items():
+            part.members.setdefault(root, []).append(node)
+        return part
+
     def together(self, a: str, b: str) -> bool:
         """True if the pose of one in the other is known."""
         return self.root[a] == self.root[b]

@@ -1,6 +1,7 @@
 """In which order the loops of a machine are closed, and which joints stay independent.
 
-The search is greedy, over clusters of bodies whose poses among each other are known (`core.closed_forms.graph`):
+Each group of joints that can help each other (`separate_groups`) is sought through by itself. The search is greedy,
+over clusters of bodies whose poses among each other are known (`core.closed_forms.graph`):
 
 1. Every closed chain of unknown joints through different clusters that has a closed form is taken at once, short ones
    first (`close_all`, `closed_chains`): its joints become known, its clusters one. Gears make joints known, too.
@@ -24,6 +25,7 @@ from core.closed_forms.closed_chains import ChainGraph
 from core.closed_forms.families import GEARED, ROD, Form, form_of
 from core.closed_forms.graph import BESIDE, GEAR, OWN, Chain, Edge, ends, geared_pairs
 from core.closed_forms.samples import samples_of
+from core.closed_forms.separate_groups import separate_groups
 from core.multibody.topology import Topology
 
 LONGEST_CHAIN = 6
@@ -59,7 +61,7 @@ class Facts:
         """True for edges that share their coordinate with others."""
         self.sharing: dict[int, list[int]] = {}
         for i, edge in enumerate(edges):
-            if edge.nv == 1:
+            if edge.nv == 1 and not edge.cut:
                 self.sharing.setdefault(edge.q, []).append(i)
         self.pairs = geared_pairs(edges)
         self.gears: dict[int, list[int]] = {}
@@ -115,6 +117,21 @@ class Search:
         other.free, other.steps, other.left_open = dict(self.free), list(self.steps), False
         other.chains, other.ready = None if self.chains is None else list(self.chains), list(self.ready)
         return other
+
+    def parts(self) -> Iterator[Search]:
+        """The searches of groups that have nothing to do with each other, none begun."""
+        tied = [[gear, *pair] for gear, pair in self.facts.pairs.items()]
+        tied += [sharing for sharing in self.facts.sharing.values() if len(sharing) > 1]
+        for group in separate_groups(self.graph.links, tied):
+            links = {i: self.graph.links[i] for i in group if i in self.graph.links}
+            nodes = [node for i in group for node in (self.edges[i].a, self.edges[i].b)]
+            part = object.__new__(Search)
+            part.topology, part.facts, part.apart = self.topology, self.facts, self.apart
+            part.samples = [sample.part(nodes) for sample in self.samples]
+            part.graph = ChainGraph(self.edges, links)
+            part.free, part.steps, part.left_open = dict.fromkeys(i for i in group if i in self.free), [], False
+            part.chains, part.ready = None, []
+            yield part
 
     def together(self, i: int) -> bool:
         """True if an edge lies inside a cluster."""
@@ -174,8 +191,15 @@ class Search:
         """Make a tree edge independent; all edges that follow it, or that it follows, become known with it."""
         for k in sorted({i, *self.facts.sharing.get(self.edges[i].q, ())}):
             if k in self.free:
-                self.steps.append(k)
-                self.join(k)
+                self.take(k)
+
+    def take(self, step: Form | int) -> None:
+        """Take a closed form, or make one edge independent."""
+        if isinstance(step, Form):
+            self.close(step)
+            return
+        self.steps.append(step)
+        self.join(step)
 
     def close(self, form: Form) -> None:
         """Take a closed form."""
@@ -219,7 +243,9 @@ def solved(topology: Topology) -> Search:
 
 
 def _finished(search: Search) -> Search:
-    search = complete(search)
+    for part in list(search.parts()):
+        for step in complete(part).steps:
+            search.take(step)
     for i in list(search.free):
         if i in search.free and not search.edges[i].cut:
             if search.together(i):

@@ -3,6 +3,7 @@ theirs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,15 @@ class Sample:
 
     def copy(self) -> Sample:
         """Another that may go on differently."""
+        return self._with(self.clusters.copy())
+
+    def part(self, nodes: Iterable[str]) -> Sample:
+        """Another that knows clusters of some nodes alone."""
+        return self._with(self.clusters.part(nodes))
+
+    def _with(self, clusters: Clusters) -> Sample:
         other = object.__new__(Sample)
-        other.edges, other.values, other.clusters = self.edges, self.values, self.clusters.copy()
-        other._motions = self._motions
+        other.edges, other.values, other.clusters, other._motions = self.edges, self.values, clusters, self._motions
         return other
 
     def _motion(self, i: int) -> tuple[PoseMatrix, PoseMatrix]:

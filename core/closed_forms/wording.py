@@ -93,15 +93,16 @@ def _tied(steps: list[Step], left: list[Step]) -> list[Step]:
         if found is not None:
             order = tuple(s.joints[0] for s in steps if s.kind == INDEPENDENT and s.joints[0] in found[0])
             step = Step(order, TIED, tuple(found[1]))
-        if step not in result:
-            result.append(step)
-    return result
+        result.append(step)
+    return list(dict.fromkeys(result))
 
 
 class _Words:
     def __init__(self, search: Search, numbers: dict[str, int]) -> None:
         self.search, self.numbers = search, numbers
         self.edges = search.edges
+        self.listed = {name: k for k, name in enumerate(dict.fromkeys(edge.joint for edge in self.edges))}
+        """Joint → its place in the document."""
         self.sources: dict[int, frozenset[str]] = {}
         self.around: dict[str, list[tuple[int, str]]] = {}
 
@@ -157,7 +158,10 @@ class _Words:
         sources = frozenset().union(
             *(self.sources.get(i, frozenset()) for i, edge in enumerate(self.edges) if edge.joint in wanted)
         )
-        return tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
+        return self._in_order(sources)
+
+    def _in_order(self, joints: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(joints, key=self.listed.__getitem__))
 
     def _know(self, i: int, sources: frozenset[str]) -> None:
         edge = self.edges[i]
@@ -178,15 +182,13 @@ class _Words:
         for i, _ in form.chain:
             if self.edges[i].kind != LINK:
                 self._know(i, sources)
-        order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
-        return Step(joints, self._kind(form, chain), order, tuple(loops))
+        return Step(joints, self._kind(form, chain), self._in_order(sources), tuple(loops))
 
     def _geared(self, form: Form) -> Step:
         (i, _), (k, forward) = form.chain
         sources = self.sources[self.search.facts.pairs[k][1 if forward else 0]]
         self._know(i, sources)
-        order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
-        return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", order)
+        return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", self._in_order(sources))
 
     def _from_what_drives(self, chain: Chain) -> Chain:
         """The chain begun behind the part that moves, in the direction that has a usual name."""

@@ -8,7 +8,7 @@ again. Lengths count in units of the machine's own size, so that metres and radi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.machine_size import size_of, speed_units
 from core.constraints.rest_position import rest
+from core.mobility.second_order import lasting
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
-from core.numerics.matrix_forms import Matrix, dense, is_sparse, largest_of_rows, scaled
+from core.numerics.matrix_forms import Matrix, dense, largest_of_rows, scaled
 from core.numerics.rank import eliminated, saying
 from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 from core.traces.compiled import Compiled
@@ -48,10 +49,6 @@ KNOWN_POSES = 6
 """At which what was found is kept."""
 POSES = 4
 """Poses at which the rank is taken."""
-CURVED = 1e-5
-"""Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
-PROBES = 3
-"""Random motions at which it is looked for in large machines."""
 SETTLED = 1e-12
 """Gap (in units of the machine) of a pose at which ranks may be read: the square of the way to where it closes, where
 closing poses touch rather than cross."""
@@ -154,9 +151,12 @@ class PositionConstraints:
         return self.compiled.constraint_matrix(q, self.p)[self.kept]
 
     def bias(self, q: Array, v: Array) -> Array:
-        """(…, rows) Ġ v, drivers at rest."""
-        still = self.compiled.call("constraint_bias", q, np.zeros_like(v), p=self.p, t=self.t)
-        return np.asarray((self.compiled.call("constraint_bias", q, v, p=self.p, t=self.t) - still)[..., self.kept])
+        """(n, rows) Ġ v at a pose (nq,) for speeds (n, nv), drivers at rest."""
+        still, *moving = (
+            self.compiled.call("constraint_bias", np.broadcast_to(q, (len(some), len(q))), some, p=self.p, t=self.t)
+            for some in (np.zeros((1, v.shape[1])), v)
+        )
+        return np.asarray((moving[0] - still)[:, self.kept])
 
     @cached_property
     def size(self) -> float:
@@ -302,36 +302,8 @@ class PositionConstraints:
             if second is not None:
                 yield second
 
-    def real_motions(self, q: Array) -> tuple[Array, Array]:
-        """(N (nv, k), Λ (rows, m)) the free motions and self-stresses at a generic pose that are not infinitesimal.
-
-        A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity,
-        1996); at generic poses what violates that is a motion that stays infinitesimal, with a stress that does not
-        mean redundancy.
-        """
-        N, stresses = self.motions(q), self.stresses(q) if self.rows else np.zeros((0, 0))
-        k = N.shape[1]
-        if not k or not stresses.shape[1] or (is_sparse(stresses) and self._straight(q, N, stresses)):
-            return N, stresses
-        stresses = dense(stresses)
-        pairs = [(i, j) for i in range(k) for j in range(i, k)]
-        speeds = np.array([N[:, i] + (N[:, j] if i != j else 0.0) for i, j in pairs])
-        forms = self.bias(np.broadcast_to(q, (len(pairs), len(q))), speeds) @ stresses
-        own = {i: forms[pairs.index((i, i))] for i in range(k)}
-        form = np.zeros((stresses.shape[1], k, k))
-        for (i, j), value in zip(pairs, forms, strict=True):
-            form[:, i, j] = form[:, j, i] = value if i == j else 0.5 * (value - own[i] - own[j])
-        return self._without(N, form.reshape(-1, k)), self._without(stresses, form.reshape(stresses.shape[1], -1).T)
-
-    def _straight(self, q: Array, N: Array, stresses: Matrix) -> bool:
-        """Whether no motion violates that: a quadratic form that vanishes at random is zero."""
-        speeds = np.random.default_rng(N.shape[1]).normal(size=(PROBES, N.shape[1])) @ N.T
-        forms = self.bias(np.broadcast_to(q, (PROBES, len(q))), speeds) @ stresses
-        return bool(np.max(np.abs(forms), initial=0.0) < CURVED)
-
-    @staticmethod
-    def _without(basis: Array, form: Array) -> Array:
-        """The part of a basis on which a form vanishes."""
-        _, sigma, vt = np.linalg.svd(form)
-        rank = int(np.sum(sigma > CURVED)) if len(sigma) else 0
-        return basis @ vt[rank:].T
+    def real_motions(self, q: Array) -> tuple[Array, Matrix]:
+        """(N (nv, k), Λ (rows, m)) the free motions and self-stresses at a generic pose that are not infinitesimal."""
+        if not self.rows:
+            return self.motions(q), np.zeros((0, 0))
+        return lasting(partial(self.bias, q), self.motions(q), self.stresses(q), self.units, partial(self.jacobian, q))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.mobility.constraint_rank import PositionConstraints, rank_of
-from core.numerics.rank import pivots
+from core.numerics.rank import echelon, pivots
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ NOISE = 1e-5
 """The same for speeds told from differences."""
 STEP = 1e-4
 """Step of the difference from which the bodies' motion is told."""
+TOGETHER = 64
+"""Motions that are told at once."""
 
 
 @dataclass(frozen=True)
@@ -55,43 +57,82 @@ class FreeMotion:
 
 def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[FreeMotion, ...]:
     """N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
+    if not N.shape[1]:
+        return ()
     blocks = _blocks(constraints)
     scaled = N / constraints.units[:, None]
     # a free body's turns are told apart from its shifts
     parts = [rows[at : at + 3] for rows in blocks.values() for at in range(0, len(rows), 3)]
-    found: list[Array] = []
-    for k in range(len(parts)):
-        found += _circuits(scaled, parts, k)
-        if found and N.shape[1] == 1:
-            break
-    found = _few_first(found, list(blocks.values()))
-    chosen: list[Array] = []
-    for v in (*found, *scaled.T):
-        if len(chosen) == N.shape[1]:
-            break
-        rest = v - _projected(chosen, v)
-        if np.linalg.norm(rest) > 1e-6 * np.linalg.norm(v):
-            chosen.append(v)
-    motions = [_told(constraints, q, v * constraints.units, blocks) for v in chosen]
+    found = _few_first(_all_circuits(scaled, parts), list(blocks.values()))
+    motions = _told(constraints, q, _independent([*found, *scaled.T], N.shape[1]) * constraints.units, blocks)
     listed = {name: place for place, name in enumerate(constraints.compiled.joint_names)}
     return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
+def _all_circuits(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
+    """Motions of small support in which each part in turn moves."""
+    if scaled.shape[1] == 1:
+        return [_in_largest(scaled[:, 0])]
+    order = [row for part in parts for row in part]
+    columns = np.zeros_like(scaled)
+    columns[order] = echelon(scaled[order], MOVES)
+    columns[np.abs(columns) < MOVES] = 0.0
+    result: dict[int, list[Array]] = {}
+    for own in _apart(columns, parts):
+        moving = [k for k, part in enumerate(parts) if columns[part][:, own].any()]
+        if all(len(parts[k]) == 1 for k in moving):
+            # to hold others one after another as long as it moves is to leave free the last column that moves it
+            for k in moving:
+                v = columns[:, own[np.flatnonzero(columns[parts[k][0], own])[-1]]]
+                result[k] = [_in_largest(v)]
+            continue
+        space = np.linalg.qr(columns[:, own])[0]
+        for k in range(len(moving)):
+            result[moving[k]] = _circuits(space, [parts[each] for each in moving], k)
+    return [v for k in sorted(result) for v in result[k]]
+
+
+def _apart(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]]:
+    """Columns in groups that move no part together."""
+    groups = np.arange(columns.shape[1])
+    members = {k: [k] for k in range(len(groups))}
+    for part in parts:
+        together = np.unique(groups[columns[part].any(axis=0)])
+        for group in together[1:].tolist():
+            groups[members[group]] = together[0]
+            members[int(together[0])] += members.pop(group)
+    return [np.array(sorted(own), dtype=np.int64) for own in members.values()]
+
+
+def _in_largest(v: Array) -> Array:
+    """Rounding left out, in units of the largest speed."""
+    v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
+    return np.asarray(v / v[np.argmax(np.abs(v))])
+
+
+def _independent(found: Sequence[Array], count: int) -> Array:
+    """(count, nv) the first that are independent."""
+    chosen: list[Array] = []
+    along = np.zeros((count, len(found[0])))
+    for v in found:
+        if len(chosen) == count:
+            break
+        rest, basis = v, along[: len(chosen)]
+        for _ in range(2):
+            rest = rest - (basis @ rest) @ basis
+        length = float(np.linalg.norm(rest))
+        if length > 1e-6 * np.linalg.norm(v):
+            along[len(chosen)] = rest / length
+            chosen.append(v)
+    return np.array(chosen)
+
+
 def _few_first(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
     """Motions in the order of how many joints, each a block of speeds, they move."""
-    if not found:
-        return []
     starts = np.cumsum([0, *map(len, blocks)])[:-1]
     speeds = np.abs(np.array(found))[:, [k for block in blocks for k in block]]
     count = np.count_nonzero(np.maximum.reduceat(speeds, starts, axis=1) > MOVES, axis=1)
     return [found[k] for k in np.argsort(count, kind="stable")]
-
-
-def _projected(basis: Sequence[Array], v: Array) -> Array:
-    if not basis:
-        return np.zeros(len(v))
-    matrix = np.column_stack(basis)
-    return np.asarray(matrix @ np.linalg.lstsq(matrix, v, rcond=None)[0])
 
 
 def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
@@ -129,8 +170,7 @@ def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Ar
     independent = pivots(moving[rows].T, moving.shape[1])
     result = []
     for v in (moving @ np.linalg.inv(moving[rows][independent])).T:
-        v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
-        result.append(np.asarray(v / v[np.argmax(np.abs(v))]))
+        result.append(_in_largest(v))
     return result
 
 
@@ -138,17 +178,35 @@ def _rank(sigma: Array) -> int:
     return rank_of(sigma) if len(sigma) and sigma[0] > MOVES else 0
 
 
-def _told(constraints: PositionConstraints, q: Array, v: Array, blocks: dict[str, list[int]]) -> FreeMotion:
+def _told(constraints: PositionConstraints, q: Array, motions: Array, blocks: dict[str, list[int]]) -> list[FreeMotion]:
     compiled = constraints.compiled
-    amounts = {name: float(np.max(np.abs(v[rows] / constraints.units[rows]))) for name, rows in blocks.items()}
-    amounts = {name: amount for name, amount in amounts.items() if amount > MOVES}
-    speeds = {name: float(np.max(np.abs(v[blocks[name]]))) for name in amounts} | _cut_speeds(constraints, q, v)
     count = {joint.name: joint.info.nv for joint in compiled.model.expanded.joints}
     listed = sorted(compiled.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
-    joints = tuple((name, speeds[name]) for name in listed if name in speeds)
-    free = len(joints) == 1 and joints[0][0] in {joint.name for joint in compiled.implicit_joints}
-    idle = _idle(constraints, q, v) if len(joints) > 1 else ""
-    return FreeMotion(v, joints, idle, _alone(constraints, q, v, joints[0][0]) if free else "")
+    places = {name: place for place, name in enumerate(listed)}
+    alone = {joint.name for joint in compiled.implicit_joints}
+    result = []
+    for first in range(0, len(motions), TOGETHER):
+        some = motions[first : first + TOGETHER]
+        of_cuts = _cut_speeds(constraints, q, some)
+        speeds = [_largest_speeds(v, constraints.units, blocks) | cuts for v, cuts in zip(some, of_cuts, strict=True)]
+        several = [len(each) > 1 for each in speeds]
+        idle = iter(_idle(constraints, q, some[several]) if any(several) else [])
+        for v, own, more in zip(some, speeds, several, strict=True):
+            joints = tuple((name, own[name]) for name in sorted(own, key=places.__getitem__))
+            free = len(joints) == 1 and joints[0][0] in alone
+            how = _alone(constraints, q, v, joints[0][0]) if free else ""
+            result.append(FreeMotion(v, joints, next(idle) if more else "", how))
+    return result
+
+
+def _largest_speeds(v: Array, units: Array, blocks: dict[str, list[int]]) -> dict[str, float]:
+    """Of the joints of the tree that move."""
+    moving = {name: rows for name, rows in blocks.items() if v[rows].any()}
+    return {
+        name: float(np.max(np.abs(v[rows])))
+        for name, rows in moving.items()
+        if np.max(np.abs(v[rows] / units[rows])) > MOVES
+    }
 
 
 def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
@@ -170,41 +228,54 @@ def _direction(vector: Array) -> str:
     return "({:.3g}, {:.3g}, {:.3g})".format(*(round(float(x), 6) + 0.0 for x in unit))
 
 
-def _cut_speeds(constraints: PositionConstraints, q: Array, v: Array) -> dict[str, float]:
-    """How fast the joints that close loops move (rad/s, else m/s), those that do."""
+def _cut_speeds(constraints: PositionConstraints, q: Array, motions: Array) -> list[dict[str, float]]:
+    """Of motions (n, nv) how fast the joints that close loops move (rad/s, else m/s), those that do."""
     compiled = constraints.compiled
-    ahead, behind = (
-        compiled.joint_poses(compiled.coordinates.integrate(q, v, dt), constraints.p) for dt in (STEP, -STEP)
-    )
-    result = {}
-    for name in (joint.name for joint in compiled.cuts):
-        X0, X1 = (np.linalg.inv(sides[0]) @ sides[1] for sides in (behind[name], ahead[name]))
-        rate = (X1 - X0) / (2.0 * STEP)
-        turn = float(np.linalg.norm(rate[:3, :3]) / np.sqrt(2.0))
-        shift = float(np.linalg.norm(rate[:3, 3]))
-        if max(turn, shift / constraints.size) > NOISE:
-            result[name] = turn if turn > NOISE else shift
-    return result
+    if not compiled.cuts:
+        return [{}] * len(motions)
+    index = [compiled.program.joint_index[joint.name] for joint in compiled.cuts]
+    sides = [compiled.call("joint_poses", at, p=constraints.p)[:, index] for at in _beside(constraints, q, motions)]
+    ahead, behind = (np.linalg.inv(pair[:, :, 0]) @ pair[:, :, 1] for pair in sides)
+    rates = (ahead - behind) / (2.0 * STEP)
+    turns = np.linalg.norm(rates[..., :3, :3], axis=(-2, -1)) / np.sqrt(2.0)
+    shifts = np.linalg.norm(rates[..., :3, 3], axis=-1)
+    moving = np.maximum(turns, shifts / constraints.size) > NOISE
+    speeds = np.where(turns > NOISE, turns, shifts)
+    return [
+        {compiled.cuts[k].name: float(own[k]) for k in np.flatnonzero(flags)}
+        for own, flags in zip(speeds, moving, strict=True)
+    ]
 
 
-def _idle(constraints: PositionConstraints, q: Array, v: Array) -> str:
-    """The body (or bodies) that turn as one about a line that stands still, in a machine's loop."""
+def _beside(constraints: PositionConstraints, q: Array, motions: Array) -> tuple[Array, Array]:
+    """Poses (n, nq) a step ahead in each motion (n, nv), and behind."""
+    there = np.broadcast_to(q, (len(motions), len(q)))
+    ahead, behind = (constraints.compiled.coordinates.integrate(there, motions, dt) for dt in (STEP, -STEP))
+    return ahead, behind
+
+
+def _idle(constraints: PositionConstraints, q: Array, motions: Array) -> list[str]:
+    """Of motions (n, nv) the body (or bodies) that turn as one about a line that stands still, in a machine's loop."""
     compiled = constraints.compiled
     names = [body.name for body in compiled.model.expanded.bodies]
     ahead, behind = (
-        compiled.call("poses", compiled.coordinates.integrate(q, v, dt), p=constraints.p)[: len(names)]
-        for dt in (STEP, -STEP)
+        compiled.call("poses", at, p=constraints.p)[:, : len(names)] for at in _beside(constraints, q, motions)
     )
     rates = (ahead - behind) / (2.0 * STEP)
     here = compiled.call("poses", q, p=constraints.p)[: len(names)]
-    spins = rates[:, :3, :3] @ np.swapaxes(here[:, :3, :3], -1, -2)
-    twists = np.stack([spins[:, 2, 1], spins[:, 0, 2], spins[:, 1, 0], *(rates[:, :3, 3] / constraints.size).T], axis=1)
+    spins = rates[..., :3, :3] @ np.swapaxes(here[:, :3, :3], -1, -2)
+    turns = np.stack([spins[..., 2, 1], spins[..., 0, 2], spins[..., 1, 0]], axis=-1)
     # velocity of the point at the world's origin
-    twists[:, 3:] -= np.cross(twists[:, :3], here[:, :3, 3]) / constraints.size
-    moving = [i for i in range(len(names)) if np.max(np.abs(twists[i])) > NOISE]
-    if not moving or len(moving) == len(names) > 1:
+    shifts = (rates[..., :3, 3] - np.cross(turns, here[:, :3, 3])) / constraints.size
+    return [_turning(names, twists) for twists in np.concatenate([turns, shifts], axis=-1)]
+
+
+def _turning(names: Sequence[str], twists: Array) -> str:
+    """The bodies that turn, if those that move do as one and others stand; twists: (bodies, 6) [ω; v per size]."""
+    moving = np.flatnonzero(np.max(np.abs(twists), axis=1) > NOISE)
+    if not len(moving) or len(moving) == len(names) > 1:
         return ""
     first = twists[moving[0]]
-    alike = all(np.max(np.abs(twists[i] - first)) < NOISE for i in moving)
+    alike = bool(np.max(np.abs(twists[moving] - first)) < NOISE)
     turning = bool(np.linalg.norm(first[:3]) > NOISE) and abs(float(first[:3] @ first[3:])) < NOISE
-    return ", ".join(names[i] for i in moving) if alike and turning else ""
+    return ", ".join(names[i] for i in moving.tolist()) if alike and turning else ""

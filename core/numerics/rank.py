@@ -84,6 +84,25 @@ def pivots(A: Array, count: int) -> list[int]:
     return chosen
 
 
+def echelon(A: Array, smallest: float) -> Array:
+    """(r, k) the columns that span what those of a matrix (r, k) of rank k do, each 1 in a row where all others are 0:
+    in the first rows that are independent by more than `smallest`."""
+    count = A.shape[1]
+    leading: list[int] = []
+    along = np.zeros((count, count))
+    for row, entries in enumerate(A):
+        if len(leading) == count:
+            break
+        across = entries
+        for _ in range(2):
+            across = across - along[: len(leading)].T @ (along[: len(leading)] @ across)
+        length = float(np.linalg.norm(across))
+        if length > smallest:
+            along[len(leading)] = across / length
+            leading.append(row)
+    return np.asarray(np.linalg.solve(A[leading].T, A.T).T)
+
+
 def coupled(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     """The groups of rows of a symmetric matrix (n, n) that are connected by its entries, each as a mask (n,)."""
     groups: list[NDArray[np.bool_]] = []

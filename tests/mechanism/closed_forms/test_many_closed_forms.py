@@ -1,15 +1,17 @@
 """Closed forms of machines of many loops: what is done grows with the loops, and says the same as in one piece."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
 
 from benchmarks.loop_machines import crank_angle, falling, four_bars, separate_four_bars, stewart_chain
 from core.closed_forms import closed_forms as room
-from core.closed_forms import order
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.order import solved
+from core.closed_forms.separate_groups import separate_groups
+from core.closed_forms.wording import steps_of
 from core.codegen.block_code import BlockCode
 from core.mechanism import Mechanism
 from core.multibody.topology import topology_of
@@ -67,20 +69,42 @@ def test_a_loop_in_blocks_takes_what_it_takes_in_one_piece(monkeypatch):
     assert operations[1] < 1.5 * operations[0]
 
 
-def test_what_is_asked_of_chains_grows_with_the_loops(monkeypatch):
-    asked = []
-    form_of = order.form_of
+def calls(work):
+    """How many Python functions are called."""
+    count = 0
 
-    def counted(*given):
-        asked[-1] += 1
-        return form_of(*given)
+    def counted(frame, event, argument):
+        nonlocal count
+        count += event == "call"
 
-    monkeypatch.setattr(order, "form_of", counted)
-    for count in (200, 400):
-        asked.append(0)
-        search = solved(topology_of(four_bars(count)))
-        assert not search.left
-    assert asked[1] < 2.2 * asked[0]
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("machine", "loops"), [(four_bars, 100), (separate_four_bars, 100), (stewart_chain, 8)], ids=lambda of: str(of)
+)
+def test_the_search_grows_with_the_loops(machine, loops):
+    work = []
+    for count in (loops, 2 * loops):
+        topology = topology_of(machine(count))
+        work.append(calls(lambda topology=topology: steps_of(topology, solved(topology))))
+    assert work[1] < 2.3 * work[0]
+
+
+def test_groups_are_separate_unless_something_ties_them():
+    ring = {0: ("world", "a"), 1: ("a", "b"), 2: ("b", "world")}
+    beyond = {3: ("b", "c"), 4: ("c", "d"), 5: ("d", "b"), 6: ("d", "e")}
+    twice = {7: ("e", "f"), 8: ("f", "e")}
+    links = ring | beyond | twice
+    assert separate_groups(links, []) == [[0, 1, 2], [3, 4, 5], [7, 8]]  # 6 alone closes nothing
+    assert separate_groups(links, [(9, 6, 1)]) == [[0, 1, 2, 6, 9], [3, 4, 5], [7, 8]]
+    assert separate_groups(links, [(8, 3)]) == [[0, 1, 2], [3, 4, 5, 7, 8]]
 
 
 def with_rotors(model):

@@ -1,0 +1,127 @@
+"""Motions of velocities that end at once: to second order self-stresses forbid them.
+
+A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity, 1996); at
+generic poses what violates that is a motion that stays infinitesimal, with a stress that does not mean redundancy. For
+every λ that is a quadratic form. In large machines motions and stresses reach over few joints, so that most entries of
+these forms are zero: only motions that meet in a constraint are asked for together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse
+from core.numerics.rank import echelon
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bias = Callable[[Array], Array]
+"""Speeds (n, nv) → Ġ v (n, rows)."""
+
+CURVED = 1e-5
+"""Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
+PROBES = 3
+"""Random motions at which it is looked for in large machines."""
+LEADING = 1e-7
+"""Part of a motion's speed that may lead it."""
+
+
+def lasting(
+    bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
+) -> tuple[Array, Matrix]:
+    """The motions (nv, k) and self-stresses (rows, m) at a generic pose that are not infinitesimal.
+
+    units : (nv,) in which motions are orthonormal; jacobian : gives G, whose entries in compressed rows are those that
+    may differ from zero
+    """
+    if not N.shape[1] or not stresses.shape[1]:
+        return N, stresses
+    if not is_sparse(stresses):
+        every = np.triu_indices(N.shape[1])
+        forms = _forms(bias, N, stresses, every)
+        form = np.zeros((stresses.shape[1], N.shape[1], N.shape[1]))
+        form[:, every[0], every[1]] = form[:, every[1], every[0]] = forms.T
+        return N @ _kernel(form.reshape(-1, N.shape[1])), stresses @ _kernel(form.reshape(len(form), -1).T)
+    if _straight(bias, N, stresses):
+        return N, stresses
+    pattern = jacobian()
+    local = _local(N / units[:, None], pattern) * units[:, None]
+    pairs = _meeting(local, pattern)
+    return _sparse_kernels(local, stresses, _forms(bias, local, stresses, pairs), pairs)
+
+
+def _straight(bias: Bias, N: Array, stresses: Matrix) -> bool:
+    """Whether no motion is forbidden: a quadratic form that vanishes at random is zero."""
+    speeds = np.random.default_rng(N.shape[1]).normal(size=(PROBES, N.shape[1])) @ N.T
+    return bool(np.max(np.abs(bias(speeds) @ stresses), initial=0.0) < CURVED)
+
+
+def _local(N: Array, pattern: Matrix) -> Array:
+    """(nv, k) motions of length one that reach over few joints: each led by a speed that many constraints see."""
+    order = np.argsort(-np.bincount(pattern.indices, minlength=len(N)), kind="stable")
+    motions = np.empty_like(N)
+    motions[order] = echelon(N[order], LEADING)
+    return np.asarray(motions / np.linalg.norm(motions, axis=0))
+
+
+def _meeting(motions: Array, pattern: Matrix) -> tuple[Integers, Integers]:
+    """Pairs (i, j), i ≤ j, of motions that both move something in the same constraint, those of one first."""
+    import scipy.sparse
+
+    moving = scipy.sparse.csr_array(np.abs(motions) > LEADING * np.max(np.abs(motions), axis=0))
+    touching = type(pattern)((np.ones(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
+    reached = (touching @ moving.astype(float)).tocsr()
+    together = scipy.sparse.coo_array(scipy.sparse.triu(reached.T @ reached, 1))
+    own = np.arange(motions.shape[1])
+    return np.concatenate([own, together.row]), np.concatenate([own, together.col])
+
+
+def _forms(bias: Bias, motions: Array, stresses: Matrix, pairs: tuple[Integers, ...]) -> Matrix:
+    """(pairs, m) entries of the quadratic forms, from their values at sums of two motions."""
+    one, other = pairs
+    alone = one == other
+    gaps = bias((motions[:, one] + np.where(alone, 0.0, motions[:, other])).T)
+    found = dense(compressed(gaps) @ stresses) if is_sparse(stresses) else gaps @ stresses
+    own = np.zeros((motions.shape[1], stresses.shape[1]))
+    own[one[alone]] = found[alone]
+    mixed = 0.5 * (found - own[one] - own[other])
+    return np.where(alone[:, None], found, mixed)
+
+
+def _kernel(form: Array) -> Array:
+    """(n, n − rank) orthonormal columns on which a form (r, n) vanishes."""
+    _, sigma, right = np.linalg.svd(form, full_matrices=len(form) < form.shape[1])
+    return np.asarray(right[int(np.count_nonzero(sigma > CURVED)) :].T)
+
+
+def _sparse_kernels(
+    motions: Array, stresses: Matrix, forms: Array, pairs: tuple[Integers, Integers]
+) -> tuple[Array, Matrix]:
+    """The same as `_kernel` tells, by squares of the forms, in which most entries are zero."""
+    import scipy.sparse
+
+    one, other = pairs
+    k = motions.shape[1]
+    acting = np.abs(forms) > CURVED**2
+    entries, stress = np.nonzero(acting)
+    values = forms[entries, stress]
+    mixed = one[entries] != other[entries]
+    rows = np.concatenate([stress * k + one[entries], (stress * k + other[entries])[mixed]])
+    columns = np.concatenate([other[entries], one[entries][mixed]])
+    of_motions = scipy.sparse.csr_array(
+        (np.concatenate([values, values[mixed]]), (rows, columns)), shape=(stresses.shape[1] * k, k)
+    )
+    bent = acting.any(axis=0)
+    weighted = forms[:, bent] * np.where(one == other, 1.0, np.sqrt(2.0))[:, None]
+    combined = scipy.sparse.csr_array(stresses[:, bent] @ _of_square(weighted.T @ weighted))
+    left = scipy.sparse.hstack([stresses[:, ~bent], combined], format="csr")
+    return motions @ _of_square((of_motions.T @ of_motions).toarray()), scipy.sparse.csr_array(left)
+
+
+def _of_square(square: Array) -> Array:
+    """The kernel of a form from its square (n, n)."""
+    values, vectors = np.linalg.eigh(square)
+    return np.asarray(vectors[:, values <= CURVED**2])
