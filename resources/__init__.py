@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,6 +130,7 @@ def is_example(path: Path) -> bool:
     return EXAMPLES.resolve() in path.resolve().parents
 
 
+@cache
 def examples() -> tuple[Example, ...]:
     """The examples, subject by subject, in the order in which menus show them."""
     return tuple(

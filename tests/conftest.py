@@ -7,6 +7,7 @@ On Linux window tests run on a private virtual screen (Xvfb), never on the perso
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import select
@@ -21,6 +22,13 @@ from hypothesis import HealthCheck, settings
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ[_variable] = "1"
+
+# compiled modules, of the tests and of the programs they start, are kept beside the machine code
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.pycache_prefix = os.environ.setdefault(
+    "PYTHONPYCACHEPREFIX", str(Path(__file__).parents[1] / "build" / "test-cache" / "bytecode")
+)
 
 _slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 _common = {"deadline": None, "suppress_health_check": _slow}
@@ -50,6 +58,31 @@ def pytest_configure(config: pytest.Config) -> None:
         _open_screen()
     if config.getoption("numprocesses", None):
         _make_integrators()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Examples are read once for all tests of a process: models do not change."""
+    from core import files
+    from resources import EXAMPLES
+
+    read, kept = files.load, {}
+
+    @functools.wraps(read)
+    def load(path, **options):
+        if options or Path(path).parent != EXAMPLES:
+            return read(path, **options)
+        if path not in kept:
+            kept[path] = read(path)
+        return kept[path]
+
+    files.load = load
+
+
+def pytest_collection_finish() -> None:
+    """What was made for all tests stays until the end; collecting garbage need not look at it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _make_integrators() -> None:

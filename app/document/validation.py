@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.files import check
 from core.model import Finding, Model
 
 AT_ONCE = 24
-"""Models of at most this many elements are checked at every edit (about 5 ms); larger ones after a pause."""
+"""Models of at most this many elements are checked at every edit (about 5 ms); larger ones later, in a thread."""
 PAUSE_MS = 200
+LOOK_MS = 10
+"""How often it is looked whether the thread is done."""
 
 _last: list[tuple[Model, tuple[Finding, ...]]] = []
+_at_work: list[tuple[Model, threading.Thread]] = []
+"""The model that a thread checks, or checked last."""
 
 
 def findings_of(model: Model) -> tuple[Finding, ...]:
@@ -28,6 +34,17 @@ def _known(model: Model) -> tuple[Finding, ...] | None:
     return next((found for each, found in tuple(_last) if each is model), None)
 
 
+def _looked_for(model: Model) -> bool:
+    """Whether the findings of a model are known, or can no longer come from the thread, which is begun here."""
+    if _known(model) is not None:
+        return True
+    if not any(each is model for each, _ in _at_work):
+        thread = threading.Thread(target=findings_of, args=(model,), name="findings", daemon=True)
+        _at_work[:] = [(model, thread)]
+        thread.start()
+    return not _at_work[0][1].is_alive()
+
+
 class Diagnosis(QObject):
     """Findings for one panel. While a large model is being edited the last ones stay; `ready` tells when the
     pause after the edits has brought others."""
@@ -38,7 +55,7 @@ class Diagnosis(QObject):
         super().__init__(parent)
         self._found: tuple[Finding, ...] = ()
         self._wanted: Model | None = None
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True)
         self._pause.timeout.connect(self._settle)
 
     def findings(self, model: Model) -> tuple[Finding, ...]:
@@ -50,11 +67,14 @@ class Diagnosis(QObject):
             self._pause.stop()
             self._found = findings_of(model)
         else:
-            self._pause.start()
+            self._pause.start(PAUSE_MS)
         return self._found
 
     def _settle(self) -> None:
         assert self._wanted is not None
+        if not _looked_for(self._wanted):
+            self._pause.start(LOOK_MS)
+            return
         before, self._found = self._found, findings_of(self._wanted)
         if self._found != before:
             self.ready.emit()

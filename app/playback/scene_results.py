@@ -171,6 +171,9 @@ class SceneResults:
         self._return()
         self._alone, self._card = None, 0
         self._sequence.clear()
+        self._view.afterwards(self._clear_scene)
+
+    def _clear_scene(self) -> None:
         self._view.scene.overlays.ghosts((), [])
         self._view.scene.range_box.frame(())
         self._view.show_ellipsoids("result", [])
@@ -237,7 +240,7 @@ class SceneResults:
         if self._document != session.document:
             self._document = session.document
             self._sequence.leave()
-            self._view.scene.range_box.fix(())
+            self._view.afterwards(lambda: self._view.scene.range_box.fix(()))
             self._pictures.ranges = ()
             self._turn_back()
         sequence = self._sequence

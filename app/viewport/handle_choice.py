@@ -58,6 +58,9 @@ class HandleChoice:
 
     def refresh(self) -> None:
         """Show the handles that are due."""
+        self._view.afterwards(self._refresh)
+
+    def _refresh(self) -> None:
         view = self._view
         model, free = view.session.model.expanded, view.session.mech.implicit_joints
         wanted = self._wanted(model, free) if view.gestures.tool.handles else []

@@ -141,8 +141,10 @@ class RunScene:
 
     def refresh(self) -> None:
         """Draw everything for the playhead, or the pose."""
-        self._followed = self.session.following
-        self._drawn = self._moment()
+        self._followed, self._drawn = self.session.following, self._moment()
+        self._view.afterwards(self._draw)
+
+    def _draw(self) -> None:
         record = self._record()
         time = self.runs.time
         self._show_vectors(record, time)
@@ -307,7 +309,10 @@ class RunScene:
         if self.session.following != self._followed:
             self.refresh()
         elif not self._followed and self.wanted:
-            self._show_vectors(None, 0.0)
+            self._view.afterwards(self._show_vectors_of_pose)
+
+    def _show_vectors_of_pose(self) -> None:
+        self._show_vectors(None, 0.0)
 
     def _document_changed(self, old: State, new: State) -> None:
         if (old.model.name, old.model.origin) != (new.model.name, new.model.origin):

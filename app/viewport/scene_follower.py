@@ -1,13 +1,18 @@
-"""The scene follows the session: model, pose, selection, theme, view settings. Nothing flows back."""
+"""The scene follows the session: model, pose, selection, theme, view settings. Nothing flows back.
+
+An edited model is drawn in a turn of its own, before the next picture, or when somebody looks at the scene.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.document.session import Ref, State
 from viz.boxes import around, extent
 from viz.camera import sees
@@ -17,6 +22,7 @@ from viz.drawlist.layers import motion_samples
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
     from core.model import Model
+    from viz.scene.scene import Scene
 
 DISPLAY = {
     "grid": "ground",
@@ -50,8 +56,8 @@ def _added(old: Model, new: Model) -> list[Ref]:
 class SceneFollower:
     """Connects a viewport's scene to its session, settings and theme."""
 
-    def __init__(self, view: Stage) -> None:
-        self._view = view
+    def __init__(self, view: Stage, scene: Scene) -> None:
+        self._view, self._scene = view, scene
         session = view.session
         self._life = Lifetime()
         self._life.listen(
@@ -64,13 +70,15 @@ class SceneFollower:
             (view.settings.changed, self._settings),
             (view.theme.changed, self._look),
         )
+        self._later: deque[Callable[[], object]] = deque()
+        """What the scene does not show yet."""
         self._shown_p: dict[str, float] = {}
         self._document = session.document
         self._parted: tuple[int, int] | None = None
         """The run, and its version, whose poses the layers of links take into account."""
         self._settles = self._fits = False
         """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
-        view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
+        self._scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
         self._units()
         self._display()
         self._show()
@@ -79,12 +87,30 @@ class SceneFollower:
     def close(self) -> None:
         """Listen no more."""
         self._life.close()
+        self._later.clear()
+
+    def afterwards(self, work: Callable[[], object]) -> None:
+        """Do something with the scene once it shows the document as it is now; what waits already waits once."""
+        if not self._later:
+            work()
+        elif work not in self._later:
+            self._later.append(work)
+
+    def catch_up(self) -> None:
+        """Show the document as it is now."""
+        later, self._later = self._later, deque()
+        while later:
+            later.popleft()()
+
+    def _catch_up(self, _seconds: float) -> bool:
+        self.catch_up()
+        return True
 
     def _show(self) -> None:
         session = self._view.session
         self._shown_p = dict(session.p)
-        self._view.scene.handles.extra = session.mech.implicit_joints
-        self._view.scene.show(session.model, self._shown_p)
+        self._scene.handles.extra = session.mech.implicit_joints
+        self._scene.show(session.model, self._shown_p)
 
     def _ran(self) -> None:
         """Links that meet in the run that is shown are drawn side by side, once it is over."""
@@ -98,59 +124,72 @@ class SceneFollower:
             return
         self._parted = known
         if run is None or not len(run.time):
-            self._view.scene.keep_apart(session.model, (), np.zeros((0, 0, 4, 4)))
+            self._scene.keep_apart(session.model, (), np.zeros((0, 0, 4, 4)))
         else:
             q = run.q[motion_samples(len(run.time))]
             arrays = run.mech.poses(q, dict(run.settings.parameters))
-            self._view.scene.keep_apart(session.model, run.mech.frame_names, arrays)
+            self._scene.keep_apart(session.model, run.mech.frame_names, arrays)
         self._view.update()
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            self._ran()
-            self._show()
+            if self._show not in self._later:
+                self._scene.keep_tracks(new.model)
+                self._later += [self._show, self._ran]
+            slices().add(self._view.widget, self._catch_up)
             self._settles = True
             if old.model.origin != new.model.origin or self._document != self._view.session.document:
                 self._document = self._view.session.document
                 self._fits = True
             elif not self._view.gestures.tool.keeps_view and (added := _added(old.model.expanded, new.model.expanded)):
                 first = not old.model.bodies + old.model.chains
-                QTimer.singleShot(0, self._view.widget, lambda: self._bring_in(added, first))
+                slices().add(self._view.widget, lambda _seconds: self._bring_in(added, first))
 
-    def _bring_in(self, added: list[Ref], first: bool) -> None:
+    def _bring_in(self, added: list[Ref], first: bool) -> bool:
         """Move the camera smoothly if something was added where it is not seen, or the first part is seen too small."""
-        view, scene = self._view, self._view.scene
+        self.catch_up()
+        view, scene = self._view, self._scene
         boxes = [scene.bounds(ref) for ref in added if scene.shows(ref)]
         small = first and boxes and extent(around(boxes)) < SMALL * scene.view.half_height
         if small or not all(sees(view.viewpoint.goal, scene.size, box) for box in boxes):
             view.viewpoint.fit()
+        return True
 
     def _moved(self) -> None:
+        self.afterwards(self._move)
+
+    def _move(self) -> None:
         view, session = self._view, self._view.session
         if dict(session.p) != self._shown_p:
             self._show()
         mech = session.mech
         poses = dict(zip(mech.frame_names, mech.poses(session.q, p=session.p), strict=True))
-        view.scene.move({**poses, **junctions(mech, session.q, session.p, session.x)})
+        self._scene.move({**poses, **junctions(mech, session.q, session.p, session.x)})
         if self._settles:
             self._settles = False
-            view.scene.settle()
+            self._scene.settle()
         if self._fits:  # not before: a picture drawn meanwhile would show other poses, and be fitted to them
             self._fits = False
             view.viewpoint.fit_at_once()
         view.update()
 
     def _selected(self, ref: Ref | None) -> None:
-        self._view.scene.select(ref)
-        self._view.update()
+        self._point(lambda scene: scene.select(ref))
 
     def _hovered(self, ref: Ref | None) -> None:
-        self._view.scene.hover(ref)
-        self._view.update()
+        self._point(lambda scene: scene.hover(ref))
 
     def _pointed_out(self, refs: tuple[Ref, ...]) -> None:
-        self._view.scene.point_out(*refs)
-        self._view.update()
+        self._point(lambda scene: scene.point_out(*refs))
+
+    def _point(self, out: Callable[[Scene], object]) -> None:
+        """Show in the scene what is meant."""
+
+        def work() -> None:
+            out(self._scene)
+            self._view.update()
+
+        self.afterwards(work)
 
     def _settings(self, key: str) -> None:
         if key.startswith("view/"):
@@ -162,14 +201,14 @@ class SceneFollower:
             self._moved()
 
     def _units(self) -> None:
-        self._view.scene.range_box.unit = self._view.settings.display("length")
+        self._scene.range_box.unit = self._view.settings.display("length")
 
     def _display(self) -> None:
         settings = self._view.settings
         flags: dict[str, bool | None] = {field: settings.flag(flag) for flag, field in DISPLAY.items()}
         flags["joints"] = True if settings.flag("joints") else None
-        self._view.scene.set_display(None, **flags)
+        self._scene.set_display(None, **flags)
 
     def _look(self, name: str) -> None:
-        self._view.scene.look("dark" if name == "dark" else "light")
+        self._scene.look("dark" if name == "dark" else "light")
         self._view.update()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -98,6 +99,10 @@ class Stage(Protocol):
     @property
     def widget(self) -> QWidget:
         """Where it is seen; menus, dialogs and timers belong to it."""
+        ...
+
+    def afterwards(self, work: Callable[[], object]) -> None:
+        """Do something with the scene once it shows the document as it is now: at once, or soon after an edit."""
         ...
 
     def update(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,9 @@ class Viewpoint:
     looked = Signal()
     """The camera moved."""
 
-    def __init__(self, scene: Scene, surface: Surface) -> None:
-        self._scene, self._surface = scene, surface
+    def __init__(self, scene: Scene, surface: Surface, catch_up: Callable[[], object]) -> None:
+        """`catch_up` has the scene show what is open now."""
+        self._scene, self._surface, self._catch_up = scene, surface, catch_up
         self._fit_wanted = True
         self._trajectory: tuple[View, View] | None = None
         self._flight = QVariantAnimation(surface, startValue=0.0, endValue=1.0, duration=FLIGHT)
@@ -90,6 +92,7 @@ class Viewpoint:
 
     def fitted(self, view: View, ref: Ref | None = None) -> View:
         """A view moved so that an element, or everything, is in the picture."""
+        self._catch_up()
         scene = self._scene
         now, scene.view = scene.view, view
         wanted = scene.fit(ref)
@@ -105,6 +108,7 @@ class Viewpoint:
 
     def keep_in_view(self) -> None:
         """Step back if machine, poses or ellipsoids reach beyond the picture."""
+        self._catch_up()
         scene = self._scene
         if not camera.sees(self.goal, scene.size, scene.bounds(overlays=True)):
             self.fit()

@@ -61,8 +61,8 @@ class Viewport(Surface):
 
     expects = Signal(str)
     place = Signal(object)
-    scene: Scene
     viewpoint: Viewpoint
+    follower: SceneFollower | None = None
     awaiting = False
     """Whether the program starts and its first machine is about to come: a picture without it would be in vain."""
 
@@ -80,8 +80,8 @@ class Viewport(Surface):
         self.interactive: Pulling | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         look: LookName = "dark" if theme.name == "dark" else "light"
-        self.scene = Scene(self.vtk, look, self.devicePixelRatioF(), carried())
-        self.viewpoint = Viewpoint(self.scene, self)
+        self._scene = Scene(self.vtk, look, self.devicePixelRatioF(), carried())
+        self.viewpoint = Viewpoint(self._scene, self, lambda: self.scene)
         self._ellipsoids: dict[str, list[Glyph]] = {}
         self._again = QTimer(self, singleShot=True, interval=60)
         self.viewpoint.looked.connect(lambda: self._again.start())
@@ -99,7 +99,7 @@ class Viewport(Surface):
         self._again.timeout.connect(self.gestures.again)
         self.standing = ""  # words of a state that outlasts gestures
         self.gestures.chosen.connect(lambda _tool: self.say())
-        self.follower = own(SceneFollower(self))
+        self.follower = own(SceneFollower(self, self._scene))
         self.handles = own(HandleChoice(self))
         self.link_ends = own(LinkEnds(self))
         own(OpenMarks(self))
@@ -108,6 +108,23 @@ class Viewport(Surface):
         for timer in (self._again, self._calm, self.viewpoint):
             self._life.callback(timer.stop)
         own(self.gestures)
+
+    @property
+    def scene(self) -> Scene:
+        """What is drawn. Whoever looks at it finds it as the document is now."""
+        if self.follower is not None:
+            self.follower.catch_up()
+        return self._scene
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Frames whose paths are drawn."""
+        return tuple(self._scene.tracks.frames)
+
+    def afterwards(self, work: Callable[[], object]) -> None:
+        """See `SceneFollower.afterwards`."""
+        if self.follower is not None:
+            self.follower.afterwards(work)
 
     @property
     def widget(self) -> QWidget:

@@ -31,6 +31,10 @@ class Docks:
         self.places = panels()
         self.panels = {place.id: place.make(bench) for place in self.places}
         self.docks: dict[str, QDockWidget] = {}
+        self._moved = QTimer(window, singleShot=True, interval=0)
+        self._moved.timeout.connect(self._retitle)
+        self._forgotten = QTimer(window, singleShot=True, interval=0)
+        self._forgotten.timeout.connect(self._hide_forgotten_bars)
         window.setDockOptions(
             window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
         )
@@ -41,8 +45,8 @@ class Docks:
             self.docks[place.id] = self._dock(place)
         self._arrange()
         for dock in self.docks.values():
-            dock.topLevelChanged.connect(self._retitle)
-            dock.dockLocationChanged.connect(self._retitle)
+            for moved in (dock.topLevelChanged, dock.dockLocationChanged):
+                moved.connect(lambda _: self._moved.start())  # once for all that are moved together
         self.focus = SeenFocus(window, bench.stage.widget, list(self.docks.values()))
         for place in self.places:
             if place.typing:
@@ -94,7 +98,7 @@ class Docks:
         docks = (dock for dock in self.docks.values() if self._window.dockWidgetArea(dock) == side)
         return next((dock for dock in docks if not (dock.isFloating() or dock.visibleRegion().isEmpty())), None)
 
-    def _retitle(self, *_: object) -> None:
+    def _retitle(self) -> None:
         """A tab already says the title: only single docks have a title bar of their own."""
         for dock in self.docks.values():
             tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
@@ -104,7 +108,7 @@ class Docks:
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
-        QTimer.singleShot(0, self._window, self._hide_forgotten_bars)
+        self._forgotten.start()
 
     def _hide_forgotten_bars(self) -> None:
         """Qt leaves tab bars behind where panels are put together or an arrangement is restored: nothing places them
@@ -176,6 +180,8 @@ class SeenFocus(QObject):
     def __init__(self, window: QMainWindow, scene: QWidget, docks: list[QDockWidget]) -> None:
         super().__init__(window)
         self._window, self._scene, self._docks = window, scene, docks
+        self._due = QTimer(self, singleShot=True, interval=0)  # a panel may be just coming to the front
+        self._due.timeout.connect(self._correct)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._look)
@@ -183,7 +189,7 @@ class SeenFocus(QObject):
             dock.visibilityChanged.connect(self._look)
 
     def _look(self, *_: object) -> None:
-        QTimer.singleShot(0, self, self._correct)  # a panel may be just coming to the front
+        self._due.start()
 
     def _correct(self) -> None:
         focus = self._window.focusWidget()

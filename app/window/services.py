@@ -182,7 +182,7 @@ class Scenery:
     @property
     def paths(self) -> tuple[str, ...]:
         """The frames whose points' paths are drawn."""
-        return tuple(self._view.scene.tracks.frames)
+        return self._view.paths
 
     def follow(self, *frames: str) -> None:
         """Draw the paths of these frames, and of no others."""

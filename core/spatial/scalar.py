@@ -177,39 +177,51 @@ def _of(a: Scalar, b: Scalar) -> Arithmetic:
 
 def plus(a: Scalar, b: Scalar) -> Scalar:
     """a + b; a literal zero vanishes."""
-    if is_zero(a):
-        return b
-    if is_zero(b):
+    if type(a) is float:
+        if a == 0.0:
+            return b
+        if type(b) is float:
+            return a + b if b else a
+    elif type(b) is float and b == 0.0:
         return a
     return _of(a, b).plus(a, b)
 
 
 def minus(a: Scalar, b: Scalar) -> Scalar:
     """a − b; a literal zero vanishes."""
-    if is_zero(b):
-        return a
-    if is_zero(a):
+    if type(b) is float:
+        if b == 0.0:
+            return a
+        if type(a) is float:
+            return a - b
+    elif type(a) is float and a == 0.0:
         return negated(b)
     return _of(a, b).minus(a, b)
 
 
 def negated(a: Scalar) -> Scalar:
     """−a; the literal zero stays positive."""
-    if is_zero(a):
-        return 0.0
+    if type(a) is float:
+        return -a if a else 0.0
     return _of(a, a).negated(a)
 
 
 def times(a: Scalar, b: Scalar) -> Scalar:
     """a · b; a literal zero absorbs, a literal one vanishes."""
-    if is_zero(a) or is_zero(b):
+    if type(a) is float:
+        if type(b) is float:
+            return a * b if a and b else 0.0
+        literal, other = a, b
+    elif type(b) is float:
+        literal, other = b, a
+    else:
+        return _of(a, b).times(a, b)
+    if literal == 0.0:
         return 0.0
-    for one, other in ((a, b), (b, a)):
-        if type(one) is float:
-            if one == 1.0:
-                return other
-            if one == -1.0:
-                return negated(other)
+    if literal == 1.0:
+        return other
+    if literal == -1.0:
+        return negated(other)
     return _of(a, b).times(a, b)
 
 

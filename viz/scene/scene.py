@@ -109,7 +109,7 @@ class Scene:
 
     def show(self, model: Model, p: Mapping[str, float] | None = None) -> None:
         """Draw a model with parameter values `p`; what did not change keeps its actors."""
-        self._keep_tracks(model)
+        self.keep_tracks(model)
         self.model = model
         self._values = model.values(p)
         self.items = draw_list(model, p, self.display.layers, self._meeting)
@@ -188,7 +188,7 @@ class Scene:
         self.tracks.record(self._poses, 2e-3 * self._extent)
         self.overlays.paths(self.tracks.trajectories)
 
-    def _keep_tracks(self, model: Model) -> None:
+    def keep_tracks(self, model: Model) -> None:
         """Drop the paths of another machine, and of frames that are gone."""
         if self.tracks.frames:
             same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)

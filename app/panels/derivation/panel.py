@@ -175,8 +175,8 @@ class DerivationPanel(QWidget):
             self.page.show_formula(None)
         self._reason.setText(EMPTY)
         self._stack.setCurrentIndex(0)
-        self.scene.show(None)
         if was:
+            self.scene.show(None)
             self.changed.emit()
 
     def _fill(self) -> None:

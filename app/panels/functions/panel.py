@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -71,6 +72,8 @@ class FunctionPanel(QWidget):
         self.functions: dict[str, Function] = {**FUNCTIONS, **sheets(COMMANDS)}
         self._forms: dict[str, PanelForm] = {}
         self._rows: dict[str, QTreeWidgetItem] = {}
+        self._unmarked: list[str] = []
+        """Rows of which it is still to be said whether their functions can be called."""
         self.form: PanelForm | None = None
         self._robotica_runs = False
         self._build()
@@ -82,7 +85,7 @@ class FunctionPanel(QWidget):
             (answers.changed, self._show_followed),
             (self._settings.changed, self._setting_changed),
         )
-        self._mark_available()
+        self._mark_later()
 
     def close(self) -> None:
         """Listen no more."""
@@ -312,21 +315,26 @@ class FunctionPanel(QWidget):
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            slices().add(self, self._mark)
+            self._mark_later()
             if self.form is not None:
                 self.form.refresh()
                 self.form.show_reason(self.form.function.unavailable(self.context()))
 
-    def _mark(self, _seconds: float) -> bool:
-        self._mark_available()
-        return True
+    def _mark_later(self) -> None:
+        self._unmarked = list(self._rows)
+        slices().add(self, self._mark)
 
-    def _mark_available(self) -> None:
-        context = self.context()
-        for key, row in self._rows.items():
-            reason = self.functions[key].unavailable(context)
+    def _mark(self, seconds: float) -> bool:
+        """Say of some rows, one at least, whether their functions can be called."""
+        until, context = monotonic() + seconds, self.context()
+        while self._unmarked:
+            key = self._unmarked.pop()
+            row, reason = self._rows[key], self.functions[key].unavailable(context)
             row.setToolTip(0, as_tip(reason or self.functions[key].summary))
             row.setForeground(0, self.palette().placeholderText() if reason else self.palette().text())
+            if monotonic() > until:
+                break
+        return not self._unmarked
 
     def _setting_changed(self, key: str) -> None:
         if key.startswith("units/") and self.form is not None:
@@ -336,7 +344,7 @@ class FunctionPanel(QWidget):
         """Other colours: those of the rows are set by hand."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._rows:
-            self._mark_available()
+            self._mark_later()
 
 
 def make(bench: Workbench) -> FunctionPanel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -64,6 +65,7 @@ class PlotsPanel(QWidget):
         self._left: deque[tuple[Chart, Plot, list[Curve]]] = deque()
         """Plots that are still to be drawn."""
         self._drawn = 0.0
+        self._charts_loaded = False
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._draw_runs)
         self._build()
@@ -340,7 +342,14 @@ class PlotsPanel(QWidget):
 
     # ----------------------------------------------------------------------------- hearing
 
+    def _load_charts(self) -> None:
+        """Read what draws charts beside the window: there is a run, which somebody may want to see."""
+        if not self._charts_loaded and self.runs.items:
+            self._charts_loaded = True
+            threading.Thread(target=_load_charts, name="loading charts", daemon=True).start()
+
     def _runs_changed(self) -> None:
+        self._load_charts()
         if self._soon.isActive() or not self.isVisible():  # drawn when it is seen
             return
         left = round(EVERY - 1e3 * (monotonic() - self._drawn))
@@ -371,9 +380,18 @@ class PlotsPanel(QWidget):
             self.auto()
 
     def _theme_changed(self, _name: str) -> None:
-        for chart in self.charts:
-            chart.paint(self.theme.colors)
-        self._show_active()
+        slices().add(self, self._paint_charts)
+
+    def _paint_charts(self, seconds: float) -> bool:
+        """Give plots the colours of another look, one at least."""
+        until, left = monotonic() + seconds, [chart for chart in self.charts if chart.colors != self.theme.colors]
+        while left:
+            left.pop().paint(self.theme.colors)
+            if monotonic() > until:
+                break
+        if not left:
+            self._show_active()
+        return not left
 
     # ----------------------------------------------------------------------------- tools
 
@@ -434,6 +452,10 @@ class PlotsPanel(QWidget):
         if names := names_in(event.mimeData()):
             event.acceptProposedAction()
             self.add_plot(Plot(tuple(names)))
+
+
+def _load_charts() -> None:
+    from app.plotting import chart  # noqa: F401
 
 
 def _key(state: State) -> tuple[str, str]:

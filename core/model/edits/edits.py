@@ -36,10 +36,13 @@ def collection_of(element: Element) -> str:
 # ------------------------------------------------------------------------------- add, change, rename
 
 
-def add(model: Model, element: Element) -> Model:
-    """The model with the element appended."""
-    collection = collection_of(element)
-    return _with(model, {collection: (*getattr(model, collection), element)})
+def add(model: Model, *elements: Element) -> Model:
+    """The model with these elements appended."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for element in elements:
+        collection = collection_of(element)
+        found[collection] = (*found.get(collection, getattr(model, collection)), element)
+    return _with(model, found)
 
 
 def replace(model: Model, old: Any, new: Element) -> Model:

@@ -96,16 +96,17 @@ class Affine(NamedTuple):
 def joint_points(model: Model, body: str) -> tuple[JointPoint, ...]:
     """The joints on a body that say their place on it themselves, the one that carries it first; of several at one
     place the first."""
-    found: list[JointPoint] = []
+    found: dict[tuple[float, ...], JointPoint] = {}
     values = model.values()
     for joint in sorted(model.joints, key=lambda joint: joint.child != body):
         if body not in (joint.parent, joint.child) or joint.given_in != "frames":
             continue
         side: Literal["a", "b"] = "a" if joint.parent == body else "b"
         point = JointPoint(joint.name, side, getattr(joint, side).position)
-        if all(math.dist(point.at(values), other.at(values)) > 0.0 for other in found):
-            found.append(point)
-    return tuple(found)
+        place = point.at(values)
+        if all(math.dist(place, other) > 0.0 for other in found):
+            found[place] = point
+    return tuple(found.values())
 
 
 def link_points(model: Model, body: str) -> tuple[LinkPoint, ...]:
@@ -145,7 +146,11 @@ def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float
     """The distance of the first joint of a body from another one, or from its tip, m; nan where it has neither."""
     ends = ends_of(model, body, far)
     values = model.values() if values is None else values
-    return math.nan if ends is None else math.dist(*(end.at(values) for end in ends))
+    return math.nan if ends is None else _between(ends, values)
+
+
+def _between(ends: tuple[JointPoint, JointPoint], values: Mapping[str, float]) -> float:
+    return math.dist(*(end.at(values) for end in ends))
 
 
 def parameter_of(model: Model, body: str, far: str = "") -> Affine | None:
@@ -185,11 +190,13 @@ def parameters_of(model: Model, body: str, far: str = "") -> tuple[str, ...]:
 
 def _tried(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
     """Values of each independent parameter, and the lengths that a link has with them, m."""
-    values, found = model.values(), {}
+    ends, values, found = ends_of(model, body, far), model.values(), {}
+    if ends is None or not _depends(ends):
+        return {}
     for each in model.parameters:
         if not isinstance(each.value, str):
             x = [factor * (values[each.name] or 0.1) for factor in TRIALS]
-            found[each.name] = x, [length_of(model, body, far, model.values({each.name: value})) for value in x]
+            found[each.name] = x, [_between(ends, model.values({each.name: value})) for value in x]
     return found
 
 

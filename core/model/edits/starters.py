@@ -38,18 +38,16 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = Revolute.name) 
     length = end[0] if parent != WORLD and end[0] > SMALLEST else LINK_LENGTH
     width = without_noise(length / SLENDERNESS)
     shape = Box(size=(length, width, width), pose=Pose(position=(length / 2, 0.0, 0.0)))
-    model = add(model, Body(name=body, density=WATER, shapes=(shape,)))
-    return add(
-        model,
-        Joint(
-            name=joint,
-            kind=kind,
-            parent=parent,
-            child=body,
-            a=Pose(position=end),
-            axis=_ALONG if JOINT_KINDS[kind].slides_along_axis else _UP,
-        ),
-    ), body
+    link = Body(name=body, density=WATER, shapes=(shape,))
+    hung = Joint(
+        name=joint,
+        kind=kind,
+        parent=parent,
+        child=body,
+        a=Pose(position=end),
+        axis=_ALONG if JOINT_KINDS[kind].slides_along_axis else _UP,
+    )
+    return add(model, link, hung), body
 
 
 def connection(model: Model, kind: str, parent: str, child: str, a: Pose = IDENTITY) -> Joint:
