@@ -24,6 +24,9 @@ from core.model.parameters import Parameter
 MEETS = 1e-7
 """Distance in m within which a pin counts as the end of a bar."""
 
+FLAT = 2e-3
+"""Distance of both branches of two links, as a share of the longer one, below which they are told to meet."""
+
 
 class _Held(NamedTuple):
     """What keeps a pin: a circle about a point, or a line through the pin (angle, rad)."""
@@ -223,6 +226,18 @@ def folded(drawing: Drawing, pin: Pin) -> Point | None:
     along = (pin.point[0] - a[0]) * u + (pin.point[1] - a[1]) * v
     foot = a[0] + along * u, a[1] + along * v
     return 2.0 * foot[0] - pin.point[0], 2.0 * foot[1] - pin.point[1]
+
+
+def dead_pins(drawing: Drawing, among: Collection[str]) -> tuple[str, ...]:
+    """The pins, of those named, at which both branches of two links meet: the links are in line (one with a slider is
+    square to its guide), and the machine can go no farther that way."""
+    found = []
+    for pin in drawing.pins:
+        goal = folded(drawing, pin) if pin.name in among else None
+        reach = max((math.dist(bar.start, bar.end) for bar in _touching(drawing, pin.point)), default=0.0)
+        if goal is not None and math.dist(goal, pin.point) < FLAT * reach:
+            found.append(pin.name)
+    return tuple(found)
 
 
 def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:

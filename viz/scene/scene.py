@@ -88,6 +88,7 @@ class Scene:
         self.mobility_marks = MarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self.working_plane = WorkingPlane(self.renderer)
+        self.leave_room()
         self.range_box = RangeBox(self.renderer, self.front, self.palette)
         self._outlines = {name: Outline(self.renderer) for name in ("hover", "accent", "dragged")}
         self._refine()
@@ -294,6 +295,7 @@ class Scene:
         found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
             found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
+            found += [tuple(np.repeat(point, 2)) for point in self._beside]
         return boxes.around(found or [EMPTY])
 
     def shows(self, ref: Ref) -> bool:
@@ -305,7 +307,12 @@ class Scene:
         width, height = self.size
         if self.range_box.fixed and ref is None:
             return camera.fit(self.view, self.range_box.fixed, width / height, room(self.size, self.pixel_ratio))
-        return camera.fit(self.view, self.bounds(ref, overlays=True), width / height)
+        return camera.fit(self.view, self.bounds(ref, overlays=True), width / height, self.margin)
+
+    def leave_room(self, margin: float = camera.MARGIN, beside: Sequence[Array] = ()) -> None:
+        """How much larger than what is fitted the picture is, and points (3,) that are seen beside the machine, m: for
+        what is written and drawn over the picture."""
+        self.margin, self._beside = margin, beside
 
     def _fit_surroundings(self) -> None:
         if self.model is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from app.viewport.gestures import Tool
     from app.viewport.stage import Stage
 
-WIDE = 760
-"""Pixels from which there is room for the letters of the sub-tools."""
+WIDE, NARROW = 760, 560
+"""Pixels from which there is room for the letters of the sub-tools, and from which for plane, grid and snapping: below
+they are in the menu."""
 
 PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every planar loop has"
 
@@ -42,10 +44,10 @@ class DrawBar(QFrame):
         self.plane.setAccessibleName("Working plane")
         self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plane.activated.connect(self._chosen_plane)
-        self.more = self._plane_menu()
         self.subs = {key: self._button(key) for key in SUB_TOOLS}
         self.grid = self._switch("Grid", "Show the grid, and snap to it")
         self.snapping = self._switch("Snap", "Snap to directions and the grid; pins are always met. Ctrl held: not now")
+        self.more = self._plane_menu()
         self.freedoms = ElidedLabel()
         self.freedoms.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.freedoms.setToolTip("Degrees of freedom, by rank; and what the linkage is")
@@ -69,22 +71,25 @@ class DrawBar(QFrame):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the buttons do without their letters."""
+        """In a narrow window the buttons do without their letters, and what can be chosen in the menu only there."""
         style = Qt.ToolButtonStyle
         wide = self.width() >= WIDE
         for button in self.subs.values():
             button.setToolButtonStyle(style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly)
+        for widget in (self.plane, self.grid, self.snapping):
+            widget.setVisible(self.width() >= NARROW)
         super().resizeEvent(event)
 
     def close(self) -> bool:
         """Listen no more."""
         self._life.close()
-        self._hand.examiner.close()
+        self._hand.close()
         return super().close()
 
     def _plane_menu(self) -> QToolButton:
-        """Planes made from this one."""
-        button = QToolButton(autoRaise=True, text="…", toolTip="A plane made from this one: offset, turned or flipped")
+        """The planes, those made from the present one, grid and snapping."""
+        tip = "Planes, also made from this one: offset, turned or flipped; grid and snapping"
+        button = QToolButton(autoRaise=True, text="…", toolTip=tip)
         button.setAccessibleName("Other planes")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -93,6 +98,14 @@ class DrawBar(QFrame):
         menu.addAction("Offset…", self._ask_offset)
         menu.addAction("Turn by 90°", lambda: self._hand.make_plane(turns=1))
         menu.addAction("Flip", lambda: self._hand.make_plane(flipped=True))
+        menu.addSeparator()
+        for title, plane in PLANES.items():
+            menu.addAction(f"Plane {title}", partial(self._hand.take_plane, plane))
+        menu.addSeparator()
+        for switch in (self.grid, self.snapping):
+            action = menu.addAction(switch.text(), switch.click)
+            action.setCheckable(True)
+            menu.aboutToShow.connect(lambda action=action, switch=switch: action.setChecked(switch.isChecked()))
         button.setMenu(menu)
         return button
 
@@ -162,6 +175,7 @@ class DrawBar(QFrame):
             return
         rows = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
         rows += [self._type(now)] if now.type is not None else []
+        rows += [f"dead position at {', '.join(hand.dead_pins)}"] if hand.dead_pins else []
         rows += ["planar"] if now.planar and not now.others else []
         text = "  ·  ".join(rows)
         self.freedoms.setText(text)

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.linkage import Drawing, On, Point
-from core.linkage.drawing import End
+from core.linkage.drawing import SAME_PLACE, End
 from core.linkage.drawn_links import carrier_of
 
 RADIUS = 10.0
 """Pixels (at 100 %) within which something is meant rather than the place itself."""
+NEAR = 0.6
+"""Share of it within which a free end is meant though a direction passes nearer."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,23 @@ class Aim:
 def snapped(drawing: Drawing, aim: Aim) -> Snap:
     """What is meant, the first of: pin, guide or free end; named point; point on a link; direction; grid."""
     if not aim.fresh:
-        for found in (_nearest(_joints(drawing), aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
+        for found in (_joint(drawing, aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
             if found is not None:
                 return found
     if aim.loose:
         return Snap(aim.point, aim.point)
     return _directed(drawing, aim) or _on_grid(aim)
+
+
+def _joint(drawing: Drawing, aim: Aim) -> Snap | None:
+    """A pin, guide or free end; a free end only from near by where one draws along a direction past it."""
+    found = _nearest(_joints(drawing), aim)
+    if found is None or math.dist(found.point, aim.point) <= NEAR * aim.reach:
+        return found
+    own = aim.start is not None and math.dist(found.point, aim.start) < SAME_PLACE
+    directed = _directed(drawing, aim) if found.kind == "tip" and not (own or aim.loose) else None
+    passes = directed is not None and math.dist(directed.point, aim.point) < math.dist(found.point, aim.point)
+    return None if passes else found
 
 
 def _joints(drawing: Drawing) -> Iterator[Snap]:

@@ -51,6 +51,10 @@ class SubTool(ABC):
         """What a click would do if it closes something: then M is told before."""
         return None
 
+    def ahead(self, hand: Hand) -> Edit | None:
+        """What the next click probably does, wherever it is: its machine is made ready beside the window."""
+        return None
+
     def band(self, hand: Hand) -> tuple[Segment, ...]:
         """What is drawn between what was clicked and the pointer."""
         if hand.picks and hand.snap is not None:
@@ -73,8 +77,8 @@ class Link(SubTool):
         if not hand.chain:
             return super().expects(hand)
         return (
-            "Link: click the next pin · double click ends on the ground · Enter or right click ends free"
-            " · Shift+click a third point · type a length < angle · Backspace takes back"
+            "Click the next pin · double click: on the ground · Enter: free end · Backspace: back"
+            " · type length < angle · Shift: third point"
         )
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
@@ -101,6 +105,13 @@ class Link(SubTool):
         if not hand.chain or snap is None or not snap.joins or not _apart(hand, snap):
             return None
         return link_edit(hand, snap.end)
+
+    def ahead(self, hand: Hand) -> Edit | None:
+        """A link that ends free."""
+        if not hand.chain:
+            return None
+        u, v = hand.chain[-1].point
+        return link_edit(hand, (u + 100.0 * hand.pixel, v))
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
         """The link to the pointer, or to what is typed."""

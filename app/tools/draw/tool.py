@@ -41,6 +41,7 @@ TAGS = {
     "branch": "The other branch of these two links: click it, or press V",
 }
 """What a click on a dimension or chip means."""
+SLIDES = "Sliding a length: to the right it grows · Esc cancels"
 PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -53,9 +54,10 @@ def enter(view: Stage) -> None:
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
-    view.annotations.sketch = None
-    hand_of(view).leave()
+    """Another tool is chosen: dimensions of what is selected stay to be seen."""
+    hand, figure = _known(view)
+    view.annotations.sketch = figure.paint_selected
+    hand.leave()
 
 
 _hands: WeakKeyDictionary[Stage, tuple[Hand, Figure]] = WeakKeyDictionary()
@@ -72,6 +74,7 @@ def _known(view: Stage) -> tuple[Hand, Figure]:
     if found is None:
         hand = Hand(view, SUB_TOOLS["l"])
         found = _hands[view] = hand, Figure(hand)
+        view.annotations.sketch = found[1].paint_selected
     return found
 
 
@@ -173,9 +176,13 @@ def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
         while (pointer := (yield)) is not None:
             wanted = tag.value + (pointer.x - press.x) / press.scale * pixel
             if slides:
-                value = max(step, round(wanted / step) * step)
-                with suppress(KinetostatError):  # where the loops do not close the machine stays
-                    session.preview(parameters={tag.name: value})
+                asked = max(step, round(wanted / step) * step)
+                try:
+                    session.preview(parameters={tag.name: asked})
+                    value = asked
+                    hand.view.say(SLIDES)
+                except KinetostatError:  # the machine stays as it was
+                    hand.view.say(f"The loops close no farther: {tag.name} stays as it is · Esc cancels")
     finally:
         session.cancel()
     if slides:

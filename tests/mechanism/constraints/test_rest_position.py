@@ -171,7 +171,7 @@ def drawn_chain(count: int) -> Model:
 
 
 def test_what_is_stated_of_a_drawn_machine_is_its_rest_position_at_once(monkeypatch):
-    """A joint's spring counts from where it rests: V = c (q - q0)²/2."""
+    """Nothing is sought, though joints of its tree state none: the bodies that the others place say where they are."""
     from core.constraints import named_positions
 
     monkeypatch.setattr(named_positions, "with_values", lambda *_: pytest.fail("The rest position was sought"))
