@@ -97,6 +97,8 @@ class Hand:
         """Lengths that are held while points are dragged, by their parameters."""
         self.dragged: tuple[Point, Point] | None = None
         """From where and to where a pin is dragged."""
+        self.nudged: Point | None = None
+        """Where arrow keys have moved the pin to that the pointer was on, until the pointer moves."""
         self.gesture: object = object()
         """That of the last click: what a double click adds belongs to the same undo step."""
         self.on = False
@@ -232,6 +234,15 @@ class Hand:
         return self._cached[1]
 
     @property
+    def pin_in_hand(self) -> Point | None:
+        """The pin or free end that the pointer is on, or that arrow keys have moved away from it."""
+        if self.chain or self.picks:
+            return None
+        if self.nudged is not None:
+            return self.nudged
+        return self.snap.point if self.snap is not None and self.snap.kind in ("pin", "tip") else None
+
+    @property
     def dead_pins(self) -> tuple[str, ...]:
         """The pins at which two links of a loop are in line, so that it can go no farther that way."""
         drawing = self.drawing
@@ -278,7 +289,7 @@ class Hand:
         )
         self.snap = snapped(self.drawing, self.aim)
         if self._done_at is not None and math.dist(self._done_at, point) > STAYS * self.pixel:
-            self._done_at = None
+            self._done_at = self.nudged = None
         if self.snap.body not in ("", WORLD):
             self.hovered_body = self.snap.body
         if self.snap.kind == "pin" and not self.chain and self.other_branch(self.snap.name) is not None:

@@ -74,6 +74,8 @@ class Link(SubTool):
 
     def expects(self, hand: Hand) -> str:
         """What the hint line says."""
+        if hand.pin_in_hand is not None:
+            return "Link: click to begin here · drag or arrow keys: move this pin · V: other branch"
         if not hand.chain:
             return super().expects(hand)
         return (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
@@ -22,8 +24,8 @@ from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
 from core import linkage
 from core.errors import KinetostatError
-from core.linkage import Point
-from core.linkage.reshaping import pin_target
+from core.linkage import Drawing, Point
+from core.linkage.reshaping import pin_target, shift
 from core.model import Model, Parameter
 
 if TYPE_CHECKING:
@@ -41,8 +43,17 @@ TAGS = {
     "branch": "The other branch of these two links: click it, or press V",
 }
 """What a click on a dimension or chip means."""
+QUICK = 0.02
+"""Processor seconds from which on a dragged pin shows only its links, not the whole machine."""
 SLIDES = "Sliding a length: to the right it grows · Esc cancels"
 PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+ARROWS = {
+    Qt.Key.Key_Left: (-1.0, 0.0),
+    Qt.Key.Key_Right: (1.0, 0.0),
+    Qt.Key.Key_Down: (0.0, -1.0),
+    Qt.Key.Key_Up: (0.0, 1.0),
+}
+"""Which way an arrow key moves a pin."""
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -141,21 +152,27 @@ def _draw_in_one_go(hand: Hand) -> Gesture:
 
 
 def _reshape(hand: Hand, point: Point) -> Gesture:
-    """A pin is dragged: the lengths beside it change when it is let go."""
-    goal = point
+    """A pin is dragged: the lengths beside it change when it is let go; the machine follows as far as it is quick."""
+    goal, drawing, quick = point, hand.drawing, True
+    session = hand.view.session
     try:
         while (pointer := (yield)) is not None:
-            hand.view.say(
-                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
-            )
             hand.aim_at(pointer)
             if hand.aim is None:
                 continue
-            near = hand.aim.point if hand.snap is None or hand.snap.joins else hand.snap.point
-            goal = pin_target(hand.drawing, point, near, hand.locked)
-            hand.dragged = point, goal
+            hand.snap = snapped(drawing, hand.aim)
+            near = hand.aim.point if hand.snap.joins else hand.snap.point
+            goal = pin_target(drawing, point, near, hand.locked)
+            began = time.thread_time()
+            follows = quick and _followed(hand, drawing, point, goal)
+            quick = quick and time.thread_time() - began < QUICK
+            hand.dragged = (goal if follows else point), goal
+            hand.view.say(
+                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
+            )
     finally:
         hand.dragged = None
+        session.cancel()
         hand.view.say(hand.sub.expects(hand))
     plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
 
@@ -163,6 +180,20 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
 
     _told(hand, lambda: hand.commit("Move pin", edit, here=True))
+
+
+def _followed(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
+    """Show the machine with a pin elsewhere; False if that takes more than other lengths."""
+    session, found = hand.view.session, shift(drawing, point, goal)
+    if found is None:
+        session.cancel()
+        return False
+    q = np.array(session.edited_pose)
+    for name, turn in found.turns.items():
+        if name in session.mech.q_names:
+            q[session.mech.joint_q(name)] += turn
+    session.preview(q=q, parameters=found.lengths)
+    return True
 
 
 def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
@@ -319,6 +350,8 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     hand, key = hand_of(view), event.key()
     if key in (Qt.Key.Key_Tab, Qt.Key.Key_Backspace, *ENTER):
         return True
+    if key in ARROWS:
+        return hand.pin_in_hand is not None
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
@@ -337,12 +370,32 @@ def key(view: Stage, event: QKeyEvent) -> None:
         hand.take_back()
     elif pressed in ENTER:
         hand.end_chain()
+    elif pressed in ARROWS:
+        _nudge(hand, ARROWS[Qt.Key(pressed)])
     elif text in SUB_TOOLS:
         hand.choose(SUB_TOOLS[text])
     elif text == "v":
         flip(hand)
     elif text in OPENING:
         _open_field(hand, text)
+
+
+def _nudge(hand: Hand, way: Point) -> None:
+    """The pin that the pointer is on goes a step of the grid; steps in a row are one undo step."""
+    point = hand.pin_in_hand
+    assert point is not None
+    step = grid_step(hand.pixel)
+    plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
+    wanted = point[0] + step * way[0], point[1] + step * way[1]
+    goal = pin_target(hand.drawing, point, wanted, hand.locked)
+
+    def edit(model: Model) -> Model:
+        return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
+
+    if hand.nudged is None:
+        hand.gesture = object()
+    if hand.commit("Move pin", edit, here=True):
+        hand.nudged = goal
 
 
 def _open_field(hand: Hand, text: str) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.document.session import Ref
-from app.tools.draw.snapping import Aim, snapped
+from app.tools.draw.snapping import Aim, grid_step, snapped
 from app.tools.draw.tool import hand_of
 from core import linkage
 from core.mechanism import Mechanism
@@ -382,6 +382,25 @@ def test_dragging_a_pin_changes_the_lengths_beside_it_and_no_other(pen):
     assert pen.bench.session.undo_label == "Move pin"
 
 
+def test_the_machine_follows_a_pin_while_it_is_dragged_and_esc_takes_it_back(pen):
+    """The ends of the coupler and the rocker stand at the pointer, before it is let go; loops are closed there."""
+    four_bar(pen)
+    model, session = pen.model, pen.bench.session
+    start, end = pen.pixel(0.2, 0.14), pen.pixel(0.24, 0.18)
+    pen.bench.press(*start)
+    pen.bench.move(*np.add(start, (9, -9)))
+    pen.bench.move(*end)
+    assert session.previewing
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.24, 0.18), abs=1e-9)
+    assert np.max(np.abs(session.mech.constraint_residual(session.q, p=session.p))) < 1e-9
+    assert pen.model is model
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    assert not session.previewing
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.2, 0.14), abs=1e-9)
+    pen.bench.release(*end)
+    assert pen.model is model
+
+
 def test_a_shut_padlock_holds_its_length_while_a_pin_is_dragged(pen):
     four_bar(pen)
     before = pen.model.values()
@@ -595,6 +614,36 @@ def test_what_is_wrong_with_a_number_is_read_whole_in_a_narrow_window(pen):
         field.problem.rect().adjusted(0, 0, 0, 500), Qt.TextFlag.TextWordWrap, field.problem.text()
     )
     assert needed.height() <= field.problem.height()
+
+
+def test_lines_and_circles_of_links_are_met_where_they_cross():
+    """From (0.3, 0.05): the horizontal meets the line u = v at (0.05, 0.05), a circle of radius r about the origin at
+    u = sqrt(r² - 0.05²)."""
+    model = linkage.link(Model(), [(0.0, 0.0), (0.03, 0.03)])
+    drawing = linkage.Drawing(model, linkage.XZ)
+    start, radius = (0.3, 0.05), math.hypot(0.03, 0.03)
+    found = snapped(drawing, Aim((0.053, 0.048), 1e-3, start=start))
+    assert found.point == pytest.approx((0.05, 0.05), abs=1e-12)
+    assert found.word == "horizontal, line of link1"
+    start = 0.3, 0.02
+    found = snapped(drawing, Aim((0.040, 0.022), 1e-3, start=start))
+    assert found.point == pytest.approx((math.sqrt(radius**2 - 0.02**2), 0.02), abs=1e-12)
+    assert found.word == "horizontal, circle of link1"
+
+
+def test_arrow_keys_move_the_pin_under_the_pointer_by_steps_of_the_grid(pen):
+    four_bar(pen)
+    step = grid_step(pen.hand.pixel)
+    before = pen.model
+    pen.aim(0.2, 0.14)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Up):
+        pen.key(key)
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.2 + 2.0 * step, 0.14 + step), abs=1e-9)
+    assert rest_of(pen.model)[2] < 1e-10
+    pen.bench.session.undo()
+    assert pen.model == before
+    pen.aim(-0.1, -0.1)
+    assert pen.hand.pin_in_hand is None
 
 
 # ------------------------------------------------------------------------------- how quickly it follows
