@@ -22,7 +22,7 @@ from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
 from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
-from core.linkage.drawing import End
+from core.linkage.drawing import End, drawn_on
 from core.linkage.reshaping import dead_pins, folded
 from core.model import WORLD, Model
 from core.model.fields import Value
@@ -143,6 +143,7 @@ class Hand:
         self._life.close()
         self.examiner.ready.disconnect(self.refresh)
         self.view.scene.leave_room()
+        self.view.scene.dim_all_but(None)
         self.view.scene.working_plane.hide()
         self.view.annotations.clear()
         self.changed.emit()
@@ -421,6 +422,7 @@ class Hand:
         if not self.on:
             return
         self._leave_room()
+        self.view.scene.dim_all_but(drawn_on(self.drawing))
         QTimer.singleShot(0, self.view.widget, self._prepare_next)  # when all has taken note of what was done
         self.show_plane()
         self.view.annotations.update()

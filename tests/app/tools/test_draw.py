@@ -15,7 +15,7 @@ from app.tools.draw.snapping import Aim, grid_step, snapped
 from app.tools.draw.tool import hand_of
 from core import linkage
 from core.mechanism import Mechanism
-from core.model import Model
+from core.model import Body, Joint, Model, Sphere
 from tests.app.conftest import pump
 from tests.app.window.test_turns import reference
 
@@ -644,6 +644,29 @@ def test_arrow_keys_move_the_pin_under_the_pointer_by_steps_of_the_grid(pen):
     assert pen.model == before
     pen.aim(-0.1, -0.1)
     assert pen.hand.pin_in_hand is None
+
+
+def test_what_is_not_in_the_plane_stands_back_while_one_draws(pen):
+    """A wheel that turns about x, beside a link in xz, whose pin is along y."""
+    model = linkage.link(Model(), [(0.0, 0.0), (0.1, 0.1)])
+    wheel = Body(name="wheel", shapes=(Sphere(radius=0.02),))
+    model = dataclasses.replace(
+        model,
+        bodies=(*model.bodies, wheel),
+        joints=(*model.joints, Joint(name="W", parent="world", child="wheel", axis=(1.0, 0.0, 0.0))),
+    )
+    pen.bench.session.start(model)
+    scene = pen.bench.view.scene
+
+    def opacities():
+        return {item.frame: item.opacity for item in scene.items if item.role == "shape"}
+
+    assert opacities() == {"link1": 1.0, "wheel": 1.0}
+    pen.bench.view.viewpoint.look_from("front")
+    pen.draw()
+    assert opacities() == {"link1": 1.0, "wheel": pytest.approx(0.3)}
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    assert opacities() == {"link1": 1.0, "wheel": 1.0}
 
 
 # ------------------------------------------------------------------------------- how quickly it follows
