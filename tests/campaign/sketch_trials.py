@@ -20,7 +20,7 @@ from tests.campaign.window_trials import WindowTrials
 
 GESTURES = 14
 """of one trial"""
-NUMBERS = ("120", "0.1 < 30", "0.05, 0.02", "0", "-3", "=2*l1", "=nothing", "1e9", "< 45", "0.1 << 20", "5 kg", "")
+NUMBERS = ("120", "0.1 < 30", "0.05, 0.02", "0", "-3", "=2*l1", "=nothing", "30 m", "< 45", "0.1 << 20", "5 kg", "")
 """What is typed into the field, good and bad."""
 NONE, SHIFT, CONTROL = (
     Qt.KeyboardModifier.NoModifier,

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap, QPolyg
 from app.tools.draw.snapping import ends_beside
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
-from core.linkage import PLANES, Point
+from core.linkage import PLANES, Drawing, Point
 from core.linkage.drawing import SAME_PLACE, Bar, bar_length
 from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
@@ -57,6 +57,8 @@ class Figure:
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
         self.tags: list[Tag] = []
+        self.of: Drawing | None = None
+        """What they belong to: after an edit they are old until it is painted."""
         self._taken: list[QRectF] = []
         """Where pins with their names and the middles of links are, which dimensions leave free."""
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None
@@ -64,7 +66,7 @@ class Figure:
     def paint(self, painter: QPainter) -> None:
         """Everything; what does not move with the pointer is kept as a picture."""
         picture, tags = self._standing(painter)
-        self.tags = list(tags)
+        self.tags, self.of = list(tags), self._hand.drawing
         self._band(painter)
         self._branch(painter)
         self._drag(painter)

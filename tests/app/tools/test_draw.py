@@ -488,6 +488,18 @@ def tags_of(pen):
     return _known(pen.bench.view)[1].tags
 
 
+def test_a_dimension_that_undo_took_away_is_not_clicked(pen):
+    """Before the picture is drawn anew, its place is one like any other."""
+    four_bar(pen)
+    pen.aim(-0.2, -0.1)
+    box = next(tag.box for tag in tags_of(pen) if (tag.kind, tag.name) == ("length", "l3"))
+    pen.bench.session.undo()
+    x, y = round(box.center().x()), round(box.center().y())
+    pen.bench.press(x, y)
+    pen.bench.release(x, y)
+    assert not pen.hand.field.isVisible()
+
+
 def test_the_forecast_goes_with_the_click_that_makes_it_true(pen):
     pen.draw()
     for point in ((0.0, 0.0), (0.04, 0.08), (0.2, 0.14)):
