@@ -11,7 +11,7 @@ from core.errors import ModelError
 from core.files import dumps, loads
 from core.linkage import On, ground
 from core.mechanism import Mechanism
-from core.model import Model
+from core.model import Body, Joint, Model, Pose
 from core.model.validation.model import check
 
 EMPTY = Model(name="drawn")
@@ -347,3 +347,17 @@ def test_what_a_drag_shows_of_a_machine_is_what_letting_go_makes_of_it():
     assert dead_pins(drawing, {"A", "B", "C", "D"}) == ()
     line = linkage.moved_pin(model, point, (0.175, 0.05))  # on the line from B to D
     assert dead_pins(linkage.Drawing(line, linkage.XZ), {"B", "C"}) == ("C",)
+
+
+@pytest.mark.parametrize("axis", [(0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (1.0, 2.0, 3.0)])
+def test_a_plane_through_a_joint_is_square_to_its_axis_and_what_is_drawn_turns_about_it(axis):
+    body = Body(name="arm", mass=1.0)
+    carrier = Joint(name="J", parent="world", child="arm", a=Pose(position=(0.1, 0.2, 0.3)), axis=axis)
+    model, plane = linkage.plane_through(Model(bodies=(body,), joints=(carrier,)), "J")
+    model = linkage.link(model, [(0.0, 0.0), (0.1, 0.05)], plane=plane)
+    X = linkage.Drawing(model, plane).X_WD
+    assert X[:3, 3] == pytest.approx((0.1, 0.2, 0.3), abs=1e-12)
+    assert X[:3, 2] == pytest.approx(np.array(axis) / np.linalg.norm(axis), abs=1e-12)
+    mech = Mechanism(model)
+    pin = np.asarray(mech.joint_poses(mech.rest())[model.joints[-1].name][0])
+    assert pin[:3, :3] @ model.joints[-1].axis == pytest.approx(X[:3, 2], abs=1e-12)

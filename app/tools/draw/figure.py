@@ -31,6 +31,8 @@ BUTTONS = 60.0
 """Pixels at the right edge for the buttons of the view."""
 LABEL_ASIDE = 17.0
 LABEL_STEP = 21.0
+ALONG = (0.0, 0.2, -0.2)
+"""Where along a link its dimension stands, from the middle, in lengths of the link."""
 LOCK = 16.0
 """Room for a padlock beside a dimension."""
 LEAST_LINK = 46.0
@@ -258,8 +260,8 @@ class Figure:
             self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
 
     def _dimension(self, painter: QPainter, text: str, *places: QPointF, root: QPointF | None = None) -> QRectF | None:
-        """Text at the first of some places where nothing else stands, with a line from its root if that is none of the
-        first two; None where there is no room."""
+        """Text at the first of some places where nothing else stands, with a line from its root if that is none of
+        those beside it; None where there is no room."""
         metrics = QFontMetricsF(painter.font())
         half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
         others = [*self._taken, *(tag.box for tag in self.tags)]
@@ -270,7 +272,7 @@ class Figure:
             claimed = box.adjusted(-lock if leftward else 0.0, 0.0, 0.0 if leftward else lock, 0.0)
             if any(claimed.intersects(other) for other in others):
                 continue
-            if number > 1 and root is not None:
+            if number >= 2 * len(ALONG) and root is not None:
                 painter.setPen(QPen(self._color("muted", 0.7), 1.0))
                 painter.drawLine(root, at)
             return self._word(painter, text, at, quiet=True)
@@ -395,10 +397,19 @@ class Figure:
         if coming is not None and now is not None:
             rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
         widths = [QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0 for row in rows]
+        extent = max(widths, default=0.0), 19.0 * len(rows)
         room = hand.view.widget.width() - BUTTONS - place.x() - 18.0
-        side = -1.0 if max(widths, default=0.0) > room else 1.0
+        sides = [(x, y) for x in ((1.0, -1.0) if extent[0] <= room else (-1.0, 1.0)) for y in (1.0, -1.0)]
+
+        def is_free(x: float, y: float) -> bool:
+            across, down = sorted((18.0 * x, (18.0 + extent[0]) * x)), sorted((11.0 * y, (11.0 + extent[1]) * y))
+            box = QRectF(place + QPointF(across[0], down[0]), place + QPointF(across[1], down[1]))
+            return not any(box.intersects(tag.box) for tag in self.tags)
+
+        side, below = next((each for each in sides if is_free(*each)), sides[0])
+        first = 20.0 if below > 0.0 else -1.0 - extent[1]
         for number, (row, width) in enumerate(zip(rows, widths, strict=True)):
-            line = place + QPointF(side * (18.0 + width / 2.0), 20.0 + 19.0 * number)
+            line = place + QPointF(side * (18.0 + width / 2.0), first + 19.0 * number)
             self._word(painter, row, line, "muted" if number else "text")
 
     def _motor(self, painter: QPainter) -> None:

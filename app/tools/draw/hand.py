@@ -194,11 +194,16 @@ class Hand:
         self.take_plane(PLANES[names[(at + 1) % len(names)]])
 
     def make_plane(self, offset: Value = 0.0, *, turns: int = 0, flipped: bool = False) -> None:
-        """Draw in a plane made from this one, which the document has as a frame."""
+        """Draw in a plane made from this one."""
+        parent, axes = self.plane.parent, self.plane.axes
+        self.make_plane_with(lambda model: plane_on(model, parent, axes, offset, turns=turns, flipped=flipped))
+
+    def make_plane_with(self, make: Callable[[Model], tuple[Model, Plane]]) -> None:
+        """Draw in a plane that the document gets as a frame."""
         made: list[Plane] = []
 
         def edit(model: Model) -> Model:
-            new, plane = plane_on(model, self.plane.parent, self.plane.axes, offset, turns=turns, flipped=flipped)
+            new, plane = make(model)
             made.append(plane)
             return new
 
@@ -283,7 +288,7 @@ class Hand:
             point,
             self.pixel,
             last.point if last is not None else None,
-            self._previous_angle(),
+            self.previous_angle,
             grid_step(self.pixel) if self.grid else 0.0,
             loose=pointer.ctrl or not self.snapping,
             fresh=pointer.alt,
@@ -301,7 +306,9 @@ class Hand:
         pin = next((each for each in self.drawing.pins if each.name == name), None)
         return folded(self.drawing, pin) if pin is not None else None
 
-    def _previous_angle(self) -> float | None:
+    @property
+    def previous_angle(self) -> float | None:
+        """That of the link of the chain that was drawn last, from the first axis, rad."""
         body = self.chain[-1].body if self.chain else ""
         bar = self.drawing.bar(body)
         return math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0]) if bar is not None else None

@@ -13,7 +13,7 @@ from core.linkage.drawn_links import carrier_of
 
 RADIUS = 10.0
 """Pixels (at 100 %) within which something is meant rather than the place itself."""
-NEAR = 0.6
+NEAR_END = 0.6
 """Share of it within which a free end is meant though a direction passes nearer."""
 
 CROSSING = 0.7
@@ -79,7 +79,7 @@ def snapped(drawing: Drawing, aim: Aim) -> Snap:
 def _joint(drawing: Drawing, aim: Aim) -> Snap | None:
     """A pin, guide or free end; a free end only from near by where one draws along a direction past it."""
     found = _nearest(_joints(drawing), aim)
-    if found is None or math.dist(found.point, aim.point) <= NEAR * aim.reach:
+    if found is None or math.dist(found.point, aim.point) <= NEAR_END * aim.reach:
         return found
     own = aim.start is not None and math.dist(found.point, aim.start) < SAME_PLACE
     directed = _directed(drawing, aim) if found.kind == "tip" and not (own or aim.loose) else None

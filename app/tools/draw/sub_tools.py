@@ -152,9 +152,7 @@ def _typed_angle(hand: Hand) -> float | str | None:
     """The angle from the first axis that is typed, also where it counts from the link before."""
     if hand.typed.bend is None:
         return hand.typed.angle
-    return (hand.aim.previous or 0.0 if hand.aim is not None else 0.0) + (
-        value_in(hand.typed.bend, hand.drawing.values) or 0.0
-    )
+    return (hand.previous_angle or 0.0) + (value_in(hand.typed.bend, hand.drawing.values) or 0.0)
 
 
 def link_edit(hand: Hand, end: End) -> Edit:

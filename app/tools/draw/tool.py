@@ -381,13 +381,13 @@ def key(view: Stage, event: QKeyEvent) -> None:
         _open_field(hand, text)
 
 
-def _nudge(hand: Hand, way: Point) -> None:
+def _nudge(hand: Hand, toward: Point) -> None:
     """The pin that the pointer is on goes a step of the grid; steps in a row are one undo step."""
     point = hand.pin_in_hand
     assert point is not None
     step = grid_step(hand.pixel)
     plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
-    wanted = point[0] + step * way[0], point[1] + step * way[1]
+    wanted = point[0] + step * toward[0], point[1] + step * toward[1]
     goal = pin_target(hand.drawing, point, wanted, hand.locked)
 
     def edit(model: Model) -> Model:
@@ -413,14 +413,20 @@ def _open_field(hand: Hand, text: str) -> None:
 
     def accept(typed: str) -> None:
         reading(typed)
-        if hand.snap is None and hand.aim is not None:
-            hand.snap = snapped(hand.drawing, hand.aim)
-        if hand.snap is None:
-            hand.snap = Snap(point, point)
-        hand.gesture = object()
-        _click(hand, Pointer(0.0, 0.0))
+        click_with_numbers(hand)
 
     hand.field.ask("", text, (place.x(), place.y()), accept, reading, left=lambda: _forget(hand))
+
+
+def click_with_numbers(hand: Hand) -> None:
+    """What is typed is taken like a click; what it leaves open the pointer says."""
+    if hand.snap is None and hand.aim is not None:
+        hand.snap = snapped(hand.drawing, hand.aim)
+    if hand.snap is None:
+        point = hand.chain[-1].point if hand.chain else (0.0, 0.0)
+        hand.snap = Snap(point, point)
+    hand.gesture = object()
+    _click(hand, Pointer(0.0, 0.0))
 
 
 def _forget(hand: Hand) -> None:

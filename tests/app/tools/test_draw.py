@@ -473,6 +473,45 @@ def test_an_offset_plane_is_a_frame_and_links_stand_on_it(pen):
     assert place == pytest.approx((0.0, -0.05, 0.0), abs=1e-12)
 
 
+def test_length_and_angle_are_typed_in_the_bar_while_a_link_is_drawn(pen):
+    pen.bench.window.resize(1700, 900)
+    pen.draw()
+    bar = pen.bench.window.findChild(bar_class())
+    pump(lambda: bar.width() > 950, 3.0)
+    assert not bar.length.isVisible()
+    pen.click(0.0, 0.0)
+    assert bar.length.isVisible()
+    QTest.keyClicks(bar.length, "0.12 m")
+    QTest.keyClicks(bar.angle, "30")
+    QTest.keyClick(bar.angle, Qt.Key.Key_Return)
+    end = pen.hand.drawing.bar("link1").end
+    assert end == pytest.approx((0.12 * math.cos(math.pi / 6.0), 0.06), abs=1e-9)
+    assert (bar.length.text(), bar.angle.text()) == ("", "")
+    QTest.keyClicks(bar.length, "0.05")
+    QTest.keyClicks(bar.angle, "<90")
+    QTest.keyClick(bar.angle, Qt.Key.Key_Return)
+    assert pen.hand.drawing.bar("link2").end == pytest.approx(
+        (end[0] + 0.05 * math.cos(2.0 * math.pi / 3.0), end[1] + 0.05 * math.sin(2.0 * math.pi / 3.0)), abs=1e-9
+    )
+    QTest.keyClicks(bar.length, "0")
+    QTest.keyClick(bar.length, Qt.Key.Key_Return)
+    assert len(pen.model.bodies) == 2
+    pen.key(Qt.Key.Key_Escape)
+    assert not bar.length.isVisible()
+
+
+def test_a_plane_through_the_selected_joint_is_taken_from_the_menu(pen):
+    four_bar(pen)
+    pen.bench.session.select(Ref("joints", "D"))
+    menu = pen.bench.window.findChild(bar_class()).more.menu()
+    menu.aboutToShow.emit()
+    action = next(each for each in menu.actions() if each.text() == "Through the selected joint")
+    assert action.isEnabled()
+    action.trigger()
+    assert pen.hand.plane.parent == "plane1"
+    assert pen.hand.drawing.X_WD[:3, 3] == pytest.approx((0.24, 0.0, 0.0), abs=1e-9)
+
+
 def test_sub_tools_are_in_the_palette(pen):
     pen.bench.window.run("draw.prismatic")
     assert (pen.bench.view.gestures.tool.id, pen.hand.sub.key) == ("draw", "s")
