@@ -21,6 +21,8 @@ from viz.placement import Array
 
 FIELD_OF_VIEW = radians(26.0)
 """Vertical opening: long enough a lens that parallel axes look parallel."""
+MARGIN = 1.12
+"""How much larger than what is fitted into it a picture is."""
 MAX_ELEVATION = pi / 2.0
 
 PRESETS: Mapping[str, tuple[float, float]] = MappingProxyType(
@@ -114,7 +116,7 @@ def toward(view: View, direction: ArrayLike) -> View:
     return replace(view, azimuth=azimuth, elevation=atan2(z, flat))
 
 
-def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = 1.12) -> View:
+def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = MARGIN) -> View:
     """The view with the box (xmin, xmax, ymin, ymax, zmin, zmax) in the middle of the picture and just inside.
 
     aspect : width / height of the picture

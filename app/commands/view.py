@@ -39,6 +39,7 @@ FLAGS = {
         "Links of planar machines side by side, with pins through them, as a workshop builds them; off: all in the "
         "plane in which they move. Only the picture changes.",
     ),
+    "dimensions": ("Dimensions", "measure", "The length of the selected link; in Draw those of all links."),
     "collision": ("Collision shapes", "shape", "The shapes used for collision."),
 }
 

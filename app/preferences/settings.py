@@ -31,6 +31,7 @@ VIEW_FLAGS = {
     "sensors": True,
     "marks": True,
     "layers": True,
+    "dimensions": True,
     "mobility": False,
 }
 """What the scene may show besides the machine, and whether it does at first."""

@@ -48,7 +48,8 @@ class Viewpoint:
         self.look(view)
 
     def fly_to(self, view: View) -> None:
-        """Move the camera smoothly."""
+        """Move the camera smoothly; what waited to be fitted no longer is."""
+        self._fit_wanted = False
         if not self._surface.ready or not self._surface.isVisible():
             self._look(view)
             return

@@ -82,6 +82,7 @@ def _stop() -> None:
     """Let the job in hand end (LLVM must not be left in mid-work), drop the others."""
     _stopping.set()
     _allowed.set()
-    worker = _worker
+    with _start:
+        worker = _worker
     if worker is not None:
         worker.join()

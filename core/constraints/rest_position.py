@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
 from core.constraints.closed_positions import closed_position
+from core.joints.measures import coordinates_of
+from core.model import WORLD
 from core.model.validation.findings import Finding
 from core.multibody.parameter_values import Values
+from core.multibody.tree_of_model import sides_of
 from core.numerics.tolerances import ACCEPTED_GAP
+from core.spatial.pose import IDENTITY
 from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
@@ -53,7 +57,7 @@ def _rest(compiled: Compiled) -> Array:
 
 
 def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
-    start, ones, nothing = compiled.coordinates.rest(), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
+    start, ones, nothing = _start(compiled), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, start, ones, nothing, p, anywhere=True, t=t)
     stated = _stated(compiled)
     if not gap < ACCEPTED_GAP or len(stated) in (0, len(compiled.coordinates.joints)):  # nothing goes before others
@@ -68,6 +72,32 @@ def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
     values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
     kept = with_values(compiled, closed, values, p, t)
     return _nearest(compiled, start, closed, stated, p, t) if kept is None else kept
+
+
+def _start(compiled: Compiled) -> Array:
+    """(nq,) as stated; joints that state nothing stand as they do between bodies that the others place."""
+    q, own = compiled.coordinates.rest(), compiled.coordinates
+    unstated = [joint for joint in own.joints.values() if not joint.rest]
+    if not (unstated and any(joint.rest for joint in compiled.cuts)):
+        return q
+    sides = sides_of(compiled.topology, own.numbers)
+    carriers, poses = compiled.topology.carriers, {WORLD: IDENTITY}
+    bodies = {joint.name: (carriers[joint.parent], carriers[joint.child]) for joint in compiled.model.expanded.joints}
+    left = [joint for joint in compiled.model.expanded.joints if joint.rest and joint.mimic is None]
+    while placed := [joint for joint in left if len(poses.keys() & set(bodies[joint.name])) == 1]:
+        for joint in placed:
+            (parent, child), (law, a, b) = bodies[joint.name], sides[joint.name]
+            X_ab = law.pose([own.numbers.scalar(value) for value in joint.rest])
+            if parent in poses:
+                poses.setdefault(child, poses[parent] @ a @ X_ab @ b.inverse())
+            else:
+                poses.setdefault(parent, poses[child] @ b @ X_ab.inverse() @ a.inverse())
+        left = [joint for joint in left if not poses.keys() >= set(bodies[joint.name])]
+    for joint in unstated:
+        if joint.name in bodies and poses.keys() >= set(bodies[joint.name]):
+            (parent, child), (law, a, b) = bodies[joint.name], sides[joint.name]
+            q[own.slice_q(joint.name)] = coordinates_of(poses[parent] @ a, poses[child] @ b, law, None).values
+    return own.clamp(q)
 
 
 def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float) -> Array:

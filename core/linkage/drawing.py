@@ -259,6 +259,22 @@ class Drawing:
         raise ModelError(f"There is no pin, link or point '{name}'.", remedy=near_misses(name, known))
 
 
+def drawn_on(drawing: Drawing) -> frozenset[str] | None:
+    """The bodies and frames that are seen in the plane: bars, what turns or slides in it, and what is fixed to that;
+    None if that is all there are."""
+    model = drawing.model.expanded
+    found = {WORLD, *(bar.body for bar in drawing.bars)}
+    for joint in (*(pin.joint for pin in drawing.pins), *(guide.joint for guide in drawing.guides)):
+        found |= {model.carrier(joint.parent).name, model.carrier(joint.child).name}
+    for joint in model.joints:
+        parent, child = model.carrier(joint.parent).name, model.carrier(joint.child).name
+        if not joint.info.nv and parent in found:
+            found.add(child)
+    if found >= {body.name for body in model.bodies}:
+        return None
+    return frozenset(found | {frame.name for frame in model.frames if model.carrier(frame.name).name in found})
+
+
 def standing(model: Model) -> dict[str, Array]:
     """(4, 4) world ← every body and frame at rest, by name."""
     mech = Mechanism(model)

@@ -15,6 +15,7 @@ from core.errors import ModelError, near_misses
 from core.model import WORLD, Frame, Model, Pose
 from core.model.edits.edits import add, unused_name
 from core.model.fields import Value, Vector
+from core.model.parameters import value_of
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
@@ -153,6 +154,29 @@ def plane_on(
     name = unused_name(model, "frames", "plane1")
     pose = Pose(position=place, rotation=angles(R))
     return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
+
+
+def plane_through(model: Model, joint: str) -> tuple[Model, Plane]:
+    """The model with a frame for the plane through a joint's origin and square to its axis, fixed to what carries the
+    joint; and that plane. Its first axis is the carrier's x, or y where that is the joint's, seen along the axis."""
+    found, values = model.joint(joint), model.values()
+    turned, axis = (
+        np.array([float(value_of(each, values)) for each in given]) for given in (found.a.rotation, found.axis)
+    )
+    from core.spatial.rotation import from_angles
+
+    normal = np.array(from_angles(turned.tolist()), dtype=float) @ axis
+    length = float(np.linalg.norm(normal))
+    if not length > 0.0:
+        raise ModelError("The joint's axis has no direction.", where=f"joint '{joint}'", remedy="Choose another joint.")
+    normal = normal / length
+    first = np.eye(3)[0] if abs(normal[0]) < 0.9 else np.eye(3)[1]
+    u = first - (first @ normal) * normal
+    u = u / np.linalg.norm(u)
+    R = np.column_stack([u, np.cross(normal, u), normal])
+    pose = Pose(position=found.a.position, rotation=angles(R))
+    name = unused_name(model, "frames", "plane1")
+    return add(model, Frame(name=name, parent=found.parent, pose=pose)), Plane("xy", name)
 
 
 def _moved(normal: Array, offset: Value) -> Vector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,9 @@ from core.model.parameters import Parameter
 
 MEETS = 1e-7
 """Distance in m within which a pin counts as the end of a bar."""
+
+FLAT = 2e-3
+"""Distance of both branches of two links, as a share of the longer one, below which they are told to meet."""
 
 
 class _Held(NamedTuple):
@@ -91,6 +94,44 @@ def moved_pin(
     for joint in model.joints:
         model = _turned(model, drawing, joint, angles)
     return _closed_here(model, drawing, point, goal)
+
+
+class Shift(NamedTuple):
+    """What a pin that is dragged changes of numbers alone: lengths by their parameters (m), and by how much joints turn
+    (rad)."""
+
+    lengths: dict[str, float]
+    turns: dict[str, float]
+
+
+def shift(drawing: Drawing, point: Point, goal: Point) -> Shift | None:
+    """What a pin that goes from a point to a goal changes; None if that is more than numbers, as it is for pins on the
+    ground and links with further points."""
+    bars = {bar.body: bar for bar in _touching(drawing, point)}
+    lengths, angles = dict[str, float](), dict[str, float]()
+    for bar in bars.values():
+        other = _other_end(bar, point)
+        if not _free(drawing.model, bar.length) or math.dist(other, goal) < SAME_PLACE:
+            return None
+        lengths[str(bar.length)] = math.dist(other, goal)
+        was, now = (math.atan2(end[1] - other[1], end[0] - other[0]) for end in (point, goal))
+        angles[bar.body] = math.remainder(now - was, 2.0 * math.pi)
+    if not all(_only_at_ends(drawing, joint, bars, point) for joint in drawing.model.expanded.joints):
+        return None
+    turns = {pin.name: angles.get(pin.joint.child, 0.0) - angles.get(pin.joint.parent, 0.0) for pin in drawing.pins}
+    return Shift(lengths, {name: turn for name, turn in turns.items() if turn})
+
+
+def _only_at_ends(drawing: Drawing, joint: Joint, bars: Mapping[str, Bar], point: Point) -> bool:
+    """Whether a joint goes along when bars change at a point: a pin between them there, or at their other ends."""
+    owners = {carrier_of(drawing.model, name) for name in (joint.parent, joint.child)}
+    pin = next((pin for pin in drawing.pins if pin.name == joint.name), None)
+    if pin is None or not owners & bars.keys():
+        return pin is not None or not owners & bars.keys()
+    if math.dist(pin.point, point) < MEETS:
+        return owners <= bars.keys()
+    others = (_other_end(bars[name], point) for name in owners & bars.keys())
+    return all(math.dist(pin.point, other) < MEETS for other in others)
 
 
 def _touching(drawing: Drawing, point: Point) -> list[Bar]:
@@ -223,6 +264,18 @@ def folded(drawing: Drawing, pin: Pin) -> Point | None:
     along = (pin.point[0] - a[0]) * u + (pin.point[1] - a[1]) * v
     foot = a[0] + along * u, a[1] + along * v
     return 2.0 * foot[0] - pin.point[0], 2.0 * foot[1] - pin.point[1]
+
+
+def dead_pins(drawing: Drawing, among: Collection[str]) -> tuple[str, ...]:
+    """The pins, of those named, at which both branches of two links meet: the links are in line (one with a slider is
+    square to its guide), and the machine can go no farther that way."""
+    found = []
+    for pin in drawing.pins:
+        goal = folded(drawing, pin) if pin.name in among else None
+        reach = max((math.dist(bar.start, bar.end) for bar in _touching(drawing, pin.point)), default=0.0)
+        if goal is not None and math.dist(goal, pin.point) < FLAT * reach:
+            found.append(pin.name)
+    return tuple(found)
 
 
 def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:

@@ -98,7 +98,6 @@ class _Builder:
         self.laws: dict[str, tuple[Any, Pose, Pose]] = {}
         self.branches: list[tuple[Branch, Any, Pose]] = []
         self.bodies: dict[int, list[Inertia]] = {-1: []}
-        self.masses = {body.name: numbers.inertia(body) for body in topology.model.bodies}
         self.carried: dict[str, int] = {}
         self._known: dict[Any, Pose] = {}
 
@@ -143,7 +142,8 @@ class _Builder:
             self.branches.append((branch, law, placement))
             self.bodies[place.link] = []
         self.places[branch.outer] = place
-        self.bodies[place.link].append(_moved(self.masses[branch.outer], place.pose))
+        inertia = self.numbers.inertia(self.topology.model.body(branch.outer))
+        self.bodies[place.link].append(_moved(inertia, place.pose))
 
     def machine(self) -> Machine:
         """All of it, once every branch is attached."""

@@ -199,7 +199,7 @@ def structure(model: Model) -> Any:
     """What the code of a model depends on, as a hashable value."""
     plain = model.expanded
     bodies = tuple(_body(body) for body in plain.bodies)
-    joints = tuple(_joint(joint) for joint in plain.joints)
+    joints = tuple(_joint(joint, bool(plain.forces)) for joint in plain.joints)
     frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
     parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
     others = tuple(
@@ -216,7 +216,10 @@ def _body(body: Body) -> Any:
     return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
 
 
-def _joint(joint: Joint) -> Any:
+def _joint(joint: Joint, forces: bool) -> Any:
+    """Its fields. Where it rests is but a start, unless a spring of its own or a force counts from there."""
+    if joint.stiffness == 0.0 and not forces and all(isinstance(value, float) for value in joint.rest):
+        joint = dataclasses.replace(joint, rest=(0.0,) * len(joint.rest))
     return tuple(
         getattr(joint, field.name)
         for field in dataclasses.fields(joint)

@@ -1,9 +1,9 @@
 """Spoils files, formulas, drawings and the window at random, and reports all that is not a result or a message.
 
 `python -m tests.campaign PART [--count N] [--seed S] [--minutes M] [--processes P]`; a part is files, formulas,
-drawings, connections, window, kills or all. What is done is kept in build/campaign and not done again with the same
-seed (--again does it); inputs of failures are kept there, too. `--only INDEX` runs one trial here and now, for a
-debugger. Ends with 1 if anything unexpected was found.
+drawings, sketches (drawn by hand), connections, window, kills or all. What is done is kept in build/campaign and not
+done again with the same seed (--again does it); inputs of failures are kept there, too. `--only INDEX` runs one trial
+here and now, for a debugger. Ends with 1 if anything unexpected was found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from tests.campaign.runner import Runner
 from tests.campaign.trials import luck_of
 from tests.campaign.worker import MODULES, PARTS
 
-COUNTS = {"files": 100_000, "formulas": 100_000, "drawings": 10_000, "connections": 2000, "window": 200, "kills": 50}
+COUNTS = {
+    "files": 100_000,
+    "formulas": 100_000,
+    "drawings": 10_000,
+    "sketches": 2_000,
+    "connections": 2_000,
+    "window": 200,
+    "kills": 50,
+}
 """Trials of a whole campaign; one of the window has 25 actions."""
 
 

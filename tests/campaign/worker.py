@@ -23,11 +23,12 @@ from typing import Any, TextIO
 
 from tests.campaign.trials import Trials, Unexpected, luck_of
 
-PARTS = ("files", "formulas", "drawings", "connections", "window", "kills")
+PARTS = ("files", "formulas", "drawings", "sketches", "connections", "window", "kills")
 MODULES = {
     "files": "tests.campaign.file_trials",
     "formulas": "tests.campaign.formula_trials",
     "drawings": "tests.campaign.drawing_trials",
+    "sketches": "tests.campaign.sketch_trials",
     "connections": "tests.campaign.connection_trials",
     "window": "tests.campaign.window_trials",
     "kills": "tests.campaign.kill_trials",

@@ -11,7 +11,7 @@ from core.errors import ModelError
 from core.files import dumps, loads
 from core.linkage import On, ground
 from core.mechanism import Mechanism
-from core.model import Model
+from core.model import Body, Joint, Model, Pose
 from core.model.validation.model import check
 
 EMPTY = Model(name="drawn")
@@ -327,3 +327,37 @@ def test_a_formula_with_an_unknown_name_is_told(four_bar):
         linkage.link(four_bar, ["link1"], length="2*nix", angle=0.0)
     with pytest.raises(Exception, match="nix"):
         linkage.dimension(four_bar, "l2", "nix")
+
+
+def test_what_a_drag_shows_of_a_machine_is_what_letting_go_makes_of_it():
+    """Lengths and angles of the preview are those of the edit; a pin on the ground changes more than numbers."""
+    from core.linkage.reshaping import dead_pins, shift
+
+    model = linkage.link(Model(name="four-bar"), [(0, 0), (0.03, 0.1), (0.3, 0.2), linkage.ground(0.32, 0)])
+    drawing = linkage.Drawing(model, linkage.XZ)
+    point, goal = drawing.pin("C").point, (0.25, 0.24)
+    found = shift(drawing, point, goal)
+    moved = linkage.moved_pin(model, point, goal)
+    assert found is not None
+    assert {name: moved.values()[name] for name in found.lengths} == pytest.approx(found.lengths, abs=1e-9)
+    was, now = ({joint.name: float(joint.rest[0]) for joint in each.joints if joint.rest} for each in (model, moved))
+    turned = {name: now[name] - was[name] for name in was if abs(now[name] - was[name]) > 1e-9}
+    assert {name: turn for name, turn in found.turns.items() if name in was} == pytest.approx(turned, abs=1e-9)
+    assert shift(drawing, drawing.pin("A").point, (0.01, 0.0)) is None
+    assert dead_pins(drawing, {"A", "B", "C", "D"}) == ()
+    line = linkage.moved_pin(model, point, (0.175, 0.05))  # on the line from B to D
+    assert dead_pins(linkage.Drawing(line, linkage.XZ), {"B", "C"}) == ("C",)
+
+
+@pytest.mark.parametrize("axis", [(0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (1.0, 2.0, 3.0)])
+def test_a_plane_through_a_joint_is_square_to_its_axis_and_what_is_drawn_turns_about_it(axis):
+    body = Body(name="arm", mass=1.0)
+    carrier = Joint(name="J", parent="world", child="arm", a=Pose(position=(0.1, 0.2, 0.3)), axis=axis)
+    model, plane = linkage.plane_through(Model(bodies=(body,), joints=(carrier,)), "J")
+    model = linkage.link(model, [(0.0, 0.0), (0.1, 0.05)], plane=plane)
+    X = linkage.Drawing(model, plane).X_WD
+    assert X[:3, 3] == pytest.approx((0.1, 0.2, 0.3), abs=1e-12)
+    assert X[:3, 2] == pytest.approx(np.array(axis) / np.linalg.norm(axis), abs=1e-12)
+    mech = Mechanism(model)
+    pin = np.asarray(mech.joint_poses(mech.rest())[model.joints[-1].name][0])
+    assert pin[:3, :3] @ model.joints[-1].axis == pytest.approx(X[:3, 2], abs=1e-12)

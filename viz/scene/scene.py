@@ -5,7 +5,7 @@ Pixels are device pixels counted from the upper left corner. The scene renders o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  draws everything
 from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextActor
 
-from core.model import Model
+from core.model import WORLD, Model
 from viz import boxes, camera
 from viz.camera import Ray, View
 from viz.drawlist.balance import Balance
@@ -45,6 +45,8 @@ from viz.scene.working_plane import WorkingPlane
 
 EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
 """The box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
+DIM = 0.3
+"""Opacity of what stands back."""
 
 
 class Scene:
@@ -89,6 +91,9 @@ class Scene:
         self.mobility_marks = MarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self.working_plane = WorkingPlane(self.renderer)
+        self._clear: Set[str] | None = None
+        """Bodies and frames that are drawn as ever; None: all."""
+        self.leave_room()
         self.range_box = RangeBox(self.renderer, self.front, self.palette)
         self._outlines = {name: Outline(self.renderer) for name in ("hover", "accent", "dragged")}
         self._refine()
@@ -112,7 +117,7 @@ class Scene:
         self.keep_tracks(model)
         self.model = model
         self._values = model.values(p)
-        self.items = draw_list(model, p, self.display.layers, self._meeting)
+        self.items = self._listed(model, p)
         self._homes = guesses(model, self._values)
         self._poses = {**self._homes, **self._poses}
         self.figures.reconcile(self.items, self._poses)
@@ -139,7 +144,7 @@ class Scene:
         self.display = replace(display or self.display, **changes)
         self.overlays.layers = self.display.layers
         if self.model is not None and self.display.layers != before:
-            self._lay_apart()
+            self._list_anew()
         self.figures.refresh()
         self._after_change()
 
@@ -151,15 +156,30 @@ class Scene:
         if found != self._meeting:
             self._meeting = found
             if self.model is not None and self.display.layers:
-                self._lay_apart()
+                self._list_anew()
                 self._after_change()
 
-    def _lay_apart(self) -> None:
-        """Draw the links anew, each in its layer."""
+    def dim_all_but(self, bodies: Set[str] | None) -> None:
+        """Let all parts but those of these bodies and frames, and of the world, stand back; None: none do."""
+        if bodies != self._clear:
+            self._clear = bodies
+            if self.model is not None:
+                self._list_anew()
+                self._after_change()
+
+    def _list_anew(self) -> None:
         assert self.model is not None
-        self.items = draw_list(self.model, self._values, self.display.layers, self._meeting)
-        self.overlays.items = self.items
+        self.items = self.overlays.items = self._listed(self.model, self._values)
         self.figures.reconcile(self.items, self._poses)
+
+    def _listed(self, model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
+        found, clear = draw_list(model, p, self.display.layers, self._meeting), self._clear
+        if clear is None:
+            return found
+        return tuple(
+            item if item.frame in clear or item.frame == WORLD else replace(item, opacity=DIM * item.opacity)
+            for item in found
+        )
 
     def _after_change(self) -> None:
         self.labels.show(tuple(item for item in self.items if item.role in WORDS and self.display.shows(item)))
@@ -312,6 +332,7 @@ class Scene:
         found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
             found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
+            found += [tuple(np.repeat(point, 2)) for point in self._beside]
         return boxes.around(found or [EMPTY])
 
     def shows(self, ref: Ref) -> bool:
@@ -323,7 +344,12 @@ class Scene:
         width, height = self.size
         if self.range_box.fixed and ref is None:
             return camera.fit(self.view, self.range_box.fixed, width / height, room(self.size, self.pixel_ratio))
-        return camera.fit(self.view, self.bounds(ref, overlays=True), width / height)
+        return camera.fit(self.view, self.bounds(ref, overlays=True), width / height, self.margin)
+
+    def leave_room(self, margin: float = camera.MARGIN, beside: Sequence[Array] = ()) -> None:
+        """How much larger than what is fitted the picture is, and points (3,) that are seen beside the machine, m: for
+        what is written and drawn over the picture."""
+        self.margin, self._beside = margin, beside
 
     def _fit_surroundings(self) -> None:
         if self.model is None:

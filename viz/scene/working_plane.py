@@ -72,6 +72,11 @@ class WorkingPlane:
         self._actor.SetUserMatrix(vtk_matrix(X))
         self._actor.SetVisibility(True)
 
+    @property
+    def shown(self) -> bool:
+        """Whether it is seen."""
+        return self._key is not None
+
     def hide(self) -> None:
         """Show it no more."""
         self._key = None

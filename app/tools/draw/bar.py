@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QToolButton
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QMenu, QToolButton
 
 from app.background.lifetime import Lifetime
 from app.plain_text import as_tip, headed_tip
 from app.preferences.icons import icon
 from app.tools.draw.freedoms import Freedoms
 from app.tools.draw.sub_tools import SUB_TOOLS
-from app.tools.draw.tool import hand_of
-from app.tools.draw.typed_numbers import LENGTH
+from app.tools.draw.tool import click_with_numbers, hand_of
+from app.tools.draw.typed_numbers import LENGTH, typed_numbers
 from app.widgets.elided import ElidedLabel
 from app.widgets.quantities.quantity_text import quantity, read
-from core.linkage import PLANES
+from core.errors import KinetostatError
+from core.linkage import PLANES, plane_through
 from core.linkage.linkage_types import FourBar
 from core.model import WORLD
 
@@ -25,8 +28,11 @@ if TYPE_CHECKING:
     from app.viewport.gestures import Tool
     from app.viewport.stage import Stage
 
-WIDE = 760
-"""Pixels from which there is room for the letters of the sub-tools."""
+WIDE, NARROW = 760, 560
+"""Pixels from which there is room for the letters of the sub-tools, and from which for plane, grid and snapping: below
+they are in the menu."""
+FIELD, ICONS = 76, 580
+"""Pixels of the fields of length and angle, and of all else without letters."""
 
 PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every planar loop has"
 
@@ -42,10 +48,12 @@ class DrawBar(QFrame):
         self.plane.setAccessibleName("Working plane")
         self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plane.activated.connect(self._chosen_plane)
-        self.more = self._plane_menu()
         self.subs = {key: self._button(key) for key in SUB_TOOLS}
         self.grid = self._switch("Grid", "Show the grid, and snap to it")
         self.snapping = self._switch("Snap", "Snap to directions and the grid; pins are always met. Ctrl held: not now")
+        self.more = self._plane_menu()
+        self.length = self._field("Length", "Length of the link that is drawn: a number or a formula; Enter draws it")
+        self.angle = self._field("Angle", "Its angle from the first axis of the plane, <30 from the link before")
         self.freedoms = ElidedLabel()
         self.freedoms.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.freedoms.setToolTip("Degrees of freedom, by rank; and what the linkage is")
@@ -60,6 +68,9 @@ class DrawBar(QFrame):
         row.addSpacing(10)
         row.addWidget(self.grid)
         row.addWidget(self.snapping)
+        row.addSpacing(6)
+        row.addWidget(self.length)
+        row.addWidget(self.angle)
         row.addWidget(self.freedoms, 1)
         self._life = Lifetime()
         self._life.listen((view.gestures.chosen, self._tool_chosen), (self._hand.changed, self.refresh))
@@ -69,22 +80,26 @@ class DrawBar(QFrame):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the buttons do without their letters."""
+        """In a narrow window the buttons do without their letters, and what can be chosen in the menu only there."""
         style = Qt.ToolButtonStyle
         wide = self.width() >= WIDE
         for button in self.subs.values():
             button.setToolButtonStyle(style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly)
+        for widget in (self.plane, self.grid, self.snapping):
+            widget.setVisible(self.width() >= NARROW)
+        self._show_fields()
         super().resizeEvent(event)
 
     def close(self) -> bool:
         """Listen no more."""
         self._life.close()
-        self._hand.examiner.close()
+        self._hand.close()
         return super().close()
 
     def _plane_menu(self) -> QToolButton:
-        """Planes made from this one."""
-        button = QToolButton(autoRaise=True, text="…", toolTip="A plane made from this one: offset, turned or flipped")
+        """The planes, those made from the present one, grid and snapping."""
+        tip = "Planes, also made from this one: offset, turned or flipped; grid and snapping"
+        button = QToolButton(autoRaise=True, text="…", toolTip=as_tip(tip))
         button.setAccessibleName("Other planes")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -93,8 +108,27 @@ class DrawBar(QFrame):
         menu.addAction("Offset…", self._ask_offset)
         menu.addAction("Turn by 90°", lambda: self._hand.make_plane(turns=1))
         menu.addAction("Flip", lambda: self._hand.make_plane(flipped=True))
+        self.through = menu.addAction("Through the selected joint", self._take_joint)
+        menu.aboutToShow.connect(lambda: self.through.setEnabled(self._selected_joint() is not None))
+        menu.addSeparator()
+        for title, plane in PLANES.items():
+            menu.addAction(f"Plane {title}", partial(self._hand.take_plane, plane))
+        menu.addSeparator()
+        for switch in (self.grid, self.snapping):
+            action = menu.addAction(switch.text(), switch.click)
+            action.setCheckable(True)
+            menu.aboutToShow.connect(lambda action=action, switch=switch: action.setChecked(switch.isChecked()))
         button.setMenu(menu)
         return button
+
+    def _selected_joint(self) -> str | None:
+        ref = self._view.session.selection
+        return ref.name if ref is not None and ref.collection == "joints" else None
+
+    def _take_joint(self) -> None:
+        joint = self._selected_joint()
+        if joint is not None:
+            self._hand.make_plane_with(lambda model: plane_through(model, joint))
 
     def _ask_offset(self) -> None:
         hand = self._hand
@@ -121,6 +155,49 @@ class DrawBar(QFrame):
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(self._switched)
         return button
+
+    def _field(self, title: str, tip: str) -> QLineEdit:
+        """A number of the link that is drawn, seen while there is one."""
+        line = QLineEdit(placeholderText=title, toolTip=as_tip(tip))
+        line.setAccessibleName(title)
+        line.setFixedWidth(FIELD)
+        line.textEdited.connect(lambda _text: self._read())
+        line.returnPressed.connect(self._enter)
+        line.hide()
+        return line
+
+    def _read(self) -> None:
+        """Length and angle as typed hold from now on; what is not right is told when it is entered."""
+        with suppress(KinetostatError):
+            self._take_numbers()
+
+    def _take_numbers(self) -> None:
+        hand, angle = self._hand, self.angle.text().strip()
+        text = f"{self.length.text()} < {angle}" if angle and not angle.startswith("<") else self.length.text()
+        text = f"{text} <{angle}" if angle.startswith("<") else text
+        hand.typed = typed_numbers(text, hand.view.settings, hand.drawing.values)
+        hand.view.annotations.update()
+
+    def _enter(self) -> None:
+        """The link is drawn as by a click."""
+        try:
+            self._take_numbers()
+            click_with_numbers(self._hand)
+        except KinetostatError as error:
+            self._hand.field.tell(error)
+            return
+        for line in (self.length, self.angle):
+            line.clear()
+        self._view.widget.setFocus()
+
+    def _show_fields(self) -> None:
+        """Where a chain hangs the next link can be typed."""
+        room = self.width() - 2 * FIELD - (WIDE if self.width() >= WIDE else ICONS)
+        drawn = bool(self._hand.chain) and self._hand.sub is SUB_TOOLS["l"] and room >= 0
+        for line in (self.length, self.angle):
+            if not drawn:
+                line.clear()
+            line.setVisible(drawn)
 
     def _switched(self) -> None:
         self._hand.grid, self._hand.snapping = self.grid.isChecked(), self.snapping.isChecked()
@@ -150,6 +227,7 @@ class DrawBar(QFrame):
             button.setChecked(hand.sub is SUB_TOOLS[key])
         self.grid.setChecked(hand.grid)
         self.snapping.setChecked(hand.snapping)
+        self._show_fields()
         self._tell_freedoms()
 
     def _tell_freedoms(self) -> None:
@@ -162,6 +240,7 @@ class DrawBar(QFrame):
             return
         rows = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
         rows += [self._type(now)] if now.type is not None else []
+        rows += [f"dead position at {', '.join(hand.dead_pins)}"] if hand.dead_pins else []
         rows += ["planar"] if now.planar and not now.others else []
         text = "  ·  ".join(rows)
         self.freedoms.setText(text)

@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap, QPolyg
 from app.tools.draw.snapping import ends_beside
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
-from core.linkage import Point
-from core.linkage.drawing import SAME_PLACE
+from core.linkage import PLANES, Drawing, Point
+from core.linkage.drawing import SAME_PLACE, Bar, bar_length
 from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
 from core.model import WORLD
@@ -30,8 +30,15 @@ GROUND = 13.0
 BUTTONS = 60.0
 """Pixels at the right edge for the buttons of the view."""
 LABEL_ASIDE = 17.0
+LABEL_STEP = 21.0
+ALONG = (0.0, 0.2, -0.2)
+"""Where along a link its dimension stands, from the middle, in lengths of the link."""
+LOCK = 16.0
+"""Room for a padlock beside a dimension."""
 LEAST_LINK = 46.0
-"""Links shorter than this on the screen have no dimension unless the pointer is on them."""
+"""Links shorter than this on the screen have their dimension after all others, apart from them at the end of a line."""
+STEPS = 4
+"""Places on each side of a link that are tried for its dimension, one beyond the other."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +59,39 @@ class Figure:
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
         self.tags: list[Tag] = []
+        self.of: Drawing | None = None
+        """What they belong to: after an edit they are old until it is painted."""
+        self._taken: list[QRectF] = []
+        """Where pins with their names and the middles of links are, which dimensions leave free."""
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None
 
     def paint(self, painter: QPainter) -> None:
         """Everything; what does not move with the pointer is kept as a picture."""
         picture, tags = self._standing(painter)
-        self.tags = list(tags)
+        self.tags, self.of = list(tags), self._hand.drawing
         self._band(painter)
         self._branch(painter)
         self._drag(painter)
         painter.drawPixmap(0, 0, picture)
+        self._hovered_dimension(painter)
         self._pointer(painter)
         self._motor(painter)
+
+    def paint_selected(self, painter: QPainter) -> None:
+        """While one does not draw: the length of the selected link, if it is one as Draw makes them."""
+        hand, session = self._hand, self._hand.view.session
+        ref = session.selection
+        if ref is None or ref.collection != "bodies" or not hand.view.settings.flag("dimensions"):
+            return
+        body = next((each for each in session.model.bodies if each.name == ref.name), None)
+        planes = (hand.plane, *PLANES.values())
+        fitting = (plane for plane in planes if body is not None and bar_length(body, plane) is not None)
+        for hand.plane in fitting:
+            bar = hand.drawing.bar(ref.name)
+            if bar is not None:
+                self.tags, self._taken = [], []
+                self._bar_dimension(painter, bar, 1)
+                return
 
     def _standing(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
         """Axes, guides, dimensions and pins, and what of them can be clicked."""
@@ -71,7 +99,7 @@ class Figure:
         widget, settings = hand.view.widget, hand.view.settings
         key = (
             *(hand.drawing, hand.view.scene.view, widget.size(), widget.devicePixelRatioF(), hand.view.theme.name),
-            *(settings.degrees, settings.millimetres, frozenset(hand.locked), hand.hovered_body),
+            *(settings.degrees, settings.millimetres, frozenset(hand.locked), settings.flag("dimensions")),
         )
         if self._kept is None or self._kept[0] != key:
             picture = QPixmap(widget.size() * widget.devicePixelRatioF())
@@ -186,34 +214,69 @@ class Figure:
             self._word(painter, self._length(math.dist(end, goal)), (self._at(end) + self._at(goal)) / 2.0)
 
     def _dimensions(self, painter: QPainter) -> None:
-        hand, drawing = self._hand, self._hand.drawing
-        bars = sorted(drawing.bars, key=lambda bar: bar.body != hand.hovered_body)  # what is pointed at has room first
-        for body, start, end, length in bars:
-            a, b = self._at(start), self._at(end)
-            span = math.hypot(b.x() - a.x(), b.y() - a.y())
-            if span < LEAST_LINK and body != hand.hovered_body:
-                continue
-            value = math.dist(start, end)
-            name = f"{length} = " if isinstance(length, str) and length.isidentifier() else ""
-            text = f"{name}{self._length(value)}"
-            across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
-            across = across if across.y() < 0.0 else -across
-            room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
-            middle = (a + b) / 2.0
-            box = self._dimension(painter, text, middle + across * room, middle - across * room)
-            if box is not None and name:
-                self.tags.append(Tag(box, "length", str(length), value))
-                leftward = box.center().x() < middle.x()
-                self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(length))
+        drawing = self._hand.drawing
+        if not self._hand.view.settings.flag("dimensions"):
+            return
+        self._taken = [QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._at, self._points())]
+        middles = [(self._at(bar.start) + self._at(bar.end)) / 2.0 for bar in drawing.bars]
+        self._taken += [QRectF(at.x() - 7.0, at.y() - 7.0, 14.0, 14.0) for at in middles]
+        bars = [(math.hypot(*(self._at(bar.end) - self._at(bar.start)).toTuple()), bar) for bar in drawing.bars]
+        for span, bar in bars:
+            if span >= LEAST_LINK:
+                self._bar_dimension(painter, bar, 2)
         self._grounded(painter)
+        for span, bar in bars:
+            if span < LEAST_LINK:
+                self._bar_dimension(painter, bar, STEPS)
 
-    def _dimension(self, painter: QPainter, text: str, *places: QPointF) -> QRectF | None:
-        """Text at the first of some places where no other dimension stands; None where there is no room."""
+    def _points(self) -> set[Point]:
+        return {pin.point for pin in self._hand.drawing.pins}
+
+    def _hovered_dimension(self, painter: QPainter) -> None:
+        """That of the link that is pointed at, where it has no room among the others."""
+        hand = self._hand
+        if hand.chain or not hand.view.settings.flag("dimensions"):
+            return
+        bar = hand.drawing.bar(hand.hovered_body)
+        if bar is not None and not any(tag.kind == "length" and tag.name == bar.length for tag in self.tags):
+            self._bar_dimension(painter, bar, 3 * STEPS)
+
+    def _bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
+        """The length of a link beside it, on either side; farther away with a line to it."""
+        a, b = self._at(bar.start), self._at(bar.end)
+        span = math.hypot(b.x() - a.x(), b.y() - a.y())
+        value = math.dist(bar.start, bar.end)
+        name = f"{bar.length} = " if isinstance(bar.length, str) and bar.length.isidentifier() else ""
+        text = f"{name}{self._length(value)}"
+        across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
+        across = across if across.y() < 0.0 else -across
+        room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
+        middle = (a + b) / 2.0
+        places = [middle + side * across * (room + step * LABEL_STEP) for step in range(steps) for side in (1.0, -1.0)]
+        box = self._dimension(painter, text, *places, root=middle)
+        if box is not None and name and self._hand.on:
+            self.tags.append(Tag(box, "length", str(bar.length), value))
+            leftward = box.center().x() < middle.x()
+            self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
+
+    def _dimension(self, painter: QPainter, text: str, *places: QPointF, root: QPointF | None = None) -> QRectF | None:
+        """Text at the first of some places where nothing else stands, with a line from its root if that is none of
+        those beside it; None where there is no room."""
         metrics = QFontMetricsF(painter.font())
         half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
-        free = (at for at in places if not any(tag.box.intersects(QRectF(at - half, at + half)) for tag in self.tags))
-        place = next(free, None)
-        return self._word(painter, text, place, quiet=True) if place is not None else None
+        others = [*self._taken, *(tag.box for tag in self.tags)]
+        for number, at in enumerate(places):
+            box = QRectF(at - half, at + half)
+            lock = 0.0 if root is None else LOCK
+            leftward = root is not None and at.x() < root.x()
+            claimed = box.adjusted(-lock if leftward else 0.0, 0.0, 0.0 if leftward else lock, 0.0)
+            if any(claimed.intersects(other) for other in others):
+                continue
+            if number >= 2 * len(ALONG) and root is not None:
+                painter.setPen(QPen(self._color("muted", 0.7), 1.0))
+                painter.drawLine(root, at)
+            return self._word(painter, text, at, quiet=True)
+        return None
 
     def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
         """Beside a length: whether it is held while points are dragged; a click changes it."""
@@ -278,6 +341,8 @@ class Figure:
             named.setdefault((round(place.x()), round(place.y())), []).append(pin.name)
         for (x, y), names in named.items():
             self._word(painter, " ".join(names), QPointF(x - 14.0, y - 14.0), "muted", quiet=True)
+        for name in self._hand.dead_pins:
+            self._word(painter, "dead position", self._at(drawing.pin(name).point) + QPointF(0.0, 20.0), "warning")
         painter.setPen(QPen(self._color("text", 0.8), 1.4))
         painter.setBrush(self._color("base"))
         taken = set(named)
@@ -332,10 +397,19 @@ class Figure:
         if coming is not None and now is not None:
             rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
         widths = [QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0 for row in rows]
+        extent = max(widths, default=0.0), 19.0 * len(rows)
         room = hand.view.widget.width() - BUTTONS - place.x() - 18.0
-        side = -1.0 if max(widths, default=0.0) > room else 1.0
+        sides = [(x, y) for x in ((1.0, -1.0) if extent[0] <= room else (-1.0, 1.0)) for y in (1.0, -1.0)]
+
+        def is_free(x: float, y: float) -> bool:
+            across, down = sorted((18.0 * x, (18.0 + extent[0]) * x)), sorted((11.0 * y, (11.0 + extent[1]) * y))
+            box = QRectF(place + QPointF(across[0], down[0]), place + QPointF(across[1], down[1]))
+            return not any(box.intersects(tag.box) for tag in self.tags)
+
+        side, below = next((each for each in sides if is_free(*each)), sides[0])
+        first = 20.0 if below > 0.0 else -1.0 - extent[1]
         for number, (row, width) in enumerate(zip(rows, widths, strict=True)):
-            line = place + QPointF(side * (18.0 + width / 2.0), 20.0 + 19.0 * number)
+            line = place + QPointF(side * (18.0 + width / 2.0), first + 19.0 * number)
             self._word(painter, row, line, "muted" if number else "text")
 
     def _motor(self, painter: QPainter) -> None:

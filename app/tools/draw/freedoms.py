@@ -49,6 +49,16 @@ def examined(model: Model, plane: Plane) -> Freedoms:
     return Freedoms(found.dof, planar, tuple(others), linkage_type(drawing))
 
 
+def made_ready(model: Model) -> None:
+    """Have the code traced that a machine needs where it is shown; another with other numbers shares it."""
+    mech = Mechanism(model)
+    q = mech.rest()
+    mech.poses(q)
+    if mech.constrained:
+        mech.compiled.evaluator("constraint_residual")
+        mech.compiled.evaluator("constraint_jacobian")
+
+
 class Examiner(QObject):
     """Answers questions by their keys; `ready` tells of a new answer."""
 

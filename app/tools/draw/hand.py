@@ -9,19 +9,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
+from app.background.worker import Worker
 from app.document.session import Ref, State
-from app.tools.draw.freedoms import Examiner, Freedoms, examined
+from app.tools.draw.freedoms import Examiner, Freedoms, examined, made_ready
 from app.tools.draw.number_field import NumberField
 from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
 from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
-from core.linkage.drawing import End
-from core.linkage.reshaping import folded
+from core.linkage.drawing import End, drawn_on
+from core.linkage.reshaping import dead_pins, folded
 from core.model import WORLD, Model
 from core.model.fields import Value
 from viz import camera
@@ -29,14 +31,15 @@ from viz.camera import metres_per_pixel
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-    from viz.camera import View
 
 FIRST_HALF_HEIGHT = 0.3
 """Half of what is seen in m where one begins with nothing."""
 BAR = 6.0
 """Pixels of the radius of the first bar."""
-ROOM = 1.5
-"""How much larger than the machine the picture is."""
+STAYS = 3.0
+"""Pixels within which the pointer counts as where it was."""
+ROOM, BESIDE = 2.2, 72.0
+"""How much larger than the machine the picture is at most, and the pixels that it leaves on each side."""
 DISTANCE_OF_HALF_HEIGHT = 1.0 / math.tan(camera.FIELD_OF_VIEW / 2.0)
 
 
@@ -56,6 +59,10 @@ class Sub(Protocol):
 
     def closing(self, hand: Hand) -> Callable[[Model], Model] | None:
         """What a click would do if it closes something."""
+        ...
+
+    def ahead(self, hand: Hand) -> Callable[[Model], Model] | None:
+        """What the next click probably does, wherever it is."""
         ...
 
 
@@ -90,24 +97,29 @@ class Hand:
         """Lengths that are held while points are dragged, by their parameters."""
         self.dragged: tuple[Point, Point] | None = None
         """From where and to where a pin is dragged."""
+        self.nudged: Point | None = None
+        """Where arrow keys have moved the pin to that the pointer was on, until the pointer moves."""
         self.gesture: object = object()
         """That of the last click: what a double click adds belongs to the same undo step."""
         self.on = False
-        self._before: View | None = None
-        self._model_before: Model | None = None
         self._document = view.session.document
         self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
+        self._dead: tuple[Drawing, tuple[str, ...]] | None = None
+        self._done_at: Point | None = None
+        """Where the last commit was, until the pointer leaves it: what the same click would do again is not told."""
         self._life = Lifetime()
         self.examiner = Examiner(view.widget)
+        self._ahead = Worker("drawing ahead", lambda _error: None)
+        self._prepared: object = None
         self.field = NumberField(view)
 
     # ----------------------------------------------------------------------------- coming and going
 
     def enter(self) -> None:
         """Begin to draw: look flat onto the plane."""
-        session, goal = self.view.session, self.view.viewpoint.goal
-        self.on, self._before, self._model_before = True, goal, session.model
+        session = self.view.session
+        self.on, self._document = True, session.document
         self.sub = self._first
         self.plane = self._offered_plane()
         self._life = Lifetime()
@@ -124,19 +136,16 @@ class Hand:
         self.refresh()
 
     def leave(self) -> None:
-        """Draw no more: the view that was comes back, fitted to what was drawn."""
+        """Draw no more; the camera stays, and what was drawn remains in the picture."""
         self.drop()
         self.on = False
         self.field.close_field()
         self._life.close()
         self.examiner.ready.disconnect(self.refresh)
+        self.view.scene.leave_room()
+        self.view.scene.dim_all_but(None)
         self.view.scene.working_plane.hide()
         self.view.annotations.clear()
-        viewpoint = self.view.viewpoint
-        if self._before is not None:
-            same = self._model_before is self.view.session.model
-            viewpoint.fly_to(self._before if same else viewpoint.fitted(self._before))
-        self._before = None
         self.changed.emit()
         self.view.update()
 
@@ -166,11 +175,12 @@ class Hand:
         """See the plane from its front, in parallel projection."""
         viewpoint, scene = self.view.viewpoint, self.view.scene
         view = replace(camera.toward(viewpoint.goal, self.drawing.X_WD[:3, 2]), parallel=True)
+        self._leave_room()
         if fit and self.view.session.model.expanded.bodies:
             scene_view, scene.view = scene.view, view
             bounds = scene.bounds()
             scene.view = scene_view
-            view = camera.fit(view, bounds, scene.size[0] / scene.size[1], ROOM)
+            view = camera.fit(view, bounds, scene.size[0] / scene.size[1], scene.margin)
         elif fit:
             origin = tuple(self.drawing.X_WD[:3, 3].tolist())
             distance = FIRST_HALF_HEIGHT * DISTANCE_OF_HALF_HEIGHT
@@ -184,11 +194,16 @@ class Hand:
         self.take_plane(PLANES[names[(at + 1) % len(names)]])
 
     def make_plane(self, offset: Value = 0.0, *, turns: int = 0, flipped: bool = False) -> None:
-        """Draw in a plane made from this one, which the document has as a frame."""
+        """Draw in a plane made from this one."""
+        parent, axes = self.plane.parent, self.plane.axes
+        self.make_plane_with(lambda model: plane_on(model, parent, axes, offset, turns=turns, flipped=flipped))
+
+    def make_plane_with(self, make: Callable[[Model], tuple[Model, Plane]]) -> None:
+        """Draw in a plane that the document gets as a frame."""
         made: list[Plane] = []
 
         def edit(model: Model) -> Model:
-            new, plane = plane_on(model, self.plane.parent, self.plane.axes, offset, turns=turns, flipped=flipped)
+            new, plane = make(model)
             made.append(plane)
             return new
 
@@ -225,6 +240,24 @@ class Hand:
         return self._cached[1]
 
     @property
+    def pin_in_hand(self) -> Point | None:
+        """The pin or free end that the pointer is on, or that arrow keys have moved away from it."""
+        if self.chain or self.picks:
+            return None
+        if self.nudged is not None:
+            return self.nudged
+        return self.snap.point if self.snap is not None and self.snap.kind in ("pin", "tip") else None
+
+    @property
+    def dead_pins(self) -> tuple[str, ...]:
+        """The pins at which two links of a loop are in line, so that it can go no farther that way."""
+        drawing = self.drawing
+        if self._dead is None or self._dead[0] is not drawing:
+            looped = {name for loop in self.view.session.mech.loops for name in loop.joints}
+            self._dead = drawing, dead_pins(drawing, looped)
+        return self._dead[1]
+
+    @property
     def pixel(self) -> float:
         """Metres that a pixel at 100 % covers."""
         ratio = self.view.widget.devicePixelRatioF()
@@ -255,12 +288,14 @@ class Hand:
             point,
             self.pixel,
             last.point if last is not None else None,
-            self._previous_angle(),
+            self.previous_angle,
             grid_step(self.pixel) if self.grid else 0.0,
             loose=pointer.ctrl or not self.snapping,
             fresh=pointer.alt,
         )
         self.snap = snapped(self.drawing, self.aim)
+        if self._done_at is not None and math.dist(self._done_at, point) > STAYS * self.pixel:
+            self._done_at = self.nudged = None
         if self.snap.body not in ("", WORLD):
             self.hovered_body = self.snap.body
         if self.snap.kind == "pin" and not self.chain and self.other_branch(self.snap.name) is not None:
@@ -271,7 +306,9 @@ class Hand:
         pin = next((each for each in self.drawing.pins if each.name == name), None)
         return folded(self.drawing, pin) if pin is not None else None
 
-    def _previous_angle(self) -> float | None:
+    @property
+    def previous_angle(self) -> float | None:
+        """That of the link of the chain that was drawn last, from the first axis, rad."""
         body = self.chain[-1].body if self.chain else ""
         bar = self.drawing.bar(body)
         return math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0]) if bar is not None else None
@@ -297,6 +334,7 @@ class Hand:
             return False
         done = session.apply(label, lambda _model: made, gesture=self.gesture, select=select)
         self.typed = NOTHING
+        self._done_at = self.aim.point if self.aim is not None else None
         self.field.close_field()
         return done
 
@@ -306,7 +344,7 @@ class Hand:
             self.end_chain()
         self.picks = []
         self.field.close_field()
-        self.sub = sub
+        self.sub, self._done_at = sub, None
         self.refresh()
 
     def drop(self) -> bool:
@@ -337,7 +375,7 @@ class Hand:
     def _document_changed(self, old: State, new: State) -> None:
         """Links of the chain that are gone, by undo say, are forgotten; so is what was pointed at."""
         if self._document != self.view.session.document:
-            self._document, self.dyad, self.locked, self.chain = self.view.session.document, "", set(), []
+            self._begin_anew()
         names = {body.name for body in new.model.expanded.bodies}
         while self.chain and self.chain[-1].body and self.chain[-1].body not in names:
             self.chain.pop()
@@ -346,14 +384,53 @@ class Hand:
         self.picks = [pick for pick in self.picks if not pick.name or self._exists(pick.name)]
         self.refresh()
 
+    def _begin_anew(self) -> None:
+        """Another document was opened: the chain stays in that which it was drawn in. In a machine one looks first."""
+        self._document, self.dyad, self.hovered_body, self.locked = self.view.session.document, "", "", set()
+        self.drop()
+        if self.view.session.model.expanded.bodies:
+            self.view.gestures.choose("select")
+        else:
+            self.plane = XZ
+            QTimer.singleShot(0, self.view.widget, self._look_anew)  # after the view's own fit
+
+    def _look_anew(self) -> None:
+        if self.on:
+            self.look_flat(fit=True)
+
     def _exists(self, name: str) -> bool:
         model = self.view.session.model.expanded
         return name in model.placements or any(joint.name == name for joint in model.joints)
+
+    def close(self) -> None:
+        """Examine and prepare no more."""
+        self.examiner.close()
+        self._ahead.close()
+
+    def _leave_room(self) -> None:
+        """Dimensions beside the links, and the other branch, are fitted into the picture, too."""
+        scene, other = self.view.scene, self.other_branch(self.dyad) if self.dyad else None
+        ratio = self.view.widget.devicePixelRatioF()
+        least = min(scene.size) / ratio
+        beside = () if other is None else (self.drawing.world_point(other),)
+        scene.leave_room(min(ROOM, least / max(1.0, least - 2.0 * BESIDE)), beside)
+
+    def _prepare_next(self) -> None:
+        """Have the code of the machine that the next click will make made ready beside the window: it is the same
+        wherever that click is."""
+        edit, model = self.sub.ahead(self) if self.on else None, self.view.session.model
+        key = model, self.chain[-1] if self.chain else None
+        if edit is not None and self._prepared != key:
+            self._prepared = key
+            self._ahead.do(lambda: made_ready(edit(model)), "next")
 
     def refresh(self, *_: object) -> None:
         """Show it all anew."""
         if not self.on:
             return
+        self._leave_room()
+        self.view.scene.dim_all_but(drawn_on(self.drawing))
+        QTimer.singleShot(0, self.view.widget, self._prepare_next)  # when all has taken note of what was done
         self.show_plane()
         self.view.annotations.update()
         self.changed.emit()
@@ -395,7 +472,7 @@ class Hand:
     def coming(self) -> Freedoms | None:
         """Those that the machine will have after a click that closes something; None if it closes nothing or while that
         is examined."""
-        edit = self.sub.closing(self)
+        edit = self.sub.closing(self) if self._done_at is None else None
         if edit is None:
             return None
         model, plane = self.view.session.model, self.plane

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout
 
 from app.widgets.label import Label
 from core.errors import KinetostatError
@@ -15,10 +15,10 @@ from core.errors import KinetostatError
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
-WIDTH, WIDEST = 150, 260
-"""Pixels of the line, and of words beside it before they are broken."""
-ASIDE = 18
-"""Pixels between the pointer and the field."""
+WIDTH, WIDEST = 150, 300
+"""Pixels of the line, and of words below it before they are broken."""
+ASIDE, MARGIN = 18, 4
+"""Pixels between the pointer and the field, and between this and the edge of the view."""
 
 
 class NumberField(QFrame):
@@ -33,10 +33,15 @@ class NumberField(QFrame):
         self.line = QLineEdit()
         self.line.setFixedWidth(WIDTH)
         self.problem.setObjectName("problem")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 8, 4)
-        for widget in (self.title, self.line, self.worth, self.problem):
+        row = QHBoxLayout()
+        for widget in (self.title, self.line, self.worth):
             row.addWidget(widget)
+        row.addStretch(1)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(8, 4, 8, 4)
+        rows.addLayout(row)
+        rows.addWidget(self.problem)
+        self.problem.hide()
         self._accept: Callable[[str], object] = lambda _text: None
         self._read: Callable[[str], str] | None = None
         self._left: Callable[[], object] | None = None
@@ -57,14 +62,10 @@ class NumberField(QFrame):
         and in words what it is worth; left : what letting it go does. Errors that these raise are told in the field."""
         self._accept, self._read, self._left = accept, read, left
         self.title.setText(title)
-        self.problem.setText("")
+        self._let_be()
         self.worth.setText("")
         self.line.setText(text)
-        self.adjustSize()
-        host = self._view.widget
-        x = min(max(4, round(place[0]) + ASIDE), host.width() - self.width() - 4)
-        y = min(max(4, round(place[1]) + ASIDE), host.height() - self.height() - 4)
-        self.move(x, y)
+        self._stand(round(place[0]) + ASIDE, round(place[1]) + ASIDE)
         self.show()
         self.raise_()
         self.line.setFocus()
@@ -98,17 +99,32 @@ class NumberField(QFrame):
         except KinetostatError as error:
             self._explain(error)
             return False
-        self.problem.setText("")
-        self.adjustSize()
+        self._let_be()
         return True
+
+    def _let_be(self) -> None:
+        """Nothing is wrong any more."""
+        self.problem.setText("")
+        self.problem.hide()
+        self.adjustSize()
 
     def _explain(self, error: KinetostatError) -> None:
         words = f"{error.what} {error.remedy}".strip()
-        self.problem.setWordWrap(self.problem.fontMetrics().horizontalAdvance(words) > WIDEST)
-        self.problem.setMinimumWidth(WIDEST if self.problem.wordWrap() else 0)
+        widest = min(WIDEST, self._view.widget.width() - 4 * MARGIN)
+        self.problem.setWordWrap(True)
+        self.problem.setFixedWidth(min(widest, self.problem.fontMetrics().horizontalAdvance(words) + 4))
         self.problem.setText(words)
+        self.problem.show()
+        self._stand(self.x(), self.y())
+
+    def _stand(self, x: int, y: int) -> None:
+        """As near to a place as the widget has room."""
+        host = self._view.widget
         self.adjustSize()
-        self.move(max(4, min(self.x(), self._view.widget.width() - self.width() - 4)), self.y())
+        self.move(
+            max(MARGIN, min(x, host.width() - self.width() - MARGIN)),
+            max(MARGIN, min(y, host.height() - self.height() - MARGIN)),
+        )
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Enter, Esc and Tab are the field's own."""

@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from core.linkage import Drawing, On, Point
-from core.linkage.drawing import End
+from core.linkage.drawing import SAME_PLACE, End
 from core.linkage.drawn_links import carrier_of
 
 RADIUS = 10.0
 """Pixels (at 100 %) within which something is meant rather than the place itself."""
+NEAR_END = 0.6
+"""Share of it within which a free end is meant though a direction passes nearer."""
+
+CROSSING = 0.7
+"""Share of it within which the place where two lines or circles meet is meant."""
+PARALLEL = 1e-3
+"""Sine of the angle up to which two lines do not meet."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +65,26 @@ class Aim:
 
 
 def snapped(drawing: Drawing, aim: Aim) -> Snap:
-    """What is meant, the first of: pin, guide or free end; named point; point on a link; direction; grid."""
+    """What is meant, the first of: pin, guide or free end; named point; point on a link; intersection of lines and
+    circles; direction; grid."""
     if not aim.fresh:
-        for found in (_nearest(_joints(drawing), aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
+        for found in (_joint(drawing, aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
             if found is not None:
                 return found
     if aim.loose:
         return Snap(aim.point, aim.point)
-    return _directed(drawing, aim) or _on_grid(aim)
+    return _crossing(drawing, aim) or _directed(drawing, aim) or _on_grid(aim)
+
+
+def _joint(drawing: Drawing, aim: Aim) -> Snap | None:
+    """A pin, guide or free end; a free end only from near by where one draws along a direction past it."""
+    found = _nearest(_joints(drawing), aim)
+    if found is None or math.dist(found.point, aim.point) <= NEAR_END * aim.reach:
+        return found
+    own = aim.start is not None and math.dist(found.point, aim.start) < SAME_PLACE
+    directed = _directed(drawing, aim) if found.kind == "tip" and not (own or aim.loose) else None
+    passes = directed is not None and math.dist(directed.point, aim.point) < math.dist(found.point, aim.point)
+    return None if passes else found
 
 
 def _joints(drawing: Drawing) -> Iterator[Snap]:
@@ -124,14 +144,10 @@ def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
     """A point on a line of a plain direction through the point one draws from."""
     if aim.start is None:
         return None
-    directions = [("horizontal", 0.0), ("vertical", math.pi / 2.0)]
-    if aim.previous is not None:
-        directions += [("collinear", aim.previous), ("⟂", aim.previous + math.pi / 2.0)]
-    directions += [(f"parallel to {body}", math.atan2(b[1] - a[1], b[0] - a[0])) for body, a, b, _ in drawing.bars]
     span = math.dist(aim.start, aim.point)
     if span < aim.reach:
         return None
-    for word, angle in directions:
+    for word, angle in _directions(drawing, aim):
         u, v = math.cos(angle), math.sin(angle)
         along = (aim.point[0] - aim.start[0]) * u + (aim.point[1] - aim.start[1]) * v
         aside = (aim.point[1] - aim.start[1]) * u - (aim.point[0] - aim.start[0]) * v
@@ -145,6 +161,90 @@ def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
             foot = _between(aim.start, aim.point, length / span)
             return Snap(foot, foot, word=f"as long as {body}", guides=((aim.start, foot),))
     return None
+
+
+class _Line(NamedTuple):
+    """Through a point, in a direction (rad)."""
+
+    point: Point
+    angle: float
+    word: str
+
+
+class _Circle(NamedTuple):
+    """About a point: where a link as long as another would end."""
+
+    center: Point
+    radius: float
+    word: str
+
+
+def _crossing(drawing: Drawing, aim: Aim) -> Snap | None:
+    """Where a direction through the point one draws from, or its dead point, meets the line or the circle of a link."""
+    if aim.start is None or math.dist(aim.start, aim.point) < aim.reach:
+        return None
+    from_start = [_Line(aim.start, angle, word) for word, angle in _directions(drawing, aim)]
+    near = [line for line in from_start if _aside(line, aim.point) < aim.reach]
+    best, least = None, CROSSING * aim.reach
+    for line in near:
+        for other in _curves(drawing, aim):
+            for point in _meeting(line, other):
+                away = math.dist(point, aim.point)
+                if away < least and math.dist(point, aim.start) > aim.reach:
+                    guides = ((aim.start, point), (_foot_of(other), point))
+                    best, least = Snap(point, point, word=f"{line.word}, {other.word}", guides=guides), away
+    return best
+
+
+def _curves(drawing: Drawing, aim: Aim) -> Iterator[_Line | _Circle]:
+    """Extended links, and the circles on which their ends run about one another."""
+    for body, a, b, _ in drawing.bars:
+        line = _line(a, b, f"line of {body}")
+        if _aside(line, aim.point) < aim.reach and _aside(line, aim.start or a) > SAME_PLACE:
+            yield line
+        for center in (a, b):
+            circle = _Circle(center, math.dist(a, b), f"circle of {body}")
+            if abs(math.dist(center, aim.point) - circle.radius) < aim.reach:
+                yield circle
+
+
+def _line(a: Point, b: Point, word: str) -> _Line:
+    return _Line(a, math.atan2(b[1] - a[1], b[0] - a[0]), word)
+
+
+def _aside(line: _Line, point: Point) -> float:
+    u, v = point[0] - line.point[0], point[1] - line.point[1]
+    return abs(v * math.cos(line.angle) - u * math.sin(line.angle))
+
+
+def _foot_of(curve: _Line | _Circle) -> Point:
+    return curve.point if isinstance(curve, _Line) else curve.center
+
+
+def _meeting(line: _Line, other: _Line | _Circle) -> Iterator[Point]:
+    """Where a line meets another, or a circle."""
+    u, v = math.cos(line.angle), math.sin(line.angle)
+    away = (line.point[0] - _foot_of(other)[0], line.point[1] - _foot_of(other)[1])
+    if isinstance(other, _Line):
+        sine = math.sin(other.angle - line.angle)
+        if abs(sine) > PARALLEL:
+            along = [(away[1] * math.cos(other.angle) - away[0] * math.sin(other.angle)) / sine]
+        else:
+            along = []
+    else:
+        middle = away[0] * u + away[1] * v
+        under = middle**2 - (away[0] ** 2 + away[1] ** 2 - other.radius**2)
+        along = [-middle - math.sqrt(under), -middle + math.sqrt(under)] if under >= 0.0 else []
+    for distance in along:
+        yield line.point[0] + distance * u, line.point[1] + distance * v
+
+
+def _directions(drawing: Drawing, aim: Aim) -> list[tuple[str, float]]:
+    """The plain directions through the point one draws from, by their words."""
+    found = [("horizontal", 0.0), ("vertical", math.pi / 2.0)]
+    if aim.previous is not None:
+        found += [("collinear", aim.previous), ("⟂", aim.previous + math.pi / 2.0)]
+    return found + [(f"parallel to {body}", math.atan2(b[1] - a[1], b[0] - a[0])) for body, a, b, _ in drawing.bars]
 
 
 def _stepped(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:

@@ -51,6 +51,10 @@ class SubTool(ABC):
         """What a click would do if it closes something: then M is told before."""
         return None
 
+    def ahead(self, hand: Hand) -> Edit | None:
+        """What the next click probably does, wherever it is: its machine is made ready beside the window."""
+        return None
+
     def band(self, hand: Hand) -> tuple[Segment, ...]:
         """What is drawn between what was clicked and the pointer."""
         if hand.picks and hand.snap is not None:
@@ -70,11 +74,13 @@ class Link(SubTool):
 
     def expects(self, hand: Hand) -> str:
         """What the hint line says."""
+        if hand.pin_in_hand is not None:
+            return "Link: click to begin here · drag or arrow keys: move this pin · V: other branch"
         if not hand.chain:
             return super().expects(hand)
         return (
-            "Link: click the next pin · double click ends on the ground · Enter or right click ends free"
-            " · Shift+click a third point · type a length < angle · Backspace takes back"
+            "Click the next pin · double click: on the ground · Enter: free end · Backspace: back"
+            " · type length < angle · Shift: third point"
         )
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
@@ -101,6 +107,13 @@ class Link(SubTool):
         if not hand.chain or snap is None or not snap.joins or not _apart(hand, snap):
             return None
         return link_edit(hand, snap.end)
+
+    def ahead(self, hand: Hand) -> Edit | None:
+        """A link that ends free."""
+        if not hand.chain:
+            return None
+        u, v = hand.chain[-1].point
+        return link_edit(hand, (u + 100.0 * hand.pixel, v))
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
         """The link to the pointer, or to what is typed."""
@@ -139,9 +152,7 @@ def _typed_angle(hand: Hand) -> float | str | None:
     """The angle from the first axis that is typed, also where it counts from the link before."""
     if hand.typed.bend is None:
         return hand.typed.angle
-    return (hand.aim.previous or 0.0 if hand.aim is not None else 0.0) + (
-        value_in(hand.typed.bend, hand.drawing.values) or 0.0
-    )
+    return (hand.previous_angle or 0.0) + (value_in(hand.typed.bend, hand.drawing.values) or 0.0)
 
 
 def link_edit(hand: Hand, end: End) -> Edit:

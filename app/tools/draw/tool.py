@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
@@ -22,8 +24,8 @@ from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
 from core import linkage
 from core.errors import KinetostatError
-from core.linkage import Point
-from core.linkage.reshaping import pin_target
+from core.linkage import Drawing, Point
+from core.linkage.reshaping import pin_target, shift
 from core.model import Model, Parameter
 
 if TYPE_CHECKING:
@@ -41,7 +43,17 @@ TAGS = {
     "branch": "The other branch of these two links: click it, or press V",
 }
 """What a click on a dimension or chip means."""
+QUICK = 0.02
+"""Processor seconds from which on a dragged pin shows only its links, not the whole machine."""
+SLIDES = "Sliding a length: to the right it grows · Esc cancels"
 PLAIN = Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+ARROWS = {
+    Qt.Key.Key_Left: (-1.0, 0.0),
+    Qt.Key.Key_Right: (1.0, 0.0),
+    Qt.Key.Key_Down: (0.0, -1.0),
+    Qt.Key.Key_Up: (0.0, 1.0),
+}
+"""Which way an arrow key moves a pin."""
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -53,9 +65,10 @@ def enter(view: Stage) -> None:
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
-    view.annotations.sketch = None
-    hand_of(view).leave()
+    """Another tool is chosen: dimensions of what is selected stay to be seen."""
+    hand, figure = _known(view)
+    view.annotations.sketch = figure.paint_selected
+    hand.leave()
 
 
 _hands: WeakKeyDictionary[Stage, tuple[Hand, Figure]] = WeakKeyDictionary()
@@ -72,6 +85,7 @@ def _known(view: Stage) -> tuple[Hand, Figure]:
     if found is None:
         hand = Hand(view, SUB_TOOLS["l"])
         found = _hands[view] = hand, Figure(hand)
+        view.annotations.sketch = found[1].paint_selected
     return found
 
 
@@ -138,21 +152,27 @@ def _draw_in_one_go(hand: Hand) -> Gesture:
 
 
 def _reshape(hand: Hand, point: Point) -> Gesture:
-    """A pin is dragged: the lengths beside it change when it is let go."""
-    goal = point
+    """A pin is dragged: the lengths beside it change when it is let go; the machine follows as far as it is quick."""
+    goal, drawing, quick = point, hand.drawing, True
+    session = hand.view.session
     try:
         while (pointer := (yield)) is not None:
-            hand.view.say(
-                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
-            )
             hand.aim_at(pointer)
             if hand.aim is None:
                 continue
-            near = hand.aim.point if hand.snap is None or hand.snap.joins else hand.snap.point
-            goal = pin_target(hand.drawing, point, near, hand.locked)
-            hand.dragged = point, goal
+            hand.snap = snapped(drawing, hand.aim)
+            near = hand.aim.point if hand.snap.joins else hand.snap.point
+            goal = pin_target(drawing, point, near, hand.locked)
+            began = time.thread_time()
+            follows = quick and _followed(hand, drawing, point, goal)
+            quick = quick and time.thread_time() - began < QUICK
+            hand.dragged = (goal if follows else point), goal
+            hand.view.say(
+                "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
+            )
     finally:
         hand.dragged = None
+        session.cancel()
         hand.view.say(hand.sub.expects(hand))
     plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
 
@@ -160,6 +180,20 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
         return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
 
     _told(hand, lambda: hand.commit("Move pin", edit, here=True))
+
+
+def _followed(hand: Hand, drawing: Drawing, point: Point, goal: Point) -> bool:
+    """Show the machine with a pin elsewhere; False if that takes more than other lengths."""
+    session, found = hand.view.session, shift(drawing, point, goal)
+    if found is None:
+        session.cancel()
+        return False
+    q = np.array(session.edited_pose)
+    for name, turn in found.turns.items():
+        if name in session.mech.q_names:
+            q[session.mech.joint_q(name)] += turn
+    session.preview(q=q, parameters=found.lengths)
+    return True
 
 
 def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
@@ -173,9 +207,13 @@ def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
         while (pointer := (yield)) is not None:
             wanted = tag.value + (pointer.x - press.x) / press.scale * pixel
             if slides:
-                value = max(step, round(wanted / step) * step)
-                with suppress(KinetostatError):  # where the loops do not close the machine stays
-                    session.preview(parameters={tag.name: value})
+                asked = max(step, round(wanted / step) * step)
+                try:
+                    session.preview(parameters={tag.name: asked})
+                    value = asked
+                    hand.view.say(SLIDES)
+                except KinetostatError:  # the machine stays as it was
+                    hand.view.say(f"The loops close no farther: {tag.name} stays as it is · Esc cancels")
     finally:
         session.cancel()
     if slides:
@@ -245,10 +283,11 @@ def back(view: Stage) -> bool:
 def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
     """The dimension or chip under the pointer; none while a chain hangs, whose clicks are places. With another sub-tool
     than that of links the clicks are its own, but for the motor's chip."""
-    if hand.chain or hand.picks or pointer.shift:
+    figure = _known(hand.view)[1]
+    if hand.chain or hand.picks or pointer.shift or figure.of is not hand.drawing:
         return None
     place = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
-    tags = [tag for tag in _known(hand.view)[1].tags if tag.kind == "motor" or _sub(hand).key == "l"]
+    tags = [tag for tag in figure.tags if tag.kind == "motor" or _sub(hand).key == "l"]
     return next((tag for tag in reversed(tags) if tag.box.contains(place)), None)
 
 
@@ -312,6 +351,8 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
     hand, key = hand_of(view), event.key()
     if key in (Qt.Key.Key_Tab, Qt.Key.Key_Backspace, *ENTER):
         return True
+    if key in ARROWS:
+        return hand.pin_in_hand is not None
     text = event.text().lower()
     if not text or (event.modifiers() & Qt.KeyboardModifier.ShiftModifier and text.isalpha()):
         return False
@@ -330,12 +371,32 @@ def key(view: Stage, event: QKeyEvent) -> None:
         hand.take_back()
     elif pressed in ENTER:
         hand.end_chain()
+    elif pressed in ARROWS:
+        _nudge(hand, ARROWS[Qt.Key(pressed)])
     elif text in SUB_TOOLS:
         hand.choose(SUB_TOOLS[text])
     elif text == "v":
         flip(hand)
     elif text in OPENING:
         _open_field(hand, text)
+
+
+def _nudge(hand: Hand, toward: Point) -> None:
+    """The pin that the pointer is on goes a step of the grid; steps in a row are one undo step."""
+    point = hand.pin_in_hand
+    assert point is not None
+    step = grid_step(hand.pixel)
+    plane, poses, locked = hand.plane, hand.drawing.poses, tuple(hand.locked)
+    wanted = point[0] + step * toward[0], point[1] + step * toward[1]
+    goal = pin_target(hand.drawing, point, wanted, hand.locked)
+
+    def edit(model: Model) -> Model:
+        return linkage.moved_pin(model, point, goal, plane=plane, locked=locked, poses=poses)
+
+    if hand.nudged is None:
+        hand.gesture = object()
+    if hand.commit("Move pin", edit, here=True):
+        hand.nudged = goal
 
 
 def _open_field(hand: Hand, text: str) -> None:
@@ -352,14 +413,20 @@ def _open_field(hand: Hand, text: str) -> None:
 
     def accept(typed: str) -> None:
         reading(typed)
-        if hand.snap is None and hand.aim is not None:
-            hand.snap = snapped(hand.drawing, hand.aim)
-        if hand.snap is None:
-            hand.snap = Snap(point, point)
-        hand.gesture = object()
-        _click(hand, Pointer(0.0, 0.0))
+        click_with_numbers(hand)
 
     hand.field.ask("", text, (place.x(), place.y()), accept, reading, left=lambda: _forget(hand))
+
+
+def click_with_numbers(hand: Hand) -> None:
+    """What is typed is taken like a click; what it leaves open the pointer says."""
+    if hand.snap is None and hand.aim is not None:
+        hand.snap = snapped(hand.drawing, hand.aim)
+    if hand.snap is None:
+        point = hand.chain[-1].point if hand.chain else (0.0, 0.0)
+        hand.snap = Snap(point, point)
+    hand.gesture = object()
+    _click(hand, Pointer(0.0, 0.0))
 
 
 def _forget(hand: Hand) -> None:

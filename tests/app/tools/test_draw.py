@@ -2,15 +2,22 @@
 
 import dataclasses
 import math
+import statistics
+import time
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.document.session import Ref
+from app.tools.draw.snapping import Aim, grid_step, snapped
 from app.tools.draw.tool import hand_of
+from core import linkage
 from core.mechanism import Mechanism
+from core.model import Body, Joint, Model, Sphere
 from tests.app.conftest import pump
+from tests.app.window.test_turns import reference
 
 PLAIN = Qt.KeyboardModifier.NoModifier
 
@@ -302,7 +309,7 @@ def test_a_first_click_commits_nothing_and_escape_drops_it(pen):
     assert pen.bench.view.gestures.tool.id == "draw"
     QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
     assert pen.bench.view.gestures.tool.id == "select"
-    assert not pen.bench.view.annotations.sketch
+    assert not pen.bench.view.scene.working_plane.shown
 
 
 def test_what_cannot_close_is_told_in_the_field_and_nothing_is_changed(pen):
@@ -373,6 +380,25 @@ def test_dragging_a_pin_changes_the_lengths_beside_it_and_no_other(pen):
     assert values["l3"] == pytest.approx(math.dist(goal, (0.24, 0.0)), abs=1e-9)
     assert rest_of(pen.model)[2] < 1e-10
     assert pen.bench.session.undo_label == "Move pin"
+
+
+def test_the_machine_follows_a_pin_while_it_is_dragged_and_esc_takes_it_back(pen):
+    """The ends of the coupler and the rocker stand at the pointer, before it is let go; loops are closed there."""
+    four_bar(pen)
+    model, session = pen.model, pen.bench.session
+    start, end = pen.pixel(0.2, 0.14), pen.pixel(0.24, 0.18)
+    pen.bench.press(*start)
+    pen.bench.move(*np.add(start, (9, -9)))
+    pen.bench.move(*end)
+    assert session.previewing
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.24, 0.18), abs=1e-9)
+    assert np.max(np.abs(session.mech.constraint_residual(session.q, p=session.p))) < 1e-9
+    assert pen.model is model
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    assert not session.previewing
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.2, 0.14), abs=1e-9)
+    pen.bench.release(*end)
+    assert pen.model is model
 
 
 def test_a_shut_padlock_holds_its_length_while_a_pin_is_dragged(pen):
@@ -447,6 +473,294 @@ def test_an_offset_plane_is_a_frame_and_links_stand_on_it(pen):
     assert place == pytest.approx((0.0, -0.05, 0.0), abs=1e-12)
 
 
+def test_length_and_angle_are_typed_in_the_bar_while_a_link_is_drawn(pen):
+    pen.bench.window.resize(1700, 900)
+    pen.draw()
+    bar = pen.bench.window.findChild(bar_class())
+    pump(lambda: bar.width() > 950, 3.0)
+    assert not bar.length.isVisible()
+    pen.click(0.0, 0.0)
+    assert bar.length.isVisible()
+    QTest.keyClicks(bar.length, "0.12 m")
+    QTest.keyClicks(bar.angle, "30")
+    QTest.keyClick(bar.angle, Qt.Key.Key_Return)
+    end = pen.hand.drawing.bar("link1").end
+    assert end == pytest.approx((0.12 * math.cos(math.pi / 6.0), 0.06), abs=1e-9)
+    assert (bar.length.text(), bar.angle.text()) == ("", "")
+    QTest.keyClicks(bar.length, "0.05")
+    QTest.keyClicks(bar.angle, "<90")
+    QTest.keyClick(bar.angle, Qt.Key.Key_Return)
+    assert pen.hand.drawing.bar("link2").end == pytest.approx(
+        (end[0] + 0.05 * math.cos(2.0 * math.pi / 3.0), end[1] + 0.05 * math.sin(2.0 * math.pi / 3.0)), abs=1e-9
+    )
+    QTest.keyClicks(bar.length, "0")
+    QTest.keyClick(bar.length, Qt.Key.Key_Return)
+    assert len(pen.model.bodies) == 2
+    pen.key(Qt.Key.Key_Escape)
+    assert not bar.length.isVisible()
+
+
+def test_a_plane_through_the_selected_joint_is_taken_from_the_menu(pen):
+    four_bar(pen)
+    pen.bench.session.select(Ref("joints", "D"))
+    menu = pen.bench.window.findChild(bar_class()).more.menu()
+    menu.aboutToShow.emit()
+    action = next(each for each in menu.actions() if each.text() == "Through the selected joint")
+    assert action.isEnabled()
+    action.trigger()
+    assert pen.hand.plane.parent == "plane1"
+    assert pen.hand.drawing.X_WD[:3, 3] == pytest.approx((0.24, 0.0, 0.0), abs=1e-9)
+
+
 def test_sub_tools_are_in_the_palette(pen):
     pen.bench.window.run("draw.prismatic")
     assert (pen.bench.view.gestures.tool.id, pen.hand.sub.key) == ("draw", "s")
+
+
+# ------------------------------------------------------------------------------- what is seen and told
+
+
+def tags_of(pen):
+    from app.tools.draw.tool import _known
+
+    pen.bench.view.annotations.repaint()
+    return _known(pen.bench.view)[1].tags
+
+
+def test_a_dimension_that_undo_took_away_is_not_clicked(pen):
+    """Before the picture is drawn anew, its place is one like any other."""
+    four_bar(pen)
+    pen.aim(-0.2, -0.1)
+    box = next(tag.box for tag in tags_of(pen) if (tag.kind, tag.name) == ("length", "l3"))
+    pen.bench.session.undo()
+    x, y = round(box.center().x()), round(box.center().y())
+    pen.bench.press(x, y)
+    pen.bench.release(x, y)
+    assert not pen.hand.field.isVisible()
+
+
+def test_the_forecast_goes_with_the_click_that_makes_it_true(pen):
+    pen.draw()
+    for point in ((0.0, 0.0), (0.04, 0.08), (0.2, 0.14)):
+        pen.click(*point)
+    pen.key("g")
+    pen.aim(0.2, 0.14)
+    pen.bench.wait(lambda: pen.hand.coming is not None)
+    pen.click(0.2, 0.14)
+    pump(lambda: False, 0.5)
+    assert pen.hand.coming is None  # not what the same click would do once more
+    pen.aim(-0.1, -0.1)
+    pen.aim(0.2, 0.14)
+    pen.bench.wait(lambda: pen.hand.coming is not None)
+    assert pen.hand.coming.degrees == 2  # it would release the pin again
+
+
+def test_two_links_in_line_are_told_as_a_dead_position(pen):
+    """Coupler and rocker lie on one line; crank and coupler are square to one another."""
+    pen.draw()
+    pen.click(0.0, 0.0)
+    pen.click(0.0, 0.06)
+    pen.click(0.08, 0.06)
+    pen.double(0.2, 0.06)
+    pump(lambda: False, 0.3)
+    assert pen.hand.dead_pins == ("C",)
+    pen.bench.wait(lambda: pen.hand.freedoms is not None)
+    bar = pen.bench.window.findChild(bar_class())
+    assert "dead position at C" in bar.freedoms.text()
+    pen.bench.session.undo()
+    assert not pen.hand.dead_pins
+
+
+def test_dimensions_of_short_links_stand_apart_and_can_be_clicked(pen):
+    """Six short links before a long one: every length has its own place, and its field opens."""
+    pen.draw()
+    pen.click(0.0, 0.0)
+    for k in range(1, 7):
+        pen.click(0.024 * k, 0.024 * (k % 2))
+    pen.click(0.28, 0.0)
+    pen.key(Qt.Key.Key_Return)
+    pen.aim(-0.2, -0.15)
+    boxes = [tag.box for tag in tags_of(pen) if tag.kind == "length"]
+    assert len(boxes) == 7
+    assert not any(a.intersects(b) for k, a in enumerate(boxes) for b in boxes[:k])
+    for name in ("l4", "l6"):
+        pen.tag("length", name)
+        assert pen.hand.field.title.text() == name
+        pen.key(Qt.Key.Key_Escape)
+
+
+def test_fitting_takes_in_what_is_written_beside_the_machine(pen):
+    four_bar(pen)
+    pen.bench.view.viewpoint.fit()
+    pen.bench.draw()
+    room = pen.bench.view.rect()
+    for tag in tags_of(pen):
+        assert room.contains(tag.box.toAlignedRect()), tag
+
+
+def test_who_leaves_sees_the_same_and_the_length_of_what_is_selected(pen):
+    four_bar(pen)
+    view = pen.bench.view.viewpoint.goal
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    pen.bench.draw()
+    assert pen.bench.view.gestures.tool.id == "select"
+    assert pen.bench.view.viewpoint.goal == view
+
+    def picture():
+        return pen.bench.view.annotations.grab().toImage()
+
+    bare = picture()
+    pen.bench.session.select(Ref("bodies", "link2"))
+    pen.bench.draw()
+    with_length = picture()
+    pen.bench.window.settings.set_flag("dimensions", False)
+    pen.bench.draw()
+    assert with_length != picture()
+    pen.bench.session.select(None)
+    pen.bench.draw()
+    assert bare == picture()
+    pen.bench.window.settings.set_flag("dimensions", True)
+
+
+def test_an_example_that_opens_over_a_chain_ends_it(pen):
+    pen.draw()
+    for point in ((0.0, 0.0), (0.04, 0.08)):
+        pen.click(*point)
+    pen.type("12")
+    assert pen.hand.field.isVisible()
+    from resources import EXAMPLES
+
+    pen.bench.open(EXAMPLES / "four_bar.kst")
+    assert not pen.hand.chain
+    assert not pen.hand.field.isVisible()
+    assert pen.bench.view.gestures.tool.id == "select"
+    assert not pen.bench.session.undo_label
+
+
+def test_a_direction_that_passes_a_free_end_is_met_and_the_end_from_near_by():
+    """Eight pixels beside the end of another link, on the vertical through where one draws from."""
+    model = linkage.link(Model(), [(0.0, 0.0), (0.1, 0.1)])
+    model = linkage.link(model, [(0.2, 0.0), (0.3, 0.0)])
+    drawing = linkage.Drawing(model, linkage.XZ)
+    for beside, word in ((8.0, "vertical"), (3.0, "end of link1")):
+        start = 0.1 + 1e-3 * beside, 0.0
+        found = snapped(drawing, Aim((start[0], 0.1), 1e-3, start=start))
+        assert found.word.startswith(word)
+
+
+def test_what_is_wrong_with_a_number_is_read_whole_in_a_narrow_window(pen):
+    pen.bench.window.resize(1000, 700)
+    four_bar(pen)
+    bar = pen.bench.window.findChild(bar_class())
+    parts = [each.geometry() for each in (*bar.subs.values(), bar.more, bar.freedoms) if each.isVisible()]
+    assert not any(a.intersects(b) for k, a in enumerate(parts) for b in parts[:k])
+    pen.tag("length", "l2")
+    pen.hand.field.line.selectAll()
+    pen.type("0.9 m")
+    pen.key(Qt.Key.Key_Return)
+    field = pen.hand.field
+    assert pen.bench.view.rect().contains(field.geometry())
+    assert field.rect().contains(field.problem.geometry())
+    needed = field.problem.fontMetrics().boundingRect(
+        field.problem.rect().adjusted(0, 0, 0, 500), Qt.TextFlag.TextWordWrap, field.problem.text()
+    )
+    assert needed.height() <= field.problem.height()
+
+
+def test_lines_and_circles_of_links_are_met_where_they_cross():
+    """From (0.3, 0.05): the horizontal meets the line u = v at (0.05, 0.05), a circle of radius r about the origin at
+    u = sqrt(r² - 0.05²)."""
+    model = linkage.link(Model(), [(0.0, 0.0), (0.03, 0.03)])
+    drawing = linkage.Drawing(model, linkage.XZ)
+    start, radius = (0.3, 0.05), math.hypot(0.03, 0.03)
+    found = snapped(drawing, Aim((0.053, 0.048), 1e-3, start=start))
+    assert found.point == pytest.approx((0.05, 0.05), abs=1e-12)
+    assert found.word == "horizontal, line of link1"
+    start = 0.3, 0.02
+    found = snapped(drawing, Aim((0.040, 0.022), 1e-3, start=start))
+    assert found.point == pytest.approx((math.sqrt(radius**2 - 0.02**2), 0.02), abs=1e-12)
+    assert found.word == "horizontal, circle of link1"
+
+
+def test_arrow_keys_move_the_pin_under_the_pointer_by_steps_of_the_grid(pen):
+    four_bar(pen)
+    step = grid_step(pen.hand.pixel)
+    before = pen.model
+    pen.aim(0.2, 0.14)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Up):
+        pen.key(key)
+    assert pen.hand.drawing.pin("C").point == pytest.approx((0.2 + 2.0 * step, 0.14 + step), abs=1e-9)
+    assert rest_of(pen.model)[2] < 1e-10
+    pen.bench.session.undo()
+    assert pen.model == before
+    pen.aim(-0.1, -0.1)
+    assert pen.hand.pin_in_hand is None
+
+
+def test_what_is_not_in_the_plane_stands_back_while_one_draws(pen):
+    """A wheel that turns about x, beside a link in xz, whose pin is along y."""
+    model = linkage.link(Model(), [(0.0, 0.0), (0.1, 0.1)])
+    wheel = Body(name="wheel", shapes=(Sphere(radius=0.02),))
+    model = dataclasses.replace(
+        model,
+        bodies=(*model.bodies, wheel),
+        joints=(*model.joints, Joint(name="W", parent="world", child="wheel", axis=(1.0, 0.0, 0.0))),
+    )
+    pen.bench.session.start(model)
+    scene = pen.bench.view.scene
+
+    def opacities():
+        return {item.frame: item.opacity for item in scene.items if item.role == "shape"}
+
+    assert opacities() == {"link1": 1.0, "wheel": 1.0}
+    pen.bench.view.viewpoint.look_from("front")
+    pen.draw()
+    assert opacities() == {"link1": 1.0, "wheel": pytest.approx(0.3)}
+    QTest.keyClick(pen.bench.view, Qt.Key.Key_Escape)
+    assert opacities() == {"link1": 1.0, "wheel": 1.0}
+
+
+# ------------------------------------------------------------------------------- how quickly it follows
+
+
+def many_links(count):
+    """A four-bar, and dyads drawn onto it one after the other: one freedom."""
+    model = linkage.link(Model(name="many"), [(0, 0), (0.03, 0.1), (0.2, 0.15), linkage.ground(0.2, 0)])
+    while len(model.bodies) + 2 <= count:
+        x = 0.2 + 0.075 * (len(model.bodies) - 1)
+        model = linkage.link(model, [model.joints[-2].name, (x, 0.15), linkage.ground(x, 0.0)])
+    return model
+
+
+def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_above_150(pen):
+    """In pieces of work of a millisecond, as docs/responsiveness.md; what is long must be long twice."""
+    pen.bench.session.start(many_links(30))
+    pen.bench.draw()
+    pen.draw()
+    pump(lambda: False, 1.5)
+    pen.click(0.4, 0.3)
+
+    def sweep():
+        turns = []
+        for k in range(61):
+            before = reference()
+            began = time.thread_time()
+            pen.aim(0.4 + 0.01 * k, 0.3 - 0.006 * k)
+            pen.bench.view.annotations.repaint()
+            taken = time.thread_time() - began
+            turns.append(taken / statistics.mean((before, reference())))
+        return turns
+
+    sweep()
+    assert max(min(pair) for pair in zip(sweep(), sweep(), strict=True)) < 33.0
+    clicks = []
+    for k in range(3):
+        pen.aim(0.5 + 0.1 * k, 0.3)
+        pump(lambda: False, 1.0)  # the hand is on its way
+        x, y = pen.pixel(0.5 + 0.1 * k, 0.3)
+        pen.bench.press(x, y)
+        before, began = reference(), time.thread_time()
+        QTest.mouseRelease(pen.bench.view, Qt.MouseButton.LeftButton, PLAIN, QPoint(x, y))
+        clicks.append((time.thread_time() - began) / statistics.mean((before, reference())))
+    assert len(pen.model.bodies) == 32
+    assert min(clicks) < 150.0, clicks

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from core import linkage
 from core.files import check, load
 from core.mechanism import Mechanism
 from core.mobility.findings import examined
@@ -158,3 +159,45 @@ def test_absurd_rest_positions_are_findings(kind, rest, said):
         (text,) = found
         assert text.startswith(("warning: joint 'J', rest", "error: joint 'J', rest"))
         assert re.search(said, text)
+
+
+def drawn_chain(count: int) -> Model:
+    """Four-bars side by side, each drawn onto the last: the last pin of each states no rest position."""
+    model = linkage.link(Model(name="chain"), [(0, 0), (0.03, 0.1), (0.2, 0.15), linkage.ground(0.2, 0)])
+    for k in range(1, count):
+        x = 0.2 + 0.15 * k
+        model = linkage.link(model, [model.joints[-2].name, (x, 0.15), linkage.ground(x, 0.0)])
+    return model
+
+
+def test_what_is_stated_of_a_drawn_machine_is_its_rest_position_at_once(monkeypatch):
+    """Nothing is sought, though joints of its tree state none: the bodies that the others place say where they are."""
+    from core.constraints import named_positions
+
+    monkeypatch.setattr(named_positions, "with_values", lambda *_: pytest.fail("The rest position was sought"))
+    model = drawn_chain(5)
+    mech = Mechanism(model)
+    assert any(joint.rest for joint in mech.compiled.cuts)
+    for joint in model.joints:
+        if joint.rest:
+            assert apart(mech, joint.name, joint.rest[0]) < 1e-9
+    assert np.max(np.abs(mech.constraint_residual(mech.rest()))) < 1e-10
+
+
+def test_machines_that_differ_in_where_they_rest_share_their_code_and_not_their_springs():
+    """A joint's spring counts from its rest position: V = c (q - q0)²/2."""
+    bar = Body(name="bar", mass=1.0)
+    for stiffness in (0.0, 3.0):
+        models = [
+            Model(
+                bodies=(bar,),
+                joints=(Joint(name="A", parent="world", child="bar", rest=(rest,), stiffness=stiffness),),
+            )
+            for rest in (0.1, 0.4)
+        ]
+        one, other = (Mechanism(model) for model in models)
+        assert (one.compiled.program is other.compiled.program) == (stiffness == 0.0)
+        assert [one.rest()[0], other.rest()[0]] == [0.1, 0.4]
+        for mech, rest in ((one, 0.1), (other, 0.4)):
+            energy = mech.energy([1.0], [0.0]).potential
+            assert energy == pytest.approx(0.5 * stiffness * (1.0 - rest) ** 2, abs=1e-12)
