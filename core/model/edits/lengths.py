@@ -149,7 +149,7 @@ def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float
     return math.nan if ends is None else _between(ends, values)
 
 
-def _between(ends: tuple[JointPoint, JointPoint], values: Mapping[str, float]) -> float:
+def _between(ends: tuple[LinkPoint, LinkPoint], values: Mapping[str, float]) -> float:
     return math.dist(*(end.at(values) for end in ends))
 
 
