@@ -66,6 +66,7 @@ _DRAWING = (
     ("Shift+click", "adds a third point to a link, which becomes a plate"),
     ("Digits, signs, =", "a length, length < angle, or u, v of a point, with units and formulas; Enter takes it"),
     ("Backspace", "takes the last link back; Esc drops what hangs at the pointer, a second Esc leaves Draw"),
+    ("Arrow keys", "move the pin under the pointer by a step of the grid"),
     ("Tab", "another plane, before the first click; 0 looks at it obliquely, 1 flat again"),
     ("V", "the other branch of the two links at the pin under the pointer"),
     ("Alt", "a new point even on an existing one; Ctrl: no snapping to grid and directions"),
