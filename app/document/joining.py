@@ -35,7 +35,7 @@ SAME_PLACE = 1e-6
 """m: points nearer than this are one."""
 PARALLEL = 1e-12
 """Sine of the angle up to which axes are one line."""
-OPEN = 1e-5
+APART_ERROR = 1e-5
 """m or rad from which a joint is shown as open."""
 SAME_DIRECTION = 1e-6
 """rad: axes that differ by less are one."""
@@ -184,7 +184,7 @@ def open_joints(session: Session) -> tuple[OpenJoint, ...]:
         return ()
     gaps = np.abs(mech.constraint_residual(session.q, p=session.p))
     rows = zip(mech.compiled.rows, gaps, strict=True)
-    names = dict.fromkeys(row.element for row, gap in rows if row.collection == "joints" and gap > OPEN)
+    names = dict.fromkeys(row.element for row, gap in rows if row.collection == "joints" and gap > APART_ERROR)
     if not names:
         return ()
     known, values = mech.joint_poses(session.q, p=session.p), session.model.values(session.p)

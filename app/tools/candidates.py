@@ -150,9 +150,9 @@ class Under:
         if len(outline) < 2:
             return np.inf
         seen = np.array([self._view.scene.project(place) for place in outline]) - (self._pointer.x, self._pointer.y)
-        start, way = seen[:-1], np.diff(seen, axis=0)
-        share = -(start * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-12)
-        nearest = start + np.clip(share, 0.0, 1.0)[:, None] * way
+        start, steps = seen[:-1], np.diff(seen, axis=0)
+        share = -(start * steps).sum(axis=1) / np.maximum((steps**2).sum(axis=1), 1e-12)
+        nearest = start + np.clip(share, 0.0, 1.0)[:, None] * steps
         return float(np.hypot(*nearest.T).min())
 
     # ------------------------------------------------------------------------------- what is hit

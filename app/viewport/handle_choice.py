@@ -65,9 +65,9 @@ class HandleChoice:
         model, free = view.session.model.expanded, view.session.mech.implicit_joints
         wanted = self._wanted(model, free) if view.gestures.tool.handles else []
         handles = view.scene.handles
-        held = frozenset(part for part in handles.parts_of(*wanted) if not self._freedom.moves(part.joint, part.speed))
-        if (tuple(wanted), held) != (handles.shown, handles.held):
-            handles.held = held
+        fixed = frozenset(part for part in handles.parts_of(*wanted) if not self._freedom.moves(part.joint, part.speed))
+        if (tuple(wanted), fixed) != (handles.shown, handles.immovable):
+            handles.immovable = fixed
             view.scene.show_handles(*wanted)
             view.update()
         self._tell(model, free)

@@ -51,7 +51,7 @@ class Handles:
         self.skeleton: Skeleton | None = None
         self.extra: tuple[Joint, ...] = ()
         """Joints that are not in the document: the free ones of bodies that nothing holds."""
-        self.held: frozenset[Part] = frozenset()
+        self.immovable: frozenset[Part] = frozenset()
         """Parts that are left out: nothing can move them."""
         self.hovered: Part | None = None
         self.dragged: Part | None = None
@@ -81,7 +81,7 @@ class Handles:
         self._joints = self._handles_of(*joints)
         for handle in self._joints.values():
             for part in handle.parts:
-                if part not in self.held:
+                if part not in self.immovable:
                     self._actors[part] = self._make(handle, part)
         if self.dragged not in self._actors:
             self.dragged = None
