@@ -207,6 +207,7 @@ def dress(app: QApplication) -> None:
                 for widget in (part, *of_part):
                     if isValid(widget):
                         widget.style().polish(widget)
+            if isValid(part):
                 part.setUpdatesEnabled(True)
                 part.update()
         return not waiting

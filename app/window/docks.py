@@ -31,10 +31,8 @@ class Docks:
         self.places = panels()
         self.panels = {place.id: place.make(bench) for place in self.places}
         self.docks: dict[str, QDockWidget] = {}
-        self._moved = QTimer(window, singleShot=True, interval=0)
-        self._moved.timeout.connect(self._retitle)
-        self._forgotten = QTimer(window, singleShot=True, interval=0)
-        self._forgotten.timeout.connect(self._hide_forgotten_bars)
+        self._moved = self._forgotten = False
+        """Whether docks were moved, and tab bars left behind, in this turn."""
         window.setDockOptions(
             window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
         )
@@ -46,7 +44,7 @@ class Docks:
         self._arrange()
         for dock in self.docks.values():
             for moved in (dock.topLevelChanged, dock.dockLocationChanged):
-                moved.connect(lambda _: self._moved.start())  # once for all that are moved together
+                moved.connect(self._retitle_soon)
         self.focus = SeenFocus(window, bench.stage.widget, list(self.docks.values()))
         for place in self.places:
             if place.typing:
@@ -98,8 +96,15 @@ class Docks:
         docks = (dock for dock in self.docks.values() if self._window.dockWidgetArea(dock) == side)
         return next((dock for dock in docks if not (dock.isFloating() or dock.visibleRegion().isEmpty())), None)
 
+    def _retitle_soon(self, *_: object) -> None:
+        """Once for all that are moved together."""
+        if not self._moved:
+            self._moved = True
+            QTimer.singleShot(0, self._window, self._retitle)
+
     def _retitle(self) -> None:
         """A tab already says the title: only single docks have a title bar of their own."""
+        self._moved = False
         for dock in self.docks.values():
             tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bar = dock.titleBarWidget()
@@ -108,11 +113,14 @@ class Docks:
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
-        self._forgotten.start()
+        if not self._forgotten:
+            self._forgotten = True
+            QTimer.singleShot(0, self._window, self._hide_forgotten_bars)
 
     def _hide_forgotten_bars(self) -> None:
         """Qt leaves tab bars behind where panels are put together or an arrangement is restored: nothing places them
         any more, and they would be seen wherever panels move away. A newer bar has all of their tabs."""
+        self._forgotten = False
         known: set[str] = set()
         for bar in reversed(self.tab_bars()):
             titles = {bar.tabText(i) for i in range(bar.count())}
@@ -180,8 +188,7 @@ class SeenFocus(QObject):
     def __init__(self, window: QMainWindow, scene: QWidget, docks: list[QDockWidget]) -> None:
         super().__init__(window)
         self._window, self._scene, self._docks = window, scene, docks
-        self._due = QTimer(self, singleShot=True, interval=0)  # a panel may be just coming to the front
-        self._due.timeout.connect(self._correct)
+        self._due = False
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._look)
@@ -189,9 +196,12 @@ class SeenFocus(QObject):
             dock.visibilityChanged.connect(self._look)
 
     def _look(self, *_: object) -> None:
-        self._due.start()
+        if not self._due:
+            self._due = True
+            QTimer.singleShot(0, self, self._correct)  # a panel may be just coming to the front
 
     def _correct(self) -> None:
+        self._due = False
         focus = self._window.focusWidget()
         if focus is None or not self._window.isVisible():
             return

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QApplication
 
 from app.dialogs.leaving import Wanted
 from app.panels.panel import panels
+from app.window.docks import Docks
 from core.model.edits import edits
 from resources import examples
+from tests.app.conftest import settle
 
 EXAMPLES = {example.name: example.path for example in examples()}
 
@@ -283,6 +285,14 @@ def test_no_tab_bar_is_seen_that_qt_has_left_behind(own_bench):
     window.tabifyDockWidget(window.docks.docks["functions"], window.docks.docks["plots"])
     own_bench.wait(each_panel_once)
     assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 6}
+
+
+def test_docks_that_move_together_are_looked_at_once(bench, monkeypatch):
+    looked, look = [], Docks.tab_bars
+    monkeypatch.setattr(Docks, "tab_bars", lambda docks: looked.append(docks) or look(docks))
+    bench.window.docks.reset()
+    settle()
+    assert 1 <= len(looked) <= 3
 
 
 def test_what_stands_for_the_title_of_a_tab_has_a_size(bench):

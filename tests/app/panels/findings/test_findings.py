@@ -1,6 +1,7 @@
 """The findings panel: severities, selection, the way to the field."""
 
 import math
+import threading
 
 import pytest
 from PySide6.QtCore import Qt
@@ -138,3 +139,23 @@ def test_findings_that_stay_the_same_after_a_pause_make_nobody_draw_anew(qapp, q
     diagnosis.findings(edited)
     qtbot.waitUntil(lambda: heard != [])
     assert {finding.name for finding in heard[0] if finding not in before} == {"b7"}
+
+
+def test_a_large_model_is_checked_once_beside_the_window(qapp, qtbot, monkeypatch):
+    checked = []
+
+    def check(model):
+        checked.append((model, threading.current_thread() is threading.main_thread()))
+        return ()
+
+    bodies = tuple(Body(name=f"b{i}", mass=1.0, inertia=SOLID) for i in range(AT_ONCE + 1))
+    panels = [Diagnosis(qapp), Diagnosis(qapp)]
+    model = Model(name="large", bodies=bodies)
+    for diagnosis in panels:
+        diagnosis.findings(model)
+    edited = edits.change(model, "bodies", "b7", mass=2.0)
+    monkeypatch.setattr("app.document.validation.check", check)
+    for diagnosis in panels:
+        diagnosis.findings(edited)
+    qtbot.waitUntil(lambda: not any(diagnosis._pause.isActive() for diagnosis in panels))
+    assert [(each is edited, in_window) for each, in_window in checked] == [(True, False)]
