@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import column, symbols
 from core.spatial.scalar import Scalar
+from core.spatial.vector import Vector3
 
 Array = NDArray[np.float64]
 MOST_VARIANTS = 24
@@ -92,6 +93,9 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
     if kind is Slot or kind is float:
         leaves.append(x)
         return _LEAF
+    if kind is Vector3:
+        leaves.extend(x)
+        return Vector3
     if isinstance(x, tuple):
         return (kind, *[flatten(item, leaves) for item in x])
     if hasattr(kind, "__dataclass_fields__"):
@@ -112,6 +116,8 @@ def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
     """The nested tuples with their scalars put back."""
     if structure is _LEAF:
         return next(leaves)
+    if structure is Vector3:
+        return Vector3(next(leaves), next(leaves), next(leaves))
     if structure is None:
         return None
     kind, *parts = structure

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, sin, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, cos, is_zero, minus, negated, over, plus, sin, sqrt, times, total
 from core.spatial.vector import Vector3, X, Y, Z
 
 TIDY = 1e-14
@@ -22,6 +22,10 @@ class Rotation(NamedTuple):
 
     def __matmul__(self, other: Rotation) -> Rotation:
         """R_AC = R_AB R_BC."""
+        if self is IDENTITY:
+            return other
+        if other is IDENTITY:
+            return self
         first, second, third = other.columns()
         return Rotation(*(Vector3(row.dot(first), row.dot(second), row.dot(third)) for row in self))
 
@@ -100,6 +104,8 @@ def about(axis: Vector3, angle: Scalar) -> Rotation:
 
 def from_angles(angles: Sequence[Scalar]) -> Rotation:
     """Angles about the fixed axes x, y, z in this order: R = Rz(c) Ry(b) Rx(a)."""
+    if all(map(is_zero, angles)):
+        return IDENTITY
     return (about_z(angles[2]) @ about_y(angles[1]) @ about_x(angles[0])).tidied()
 
 
