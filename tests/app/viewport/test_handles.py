@@ -1,5 +1,7 @@
 """Handles of what is pointed at outside of the viewport, and in another document."""
 
+from PySide6.QtCore import QPointF
+
 from app.document.session import Ref
 
 
@@ -49,3 +51,34 @@ def test_a_selected_body_has_no_arrows_that_nobody_can_drag(bench):
         assert not rods.item.geometry.heads
     finally:
         bench.window.settings.set_flag("frames", False)
+
+
+def test_in_pull_a_body_goes_before_the_handle_that_lies_over_it(bench):
+    """What lights up is what a press would take; ends of links, which are not dragged there, are not shown."""
+    bench.example("four_bar")
+    session, view = bench.session, bench.view
+    session.select(Ref("bodies", "crank"))
+    assert view.link_ends.ends
+    view.gestures.choose("pull")
+    assert view.link_ends.ends == ()
+    (part,) = view.scene.handles.parts
+    bench.draw()
+    ratio, seen = view.devicePixelRatioF(), []
+    for x in range(20, view.width() - 80, 6):
+        for y in range(20, view.height() - 20, 6):
+            pointer = view.pointer(QPointF(x, y))
+            if view.handle_under(pointer) == part:
+                hit = view.scene.pick(x * ratio, y * ratio, handles=False)
+                seen.append((hit is None or hit.ref[0] != "bodies", x, y))
+    for free in (True, False):
+        x, y = next((x, y) for each, x, y in seen if each is free)
+        bench.move(x, y)
+        assert (view.scene.handles.hovered == part) is free
+
+
+def test_functions_are_written_in_the_colours_of_the_look(bench):
+    bench.example("four_bar")
+    panel = bench.window.functions
+    for look in ("dark", "light"):
+        bench.window.settings.look = look
+        bench.wait(lambda: panel._rows["jacobian"].foreground(0).color() == panel.palette().text().color())
