@@ -13,8 +13,7 @@ from core.constraints.closed_positions import closed_position
 from core.errors import KinetostatError, ModelError
 from core.linkage.plane import written
 from core.mechanism import Mechanism
-from core.model import Joint, Model
-from core.model.edits.edits import replace
+from core.model import Driver, Joint, Model
 from core.model.parameters import value_of
 from core.model.units.units import display
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -128,33 +127,45 @@ def _closing_range(low: float, high: float, dimension: str) -> str:
 
 def rested(model: Model, mech: Mechanism, q: Array) -> Model:
     """The model whose joints rest at a position: of those that state a rest, or are not where they rest without."""
-    for joint in model.joints:
-        if joint.name in mech.compiled.coordinates.joints and joint.info.nq == 1 and joint.mimic is None:
-            model = with_rest(model, joint, float(q[mech.joint_q(joint.name)][0]))
-    return model
+    return as_drawn(
+        model,
+        {
+            joint.name: float(q[mech.joint_q(joint.name)][0])
+            for joint in model.joints
+            if joint.name in mech.compiled.coordinates.joints and joint.info.nq == 1
+        },
+    )
 
 
 def as_drawn(model: Model, coordinates: Mapping[str, float]) -> Model:
-    """The model whose rest is a pose: coordinates by the names of joints; what is not named stays."""
-    for joint in model.joints:
-        if joint.name in coordinates and joint.info.nq == 1 and joint.mimic is None:
-            model = with_rest(model, joint, coordinates[joint.name])
-    return model
+    """The model whose rest is a pose: coordinates by the names of joints; what is not named stays. The motors that
+    begin at the old rest begin at the new one."""
+    values = model.values()
+    was = {joint.name: float(value_of(joint.rest[0], values)) if joint.rest else 0.0 for joint in model.joints}
+    new = {
+        joint.name: written(coordinates[joint.name])
+        for joint in model.joints
+        if joint.name in coordinates and joint.info.nq == 1 and joint.mimic is None
+    }
+    new = {name: value for name, value in new.items() if abs(value - was[name]) >= MOVED}
+    if not new:
+        return model
+    joints = (dataclasses.replace(j, rest=(new[j.name],)) if j.name in new else j for j in model.joints)
+    drivers = (_begun(driver, was[driver.joint], new) if driver.joint in new else driver for driver in model.drivers)
+    return dataclasses.replace(model, joints=tuple(joints), drivers=tuple(drivers))
 
 
 def with_rest(model: Model, joint: Joint, value: float) -> Model:
     """The model with another rest of a joint; the motor that begins there begins at the new one."""
-    old = float(value_of(joint.rest[0], model.values())) if joint.rest else 0.0
-    if abs(value - old) < MOVED:
-        return model
-    new = written(value)
-    model = replace(model, joint, dataclasses.replace(joint, rest=(new,)))
-    for driver in model.drivers:
-        motion = _motion(driver.function, old) if driver.joint == joint.name else None
-        if motion is not None:
-            function = f"{new:.12g} + {motion}" if new else motion
-            model = replace(model, driver, dataclasses.replace(driver, function=function))
-    return model
+    return as_drawn(model, {joint.name: value})
+
+
+def _begun(driver: Driver, old: float, rests: Mapping[str, float]) -> Driver:
+    """A motor that begins at the old rest of its joint begins at the new one; any other stays."""
+    motion, new = _motion(driver.function, old), rests[driver.joint]
+    if motion is None:
+        return driver
+    return dataclasses.replace(driver, function=f"{new:.12g} + {motion}" if new else motion)
 
 
 def _motion(function: object, start: float) -> str | None:

@@ -320,13 +320,8 @@ class Hand:
     ) -> bool:
         """One undo step. here : what is seen becomes the rest of the machine first, as it must where loops close"""
         session = self.view.session
-        q = dict(zip(session.mech.q_names, np.asarray(session.q).tolist(), strict=True))
-
-        def edited(model: Model) -> Model:
-            return edit(as_drawn(model, {name: q[name] for name in q}) if here else model)
-
         try:
-            made = edited(session.model)
+            made = edit(as_drawn(session.model, self._coordinates()) if here else session.model)
         except KinetostatError as error:
             if self.field.isVisible():
                 raise  # told beside what was typed
@@ -337,6 +332,10 @@ class Hand:
         self._done_at = self.aim.point if self.aim is not None else None
         self.field.close_field()
         return done
+
+    def _coordinates(self) -> dict[str, float]:
+        session = self.view.session
+        return dict(zip(session.mech.q_names, np.asarray(session.q).tolist(), strict=True))
 
     def choose(self, sub: Sub) -> None:
         """Another sub-tool; one that ends a chain as it hangs leaves it so."""
@@ -475,13 +474,13 @@ class Hand:
         edit = self.sub.closing(self) if self._done_at is None else None
         if edit is None:
             return None
-        model, plane = self.view.session.model, self.plane
+        model, plane, standing = self.view.session.model, self.plane, self._coordinates()
         snap, start = self.snap, self.chain[-1] if self.chain else None
         key = ("then", model, plane, snap.end if snap is not None and snap.joins else "", start)
 
         def question() -> Freedoms:
             try:
-                return examined(edit(model), plane)
+                return examined(edit(as_drawn(model, standing)), plane)  # the code that the click will need
             except KinetostatError:
                 return Freedoms(None)
 
