@@ -1,7 +1,7 @@
 """`python -m benchmarks.loop_questions [--write]`: what is asked of rows of four-bars at a pose, in processor time.
 
 A step of a drag, all speeds and accelerations from one, a motion and its reactions: each with its traces and machine
-code there, the least of several. Mobility, upright and where all links lie in a line, and linearisation once, with their
+code there, the least of several. Mobility, upright and with all links in a line, and linearisation once, with their
 traces. Each machine in a process of its own; the last line tells how times per loop grow from N = 100 to N = 1000.
 """
 
