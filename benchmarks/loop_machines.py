@@ -63,6 +63,12 @@ def separate_four_bars(count: int) -> Model:
     return replace(one, name=f"{count} separate four-bars", bodies=tuple(bodies), joints=tuple(joints))
 
 
+def in_a_line(count: int) -> dict[str, float]:
+    """Angles by joint of the flat pose, rad."""
+    turned = {f"A{k}": -math.pi / 2.0 for k in range(count + 1)}
+    return turned | {f"B{k}": math.pi / 2.0 for k in range(1, count + 1)}
+
+
 def falling(count: int) -> dict[str, float]:
     """Speeds by joint with which the four-bars are let go: tips at 1 m/s."""
     return {f"A{k}": -1.0 for k in range(count + 1)} | {f"B{k}": 1.0 for k in range(1, count + 1)}

@@ -1,8 +1,8 @@
 """`python -m benchmarks.loop_questions [--write]`: what is asked of rows of four-bars at a pose, in processor time.
 
 A step of a drag, all speeds and accelerations from one, a motion and its reactions: each with its traces and machine
-code there, the least of several. Mobility and linearisation once, with their traces. Each machine in a process of its
-own; the last line tells how times per loop grow from N = 100 to N = 1000.
+code there, the least of several. Mobility, upright and with all links in a line, and linearisation once, with their
+traces. Each machine in a process of its own; the last line tells how times per loop grow from N = 100 to N = 1000.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks.document import tell  # noqa: E402
-from benchmarks.loop_machines import four_bars  # noqa: E402
+from benchmarks.loop_machines import four_bars, in_a_line  # noqa: E402
 
 COUNTS = (20, 100, 200, 1000)
 FEW, MANY = 100, 1000
@@ -55,6 +55,10 @@ def questions(count: int) -> dict[str, float]:
         found[what] = min(_processor_time(work) for _ in range(REPEATED))
     found["mobility"] = _processor_time(lambda: mech.mobility(mech.rest()))
     if count <= LINEARISED:
+        flat = mech.rest().copy()
+        for name, angle in in_a_line(count).items():
+            flat[mech.joint_q(name)] = angle
+        found["mobility in a line"] = _processor_time(lambda: mech.mobility(flat))
         found["linearisation"] = _processor_time(lambda: linearise(mech, mech.rest()))
     return found
 

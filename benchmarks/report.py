@@ -25,7 +25,7 @@ METHODS = {
 DOCUMENT = """# Benchmarks
 
 Made by `.venv/bin/python -m benchmarks --write` (`make bench` prints the same): all programs in one process, taking
-turns; the least of 7 repeats (3 for 1000 bodies).
+turns; processor time, the least of 7 repeats (3 for 1000 bodies).
 
 {head}
 

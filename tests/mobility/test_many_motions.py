@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.loop_machines import four_bars
+from benchmarks.loop_machines import four_bars, in_a_line
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.rank import echelon
@@ -13,9 +13,8 @@ def flat(count):
     """A row of four-bars, and all its links in a line: one crank may begin to move whatever the others do."""
     mech = Mechanism(four_bars(count))
     q = mech.rest().copy()
-    for name, angle in (("A", -np.pi / 2), ("B", np.pi / 2)):
-        for k in range(name == "B", count + 1):
-            q[mech.joint_q(f"{name}{k}")] = angle
+    for name, angle in in_a_line(count).items():
+        q[mech.joint_q(name)] = angle
     assert np.max(np.abs(mech.constraint_residual(q))) < 1e-12
     return mech, q
 
