@@ -87,7 +87,9 @@ def calls(work):
 
 
 @pytest.mark.parametrize(
-    ("machine", "loops"), [(four_bars, 100), (separate_four_bars, 100), (stewart_chain, 8)], ids=lambda of: str(of)
+    ("machine", "loops"),
+    [(four_bars, 100), (separate_four_bars, 100), (stewart_chain, 8)],
+    ids=lambda of: getattr(of, "__name__", str(of)),
 )
 def test_the_search_grows_with_the_loops(machine, loops):
     work = []
