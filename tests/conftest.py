@@ -70,7 +70,7 @@ def pytest_collection() -> None:
 
     @functools.wraps(read)
     def load(path, **options):
-        if options or Path(path).parent != EXAMPLES:
+        if options or not isinstance(path, Path) or path.parent != EXAMPLES:
             return read(path, **options)
         if path not in kept:
             kept[path] = read(path)

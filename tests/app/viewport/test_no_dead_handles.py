@@ -72,18 +72,18 @@ def test_whatever_end_is_seen_changes_its_link(bench, name):
 def test_a_machine_that_a_driver_holds_has_no_handles_and_says_why(bench):
     """The four-bar has one degree of freedom, which the driver takes; without it all three pins can be dragged."""
     bench.example("four_bar")
-    session, handles = bench.session, bench.view.scene.handles
+    session = bench.session
     said = []
     bench.view.expects.connect(said.append)
     pins = ("crank_pin", "moving_pin_a", "rocker_pin")
     for joint in pins:
         session.select(Ref("joints", joint))
-        assert handles.parts
+        assert bench.view.scene.handles.parts
     session.apply("Add driver", lambda m: edits.add(m, Driver(name="motor", joint="crank_pin", function="60 deg + t")))
     for joint in pins:
         session.select(None)
         session.select(Ref("joints", joint))
-        assert handles.parts == ()
+        assert bench.view.scene.handles.parts == ()
         assert f"motor holds {joint}" in said[-1]
     session.select(None)
     assert "motor" not in said[-1]
@@ -93,11 +93,11 @@ def test_a_machine_that_a_driver_holds_has_no_handles_and_says_why(bench):
 def test_a_driven_speed_holds_no_pose(bench):
     """A driver of the speed alone leaves the joint where a hand puts it."""
     bench.example("four_bar")
-    session, handles = bench.session, bench.view.scene.handles
+    session = bench.session
     driver = Driver(name="motor", joint="crank_pin", function="1", motion="velocity")
     session.apply("Add driver", lambda m: edits.add(m, driver))
     session.select(Ref("joints", "crank_pin"))
-    assert handles.parts
+    assert bench.view.scene.handles.parts
 
 
 def test_only_the_arrows_along_which_a_loop_lets_a_free_body_go_are_there(bench):
