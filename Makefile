@@ -76,6 +76,7 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks.motion $(WRITE)
 	$(BIN)/python -m benchmarks.symbolic $(WRITE)
 	$(BIN)/python -m benchmarks.loops $(WRITE)
+	$(BIN)/python -m benchmarks.modes $(WRITE)
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
@@ -85,6 +86,7 @@ docs: $(VENV)/.ready-dev
 	$(BIN)/python -m viz.pictures.thumbnails
 	.ci/with_screen $(BIN)/python -m app.window.screenshots docs/pictures
 	.ci/with_screen $(BIN)/python -m docs.make_drawing_film docs/pictures/drawing.gif
+	.ci/with_screen $(BIN)/python -m docs.make_modes_film docs/pictures
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -27,11 +27,24 @@ if TYPE_CHECKING:
     from core import linkage as linkage
     from core import spatial as spatial
     from core import symbolic as symbolic
+    from core.c_code.generate import Generated, generate_c
+    from core.control.descriptor import DescriptorSystem
+    from core.control.feedback import lqr
+    from core.control.linear_system import LinearSystem, LinearSystems
+    from core.control.linearise import linearise
+    from core.control.operating_point import OperatingPoint
+    from core.control.root_locus import RootLocus, root_locus
+    from core.design.design import Design
+    from core.design.path_synthesis import synthesise
+    from core.design.target_curves import target
     from core.elements.constraints.frame_constraint import FrameConstraint
     from core.elements.forces.line_law import LineLaw
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
+    from core.identification.excitation import Excitation, excitation
+    from core.identification.identify import Identification, identify
+    from core.identification.measured_motion import Preparation
     from core.joints import JointKind
     from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
@@ -77,6 +90,7 @@ if TYPE_CHECKING:
     )
     from core.model.edits import edits
     from core.model.validation.model import check
+    from core.sensitivities.gradient import Gradient, gradient
     from core.simulation import Run, simulate
     from core.spatial import scalar as scalar
     from viz.pictures.offscreen import render
@@ -90,6 +104,16 @@ _MODULES = {
     "edits": "core.model.edits.edits",
 }
 _PLACES = {
+    "core.c_code.generate": ("Generated", "generate_c"),
+    "core.control.descriptor": ("DescriptorSystem",),
+    "core.control.feedback": ("lqr",),
+    "core.control.linear_system": ("LinearSystem", "LinearSystems"),
+    "core.control.linearise": ("linearise",),
+    "core.control.root_locus": ("RootLocus", "root_locus"),
+    "core.control.operating_point": ("OperatingPoint",),
+    "core.design.design": ("Design",),
+    "core.design.path_synthesis": ("synthesise",),
+    "core.design.target_curves": ("target",),
     "core.elements.constraints.frame_constraint": ("FrameConstraint",),
     "core.elements.forces.line_law": ("LineLaw",),
     "core.errors": (
@@ -102,6 +126,9 @@ _PLACES = {
     ),
     "core.files": ("dumps", "load", "loads", "read", "save"),
     "core.functions": ("FUNCTIONS", "Context", "call"),
+    "core.identification.excitation": ("Excitation", "excitation"),
+    "core.identification.identify": ("Identification", "identify"),
+    "core.identification.measured_motion": ("Preparation",),
     "core.joints": ("JointKind",),
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
@@ -146,6 +173,7 @@ _PLACES = {
         "World",
     ),
     "core.model.validation.model": ("check",),
+    "core.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
     "viz.pictures.offscreen": ("render",),
 }

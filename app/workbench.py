@@ -131,6 +131,10 @@ class FileService(Protocol):
         """Choose a file and save there."""
         ...
 
+    def ask_export(self, suffix: str) -> bool:
+        """Ask for a file of another format, and write the machine there."""
+        ...
+
     def ask_picture(self) -> None:
         """Choose a file and write there what the view shows."""
         ...

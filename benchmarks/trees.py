@@ -57,7 +57,9 @@ def described(model: Model) -> Described:
     topology = topology_of(model)
     machine = machine_of(topology, Numbers(model.expanded.values(), model.origin))
     plain = all(isinstance(link.law, Revolute | Prismatic) and link.coupling is None for link in machine.tree.links)
-    rubbing = any(any((link.armature, link.damping, link.friction, link.stiffness)) for link in machine.tree.links)
+    rubbing = any(
+        link.friction.acts or any((link.armature, link.damping, link.stiffness)) for link in machine.tree.links
+    )
     if topology.cuts or not plain or rubbing or any(force.kind != "line" for force in model.forces):
         raise ValueError("a tree of frictionless revolute and prismatic joints is needed")
     springs = tuple(

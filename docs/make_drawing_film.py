@@ -6,6 +6,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -34,29 +36,36 @@ MOTION = 3.5
 """Seconds of the run that are filmed."""
 
 
+def height_of(widget: QWidget, width: int) -> int:
+    """Of a picture of a widget so wide, pixels: an even number."""
+    return round(width * widget.height() / widget.width()) // 2 * 2
+
+
+def picture(widget: QWidget, width: int, pointer: QPointF | None = None) -> np.ndarray:
+    """(height, width, 4) what a widget shows, with a pointer."""
+    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGBA8888)
+    if pointer is not None:
+        painter = QPainter(image)
+        painter.drawPixmap(pointer.toPoint(), icon("select").pixmap(POINTER, POINTER))
+        painter.end()
+    smooth, height = Qt.TransformationMode.SmoothTransformation, height_of(widget, width)
+    image = image.scaled(width, height, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(height, image.bytesPerLine() // 4, 4)
+    return rows[:, :width].copy()
+
+
 class Director:
     """Moves a pointer as a hand does, and films it."""
 
     def __init__(self, window: Window, path: Path) -> None:
         self.window, self.at = window, QPointF(500.0, 560.0)
-        self._height = round(WIDTH * window.height() / window.width()) // 2 * 2
-        self._film = encoder(path, Fraction(RATE), (WIDTH, self._height))
+        self._film = encoder(path, Fraction(RATE), (WIDTH, height_of(window, WIDTH)))
 
     def shoot(self, seconds: float = 0.0) -> None:
         """So many seconds of what is seen; one picture at least."""
         for _ in range(max(1, round(RATE * seconds))):
             pump(seconds=1.0 / RATE)
-            self._film.add(self._picture())
-
-    def _picture(self) -> np.ndarray:
-        image = self.window.grab().toImage().convertToFormat(QImage.Format.Format_RGBA8888)
-        painter = QPainter(image)
-        painter.drawPixmap(self.at.toPoint(), icon("select").pixmap(POINTER, POINTER))
-        painter.end()
-        smooth = Qt.TransformationMode.SmoothTransformation
-        image = image.scaled(WIDTH, self._height, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
-        rows = np.frombuffer(image.constBits(), np.uint8).reshape(self._height, image.bytesPerLine() // 4, 4)
-        return rows[:, :WIDTH].copy()
+            self._film.add(picture(self.window, WIDTH, self.at))
 
     def go(self, widget: QWidget, place: QPoint, seconds: float = 0.6) -> None:
         """Move the pointer to a place in a widget."""
@@ -109,6 +118,22 @@ def direct(window: Window, path: Path) -> None:
     director.finish()
 
 
+@contextmanager
+def stage(size: tuple[int, int]) -> Iterator[Window]:
+    """A window to be filmed, with settings of its own."""
+    application([])
+    with tempfile.TemporaryDirectory() as place:
+        settings = Settings(Path(place) / "film.ini")
+        settings.look, settings.shows_hands = "light", False
+        window = Window(settings=settings)
+        window.resize(*size)
+        window.show()
+        window.activateWindow()
+        QTest.qWaitForWindowActive(window, 3000)
+        yield window
+        window.dispose()
+
+
 def hide_panels(window: Window) -> None:
     """Nothing but the view."""
     for dock in window.docks.docks.values():
@@ -120,21 +145,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print(f"Usage: python -m {__package__}.make_drawing_film FILE", file=sys.stderr)
         return 2
-    application([])
-    with tempfile.TemporaryDirectory() as place:
-        settings = Settings(Path(place) / "film.ini")
-        settings.look, settings.shows_hands = "light", False
-        window = Window(settings=settings)
+    with stage(SIZE) as window:
         hide_panels(window)
-        window.resize(*SIZE)
-        window.show()
-        window.activateWindow()
-        QTest.qWaitForWindowActive(window, 3000)
         begun = time.monotonic()
         pump(seconds=1.5)
         direct(window, Path(arguments[0]))
         print(f"{arguments[0]}: {time.monotonic() - begun:.0f} s")
-        window.dispose()
     return 0
 
 

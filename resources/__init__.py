@@ -92,6 +92,15 @@ _TABLE = {
     "Dynamics": (
         ("pendulum.kst", "Pendulum", "One rod on one pin: the smallest machine"),
         ("damped_pendulum.kst", "Pendulum with damper", "Spring and damper as force elements in a pin"),
+        ("braked_arm.kst", "Braked arm", "A brake closes, holds an arm against its weight, and lets it go"),
+        ("clutch.kst", "Clutch", "It slips until a flywheel and its load turn alike, then holds"),
+        ("block_on_block.kst", "Block on block", "Pulled ever harder: both stick, both slide, one stays behind"),
+        ("belt_oscillator.kst", "Belt oscillator", "Stick and slip: a belt takes a block along until its spring wins"),
+        (
+            "bouncing_pendulum.kst",
+            "Pendulum at a stop",
+            "A rigid stop throws it back with a part of its speed, ever lower",
+        ),
         ("double_pendulum.kst", "Double pendulum", "Modelica's two steel rods, released from the horizontal"),
         ("triple_pendulum.kst", "Triple pendulum", "Three rods: chaotic, yet its energy stays constant"),
         ("body_on_springs.kst", "Body on springs", "A free body hangs on two springs, without any joint"),
@@ -120,6 +129,7 @@ _TABLE = {
 
 _RUN_SETTINGS: dict[str, dict[str, float | str]] = {
     "squeezer": {"duration": 0.03},
+    "belt_oscillator": {"duration": 6.0},
     "flyball_governor": {"method": "radau"},
 }
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}

@@ -11,7 +11,7 @@ import click
 from app.cli.machine import FILE, READING, context, known_sets, pose_options, read, reading_options
 from app.cli.terminal import say
 from core.functions.function import Function
-from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, SymbolValues, Values, Vector
+from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, Signals, SymbolValues, Values, Vector
 
 if TYPE_CHECKING:
     from core.functions.results import Result
@@ -24,9 +24,12 @@ _METAVARS = {
     "Vector": "X,Y,Z",
     "Values": "NAME=VALUE",
     "SymbolValues": "NAME=VALUE",
+    "Signals": "NAMES",
+    "SignalValues": "NAME=VALUE",
     "Ranges": "NAME=START:STOP[:N]",
     "InputFile": "FILE",
     "OutputFile": "FILE",
+    "OutputFolder": "FOLDER",
     "Text": "TEXT",
 }
 
@@ -83,7 +86,7 @@ def _help(option: Option) -> str:
     text = f"{option.help or option.title}."
     if isinstance(option, Number | Vector) and SI[option.dimension]:
         text += f" In {SI[option.dimension]}, or with a unit."
-    if isinstance(option, Ranges | SymbolValues | Values):
+    if isinstance(option, Ranges | Signals | SymbolValues | Values):
         text += " Repeat for more."
     if isinstance(option, Flag):
         return f"{text} Default: {'yes' if option.default else 'no'}."

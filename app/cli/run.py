@@ -83,6 +83,12 @@ class Interruption:
     help="Close loops by closed forms where there are any, or all of them by iteration.",
 )
 @click.option(
+    "--closing",
+    type=QuantityType("none"),
+    help="How iteration closes loops after each step: below 1 until gaps are below it (rad, m), 1, 2 … by so many "
+    "Gauss-Newton steps. Default: until gaps are below 1e-12.",
+)
+@click.option(
     "--torque",
     "torques",
     multiple=True,

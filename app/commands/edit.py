@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.commands.command import Command
 from app.document.isostatic import make_isostatic, proposed
-from app.document.joining import closed, open_joints
-from app.viewport.open_marks import CLOSE
+from app.document.joining import CLOSE, closed, open_joints
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:

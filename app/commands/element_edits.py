@@ -92,6 +92,19 @@ def ground(session: Session) -> bool:
     return session.apply(f"Ground {ref.name}", lambda model: placed(model, joint), select=Ref("joints", joint.name))
 
 
+def is_locked(session: Session) -> bool:
+    """Whether the selected body is locked."""
+    ref = session.selection
+    return ref is not None and ref.collection == "bodies" and ref.name in session.locked
+
+
+def toggle_lock(session: Session) -> None:
+    """Lock the selected body where it stands, or let it go."""
+    ref = session.selection
+    if ref is not None and ref.collection == "bodies":
+        session.lock(ref.name, not is_locked(session))
+
+
 def ask_chain(session: Session, settings: Units, parent_widget: QWidget) -> DraftDialog:
     """Ask for the rows of a new DH chain."""
     parent = holder(session)

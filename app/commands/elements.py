@@ -6,7 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.commands.element_edits import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, ground, holder, is_own
+from app.commands.element_edits import (
+    ASIDE,
+    add,
+    add_link,
+    ask_chain,
+    ask_joint,
+    duplicate,
+    ground,
+    holder,
+    is_locked,
+    is_own,
+    toggle_lock,
+)
 from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
 from core.model import JOINT_KINDS
@@ -170,6 +182,21 @@ COMMANDS = (
         context=("bodies",),
         help="Fix the selected body to the ground where it now stands, by a fixed joint; delete it to let go.",
         also=("ground", "fix", "anchor", "earth", "frame of the machine"),
+    ),
+    Command(
+        "element.lock",
+        "Lock",
+        lambda w: toggle_lock(w.session),
+        "Edit",
+        "K",
+        "lock",
+        when=_body_selected,
+        checked=lambda w: is_locked(w.session),
+        section="element",
+        context=("bodies",),
+        help="The selected body stays where it is, with its pins, while you drag, draw, connect and edit; again lets "
+        "it go. A mark on the work, kept with the view: runs move it. Ground this holds it there, too.",
+        also=("lock a part", "fix a component", "unlock", "hold in place"),
     ),
     Command(
         "element.duplicate",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command, Run
+from app.tools.candidates import face_under
+from app.tools.draw.face_plane import OnFace, take_face
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.tools.draw.tool import flip, hand_of
 
@@ -65,6 +67,19 @@ def _draw(key: str) -> Run:
     return run
 
 
+def _draw_on_face(bench: Workbench) -> None:
+    bench.stage.gestures.choose("draw")
+    hand_of(bench.stage).choose(OnFace())
+
+
+def _draw_on_this_face(bench: Workbench) -> None:
+    """The face is looked for before the camera turns."""
+    stage = bench.stage
+    face = face_under(stage, stage.pointed) if stage.pointed is not None else None
+    _draw_on_face(bench)
+    take_face(hand_of(stage), face)
+
+
 _TOOLS = tuple(
     Command(
         f"tool.{tool}",
@@ -106,4 +121,29 @@ _FLIP = Command(
     help="Fold the two links at the pin that was pointed at last over to their other branch. In Draw: V.",
     also=("other branch", "flip", "mirror a dyad", "other assembly mode"),
 )
-COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP)
+_ON_FACE = Command(
+    "draw.on_face",
+    "Draw: on a face…",
+    _draw_on_face,
+    "Tools/Draw",
+    icon=OnFace.icon,
+    section="plane",
+    when=lambda w: bool(w.session.model.expanded.bodies),
+    context=("bodies",),
+    help=OnFace.help,
+    also=("working plane on a face", "sketch on a face", "draw on a body"),
+)
+_ON_THIS_FACE = Command(
+    "draw.on_this_face",
+    "Draw: on this face",
+    _draw_on_this_face,
+    "Tools/Draw",
+    "Shift+D",
+    icon=OnFace.icon,
+    section="plane",
+    when=lambda w: bool(w.session.model.expanded.bodies),
+    context=("bodies",),
+    help="Draw on the flat face under the pointer (or where the menu was opened).",
+    also=("draw here", "sketch here", "working plane here"),
+)
+COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP, _ON_FACE, _ON_THIS_FACE)

@@ -7,7 +7,7 @@ from html import escape
 from app.panels.panel import panels
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.widgets.fields.titles import title_of, type_title
-from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Model
+from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Limit, Model
 from core.model.constraints import CONSTRAINT_KINDS
 from core.model.fields import Element, fields_of
 from core.model.forces import FORCE_KINDS
@@ -23,7 +23,10 @@ PARTS = {
     "timeline": (
         "Timeline",
         "Plays a run or a sequence of poses. Drag the slider, Space plays and pauses, ← and → step, Home and End go "
-        "to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before.",
+        "to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before. Flags above the track mark where "
+        "joints slipped, stuck or met a stop or a limit: rest on one to read it, click it to go there. The lanes below "
+        "show in which mode friction, stops and limits of each joint are; a click goes to the instant, near a change "
+        "of colour exactly there. The words beneath the lanes name the colours; beside them all lanes are unfolded.",
     ),
     "status": (
         "Status line",
@@ -68,10 +71,44 @@ _DRAWING = (
     ("Backspace", "takes the last link back; Esc drops what hangs at the pointer, a second Esc leaves Draw"),
     ("Arrow keys", "move the pin under the pointer by a step of the grid"),
     ("Tab", "another plane, before the first click; 0 looks at it obliquely, 1 flat again"),
+    (
+        "… beside the plane",
+        "a plane: offset, turned, through the selected joint, or on a face (Shift+D: under the pointer)",
+    ),
     ("V", "the other branch of the two links at the pin under the pointer"),
     ("Alt", "a new point even on an existing one; Ctrl: no snapping to grid and directions"),
 )
 """What holds in Draw whatever is drawn."""
+
+
+_LAWS = """
+<h4>Friction</h4>
+<p>At rest friction is whatever holds the joint, at most F<sub>s</sub> (friction at rest). While it slides with the
+speed v it acts against the motion with F<sub>k</sub> + (F<sub>s</sub> − F<sub>k</sub>) e<sup>−(v/v<sub>s</sub>)²</sup>
+(F<sub>k</sub>: friction while it slides, v<sub>s</sub>: Stribeck speed), besides the viscous damping d v. Without a
+friction at rest both are the same. What sticks does not creep. In a ball joint, and in the plane of a planar joint,
+friction is one vector opposite to the speed, at most of that length, however the axes are turned.</p>
+<p>A <b>brake</b> is a joint whose friction is a formula of time, coordinates and speeds, such as min(40*t, 12); where
+it is zero the joint is free. A <b>clutch</b> is a force element: the same friction between two joints, against
+v − ratio · v of the leader. It slips until both turn alike, then holds what its friction at rest can carry. Formulas
+of friction must not become negative.</p>
+<h4>Stops</h4>
+<p>An <b>elastic</b> stop that is pushed in by p presses with k p + d ṗ; it never pulls. Without a damping of its own
+d = 2 ζ √(k m) follows from the restitution e and the inertia m that is met: ζ = cos α, e = exp(−2 α cot α), at any
+speed. The law <b>hunt_crossley</b>, k p (1 + c ṗ), begins without a jump of the force; there e holds at the speed v
+that the limits are made for: (1 + e) δ = ln((1 + δ)/(1 − e δ)) with δ = c v. What hardly swings in its stop any more,
+less than the tolerance of the run, is held until its load changes. Where no stiffness is given, k = m (v/p)² with the
+inertia m that the machine shows at the joint when it first meets the stop, and a thousandth of the way between the
+limits as p; a note of the run tells it. A <b>rigid</b> stop throws back at once: the speed after an impact is −e
+times the one before; bounces that become ever shorter end at rest.</p>
+<h4>Modes</h4>
+<p>Runs tell in which mode each of them is, as channels like <i>elbow.friction.mode</i>: stick, slide+, slide- (onward,
+backward; slide of a ball joint), saturated (at rest with all the friction there is, because others hold it), free (of a
+brake or clutch that has none); open, closed, leaving (of an
+elastic stop, on its way out without a force); free, at limit; overrun (loads are faster than the speed limit);
+saturated+, saturated- (the command of a motor is more than its effort limit).</p>
+"""
+"""How friction and stops of joints act."""
 
 
 def drawing_keys() -> str:
@@ -92,19 +129,27 @@ def window_topics() -> dict[str, tuple[str, str]]:
         title = type_title(element)
         title = title[:1].upper() + title[1:]
         text = _text(title, _MEANT[collection], element, _KINDS.get(collection, []))
-        found[f"element.{collection}"] = (title, text)
+        found[f"element.{collection}"] = (title, text + _AFTER.get(collection, ""))
     return found
 
 
-def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
-    """Heading, meaning, kinds, and a row per field; a field's name is the anchor of its row."""
-    rows = "".join(
+def _rows(element: type[Element]) -> str:
+    """A row per field, the name of which is its anchor."""
+    return "".join(
         f'<tr><td><a name="{field.name}"></a><b>{escape(title_of(field, element))}</b></td>'
         f"<td>{escape(field.help)}</td></tr>"
         for field in fields_of(element)
         if element is not Model or field.name in ("name", "description", "world")
     )
-    table = "<table cellspacing='0' cellpadding='4'>"
+
+
+_AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_rows(Limit)}</table>{_LAWS}"}
+"""Collection → what stands behind the fields of its elements."""
+
+
+def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
+    """Heading, meaning, kinds, and a row per field; a field's name is the anchor of its row."""
+    rows, table = _rows(element), "<table cellspacing='0' cellpadding='4'>"
     listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(meant)}</td></tr>" for name, meant in kinds)
     said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""
     return f"<h2>{escape(title)}</h2><p>{escape(meaning)}</p>{said}<h4>Fields</h4>{table}{rows}</table>"

@@ -212,6 +212,16 @@ _CONSTRAINTS = (
         also=("belt", "chain", "pulley", "timing", "transmission"),
     ),
     Connection(
+        "clutch",
+        "Clutch",
+        "clutch",
+        "Add/Force",
+        ("joint", "joint"),
+        lambda s, m, p: connections.clutch(m, p[0].name, p[1].name, surroundings(s, p)),
+        "Dry friction between two joints: it slips until they turn alike, then holds.",
+        also=("dry friction", "coupling", "slip"),
+    ),
+    Connection(
         "hold",
         "Hold a sensor",
         "lock",

@@ -21,7 +21,8 @@ def open_filter() -> str:
     return ";;".join([f"All models ({every})", *single, "All files (*)"])
 
 
-def save_filter() -> str:
-    """File dialog filter of everything that can be written, the native format first."""
+def save_filter(suffix: str = "") -> str:
+    """File dialog filter of everything that can be written, the native format first; or of one format alone."""
     table = _patterns(writing=True)
+    table = {title: patterns for title, patterns in table.items() if not suffix or f"*{suffix}" in patterns}
     return ";;".join(f"{title} ({' '.join(patterns)})" for title, patterns in table.items())

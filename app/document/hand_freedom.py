@@ -43,9 +43,9 @@ class HandFreedom:
         return self._free
 
 
-def free_speeds(session: Session, without_drivers: bool = False) -> NDArray[np.bool_]:
-    """(nv,) whether each speed can be other than zero as the machine stands."""
-    mech = session.mech
+def free_speeds(session: Session, without_drivers: bool = False, locks: bool = True) -> NDArray[np.bool_]:
+    """(nv,) whether each speed can be other than zero as the machine stands; locks : with what is locked held."""
+    mech = session.hands if locks else session.mech
     free = np.ones(mech.nv, dtype=bool)
     compiled = mech.compiled
     holds = np.array([row.level == POSITION for row in compiled.rows], dtype=bool)
@@ -70,7 +70,9 @@ def held_by(session: Session, joint: str) -> str:
         return ""
     if at.start == at.stop or free_speeds(session)[at].any():
         return ""
-    if free_speeds(session, without_drivers=True)[at].any():
+    if free_speeds(session, locks=False)[at].any():
+        return f"What is locked holds {joint}: unlock {listed(sorted(session.locked))} (K) to move it."
+    if free_speeds(session, without_drivers=True, locks=False)[at].any():
         names = [each.name for each in session.model.expanded.drivers]
         some = f"drivers {listed(names)} hold" if len(names) > 1 else f"driver {names[0]} holds"
         return f"The {some} {joint}: it moves when the machine runs."

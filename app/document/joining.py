@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.connection_draft import Pick, connected, direction_at, posed, poses, sliding_direction
+from app.document.locks import held
 from app.document.revision import Ref, pose_of
 from app.document.session import Session
 from core.errors import AssemblyError, KinetostatError
@@ -31,6 +32,8 @@ from viz.placement import inverse, numbers, perpendicular, unit
 
 Array = NDArray[np.float64]
 
+CLOSE = "Close open joints"
+"""The command that brings together what was left apart."""
 SAME_PLACE = 1e-6
 """m: points nearer than this are one."""
 PARALLEL = 1e-12
@@ -131,8 +134,9 @@ def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bo
     still = _still(session, mech, parent, child)
     q = _as_before(session, mech, q, still)
     left = ""
+    hands = Mechanism(held(model, mech, session.standing_locked)) if session.locked else mech
     try:
-        q = np.asarray(mech.assemble(q, fixed=still))
+        q = np.asarray(hands.assemble(q, fixed=still))
     except AssemblyError as error:
         q = np.asarray(error.q) if error.q is not None else q
         left = error.what
@@ -143,23 +147,25 @@ def _assembled(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bo
 
 
 def _apart(session: Session, kind: str, picks: tuple[Pick, ...], flipped: bool) -> Outcome:
-    joint, _, child = _framed(session, kind, picks, flipped)
+    joint, *sides = _framed(session, kind, picks, flipped)
     joint = dataclasses.replace(joint, cut="yes")
     model = edits.add(session.model, joint)
     mech = session.mech.updated(model)
-    if _has(mech, joint.name):  # nothing else holds the body: it stays free, where it stands
-        model = edits.add(_standing(session, child), joint)
+    if _has(mech, joint.name):  # nothing else holds one of the bodies: it stays free, where it stands
+        model = edits.add(_standing(session, sides), joint)
         mech = session.mech.updated(model)
     known = [each.name for each in mech.compiled.model.expanded.joints if _has(mech, each.name)]
     q = _as_before(session, mech, np.array(mech.rest(), dtype=float), known)
     return Outcome("apart", "Leave apart", model, mech, q, joint.name)
 
 
-def _standing(session: Session, pick: Pick) -> Model:
-    """The model in which the free machine of a body has a free joint that rests where it stands."""
+def _standing(session: Session, sides: Iterable[Pick]) -> Model:
+    """The model in which the free machine of a body that is pointed at has a free joint that rests where it stands; of
+    two such bodies, that of the second."""
     of = _machine_of(session)
-    own = of(session.model.expanded.carrier(pick.name).name)
-    root = next(each for each in session.mech.implicit_joints if of(each.child) == own)
+    roots = {of(each.child): each for each in session.mech.implicit_joints}
+    machines = [of(session.model.expanded.carrier(pick.name).name) for pick in sides]
+    root = next(roots[own] for own in reversed(machines) if own in roots)
     rest = tuple(without_noise(x) for x in session.q[session.mech.joint_q(root.name)])
     name = edits.unused_name(session.model, "joints", root.child)
     return edits.add(session.model, Joint(name=name, kind=Free.name, parent=WORLD, child=root.child, rest=rest))
@@ -201,12 +207,12 @@ def _open_joint(joint: Joint, frames: tuple[Array, Array], values: Mapping[str, 
 def closed(session: Session) -> Array:
     """(nq,) the machine with all loops closed: what is free comes to what the ground holds; where that is not enough,
     all moves as little as it can. Raises AssemblyError where they do not close."""
-    mech = session.mech
+    mech = session.hands
     of = _machine_of(session, [each.name for each in open_joints(session)])
     joints = (*mech.implicit_joints, *session.model.expanded.joints)
-    held = [each.name for each in joints if _has(mech, each.name) and of(each.child) == of(WORLD)]
+    still = [each.name for each in joints if _has(mech, each.name) and of(each.child) in _held_machines(session, of)]
     try:
-        return np.asarray(mech.assemble(session.q, fixed=held, p=session.p))
+        return np.asarray(mech.assemble(session.q, fixed=still, p=session.p))
     except AssemblyError:
         return np.asarray(mech.assemble(session.q, p=session.p))
 
@@ -235,17 +241,22 @@ def _machine_of(session: Session, without: Collection[str] = ()) -> Callable[[st
 
 
 def carrying(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, Pick]:
-    """The point on the side that carries, and that on the other: the ground, then what it holds, then what is heavier;
-    between equals that which was meant first."""
+    """The point on the side that carries, and that on the other: the ground, then what it or a lock holds, then what is
+    heavier; between equals that which was meant first."""
     model, of = session.model.expanded, _machine_of(session)
-    values, ground = session.model.values(session.p), of(WORLD)
+    values, grounded = session.model.values(session.p), _held_machines(session, of)
 
     def weight(pick: Pick) -> tuple[bool, bool, float]:
         own = of(model.carrier(pick.name).name)
-        return pick.name == WORLD, own == ground, 0.0 if own == ground else _mass(session, own, of, values)
+        return pick.name == WORLD, own in grounded, 0.0 if own in grounded else _mass(session, own, of, values)
 
     first, second = picks
     return (second, first) if weight(second) > weight(first) else (first, second)
+
+
+def _held_machines(session: Session, of: Callable[[str], str]) -> set[str]:
+    """The ground, and free machines of which a part is locked."""
+    return {of(WORLD), *(of(name) for name in session.locked)}
 
 
 def _mass(session: Session, machine: str, of: Callable[[str], str], values: Mapping[str, float]) -> float:
@@ -260,10 +271,10 @@ def _mass(session: Session, machine: str, of: Callable[[str], str], values: Mapp
 
 
 def _still(session: Session, mech: Mechanism, parent: Pick, child: Pick) -> list[str]:
-    """Joints that must not move: those of the side that carries, unless both sides hang together."""
+    """Joints that must not move: those of the side that carries, unless both sides hang together or are held."""
     model, of = session.model.expanded, _machine_of(session)
     own, other = (of(model.carrier(pick.name).name) for pick in (parent, child))
-    if own == other:
+    if own == other or {own, other} <= _held_machines(session, of):
         return []
     known = (*session.mech.implicit_joints, *model.joints)
     return [each.name for each in known if of(model.carrier(each.child).name) == own and _has(mech, each.name)]

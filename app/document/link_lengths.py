@@ -9,7 +9,9 @@ import numpy as np
 
 from app.document.revision import Array, posed
 from app.document.session import Session
+from core.constraints.rest_position import rest_moves
 from core.errors import ModelError
+from core.linkage.closing import as_drawn, coordinates_at
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.edits import edits
@@ -53,7 +55,7 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
     q = posed(session.mech, session.state.pose)
     gap = _gap(mech, q, new.values())
     if gap <= LOOP_ERROR or _gap(session.mech, q, model.values()) > LOOP_ERROR:
-        return new
+        return _rests_followed(session.mech, new, mech)
     low, high = closing_lengths(session, body, wanted.far)
     length = length_of(new, body, wanted.far)
     off = max(length - high if high is not None else 0.0, low - length if low is not None else 0.0)
@@ -64,6 +66,15 @@ def resized(session: Session, body: str, wanted: LinkLength) -> Model:
         where=f"body '{body}', length",
         remedy=f"They close here for lengths {' '.join(bounds)}." if bounds else "Give another length.",
     )
+
+
+def _rests_followed(before: Mechanism, new: Model, mech: Mechanism) -> Model:
+    """The model whose stated rests, which closed before, close with the new length, too."""
+    if not mech.constrained or rest_moves(before.compiled):
+        return new
+    stated = {joint.name for joint in new.joints if joint.rest}
+    stands = coordinates_at(mech, np.asarray(mech.rest(), dtype=float))
+    return as_drawn(new, {name: value for name, value in stands.items() if name in stated})
 
 
 class Trial:

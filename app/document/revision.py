@@ -42,6 +42,8 @@ class State:
     """What made this state, for the undo menu."""
     selection: Ref | None = None
     """What was selected when this state was left; undo and redo select it again if what is selected goes."""
+    locked: frozenset[str] = frozenset()
+    """Bodies that stay where they are in a person's hands."""
     step: Step | None = field(default=None, compare=False)
     """What else was done when this state was entered."""
 

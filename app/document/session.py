@@ -18,6 +18,7 @@ from app.background.signals import Signal
 from app.document.history import History
 from app.document.kept.saving import saved
 from app.document.kept.seen_files import Sources
+from app.document.locks import held, moved_part, names_after, places, released, stays
 from app.document.revision import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
 from app.document.run_tree import Runs
 from app.document.shown_pose import Moment, Shown
@@ -78,6 +79,7 @@ class Session:
         self.spoken_of: tuple[Ref, ...] = ()
         self._rest = np.array(self.mech.rest(), dtype=float)
         self._shown = self._as_committed()
+        self._hands: tuple[State, Mechanism] | None = None
 
     # ------------------------------------------------------------------------------- reading
 
@@ -152,17 +154,86 @@ class Session:
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
         """Show a pose or parameter values without committing them. Loops and constraints hold when parameters
-        move."""
+        move; what would move a locked part is not shown."""
         shown = self._shown.previewed(q, parameters or {})
-        if q is None and self.mech.constrained:
-            shown = shown.previewed(self.mech.move(shown.q, {}, p=shown.p))
-        self._shown = shown
+        if q is None and self.hands.constrained:
+            shown = shown.previewed(self.hands.move(shown.q, {}, p=shown.p))
+        if not self._moved_part(shown.q, shown.edited_values):
+            self._shown = shown
         self.moved.emit()
 
     def preview_coordinates(self, values: Mapping[str, float]) -> None:
         """Show the pose in which these coordinates (by name) have these values, as near as the limits,
-        couplings and loops allow."""
-        self.preview(q=self.mech.move(self.q, values, p=self.p))
+        couplings and loops allow; locked parts stay if they can, else nothing moves."""
+        self.preview(q=self.hands.move(self.q, values, p=self.p))
+
+    # ------------------------------------------------------------------------------- locks
+
+    @property
+    def locked(self) -> frozenset[str]:
+        """Bodies that stay where they are while things are dragged, drawn, connected and edited."""
+        return self.state.locked
+
+    @property
+    def hands(self) -> Mechanism:
+        """The machine as hands move it: with what is locked held where it stands."""
+        if not self.locked:
+            return self.mech
+        if self._hands is None or self._hands[0] is not self.state:
+            self._hands = self.state, Mechanism(self._held(self.model))
+        return self._hands[1]
+
+    def _held(self, model: Model) -> Model:
+        return held(model, self.mech, self.standing_locked)
+
+    @property
+    def standing_locked(self) -> dict[str, Array]:
+        """(4, 4) where locked bodies stand, by name."""
+        X = self.mech.frame
+        return {name: np.asarray(X(self.edited_pose, name, p=self._shown.values)) for name in sorted(self.locked)}
+
+    def keeping_locks(self, edit: Callable[[Model], Model]) -> Callable[[Model], Model]:
+        """An edit after which loops close with what is locked where it is."""
+
+        def kept(model: Model) -> Model:
+            as_held = self._held(model)
+            return released(edit(as_held), model, as_held)
+
+        return kept if self.locked else edit
+
+    def lock(self, body: str, on: bool) -> None:
+        """Lock a body where it stands, or let it go."""
+        self.cancel()
+        locked = self.locked | {body} if on else self.locked - {body}
+        if locked != self.locked:
+            self._push(dataclasses.replace(self.state, locked=locked, label=f"{'Lock' if on else 'Unlock'} {body}"))
+
+    def put_locks(self, bodies: Iterable[str]) -> None:
+        """The locks that were kept with the document, as it was opened."""
+        locked = frozenset(name for name in bodies if exists(self.model, Ref("bodies", name)))
+        old, new = self.state, dataclasses.replace(self.state, locked=locked)
+        if new.locked != old.locked:
+            self._history = dataclasses.replace(self._history, now=new)
+            self.changed.emit(old, new)
+
+    def _moved_part(self, q: Array, p: Mapping[str, float]) -> str:
+        """The locked part that a pose of this machine would move; "" if none."""
+        if not self.locked:
+            return ""
+        standing = places(self.mech, self._shown.edited, self._shown.values, self.locked)
+        return moved_part(standing, places(self.mech, q, p, self.locked), {name: name for name in self.locked})
+
+    def _guarding_locks(self, old: State, new: State, mech: Mechanism) -> State:
+        """The new state, with its locks as its parts are called; raises ModelError where it would move one."""
+        if not old.locked or new.locked != old.locked:
+            return new
+        names = names_after(old.model, new.model, old.locked)
+        before = places(self.mech, self.edited_pose, self._shown.values, old.locked)
+        values = new.model.values()
+        after = places(mech, posed(mech, new.pose), {name: values[name] for name in mech.p_names}, names.values())
+        if moved := moved_part(before, after, names):
+            raise stays(moved)
+        return dataclasses.replace(new, locked=frozenset(names.values()))
 
     def follow(
         self,
@@ -336,7 +407,8 @@ class Session:
     ) -> bool:
         """Go on with what the file now says, as one step: what was there before is one undo away."""
         self.cancel()
-        new = dataclasses.replace(self.state, model=model, label=label, selection=None, step=None)
+        locked = frozenset(names_after(self.model, model, self.locked).values())
+        new = dataclasses.replace(self.state, model=model, label=label, selection=None, locked=locked, step=None)
         if model != self.model and not self._show(self._history.pushed(new, self.selection), mech=mech, carry=True):
             return False
         self.findings, self.sources = tuple(findings), sources
@@ -408,7 +480,7 @@ class Session:
 
     def _push(self, new: State, gesture: object = None, select: Ref | None = None, *, carry: bool = True) -> None:
         new = dataclasses.replace(new, selection=select, step=None)
-        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=carry)
+        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=carry, guarded=True)
 
     def _show(
         self,
@@ -418,14 +490,17 @@ class Session:
         anew: bool = False,
         select: Ref | None = None,
         carry: bool = False,
+        guarded: bool = False,
     ) -> bool:
-        """Make its present state the one that is open: mechanism, pose, selection, signals."""
+        """Make its present state the one that is open: mechanism, pose, selection, signals. guarded : locked parts
+        stay, or nothing is done"""
         old, new = self.state, history.now
         try:
             if mech is None:
                 mech = self.mech if new.model is old.model else Mechanism.to_show(new.model)
             rest = np.array(mech.rest(), dtype=float)
             new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
+            new = self._guarding_locks(old, new, mech) if guarded else new
         except KinetostatError as error:
             self.cancel()
             self.message.emit("error", str(error))

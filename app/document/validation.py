@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.background.worker import Worker
 from core.files import check
 from core.model import Finding, Model
 
@@ -16,8 +17,10 @@ LOOK_MS = 10
 """How often it is looked whether the thread is done."""
 
 _last: list[tuple[Model, tuple[Finding, ...]]] = []
-_at_work: list[tuple[Model, threading.Thread]] = []
-"""The model that a thread checks, or checked last."""
+_asked: list[Model] = []
+"""The model that the thread checks, or checked last."""
+_checker = Worker("findings", lambda _error: None)
+"""What fails there is told where the findings are asked for again."""
 
 
 def findings_of(model: Model) -> tuple[Finding, ...]:
@@ -38,11 +41,10 @@ def _looked_for(model: Model) -> bool:
     """Whether the findings of a model are known, or can no longer come from the thread, which is begun here."""
     if _known(model) is not None:
         return True
-    if not any(each is model for each, _ in _at_work):
-        thread = threading.Thread(target=findings_of, args=(model,), name="findings", daemon=True)
-        _at_work[:] = [(model, thread)]
-        thread.start()
-    return not _at_work[0][1].is_alive()
+    if not any(each is model for each in _asked):
+        _asked[:] = [model]
+        _checker.do(partial(findings_of, model), "findings")
+    return not _checker.busy
 
 
 class Diagnosis(QObject):

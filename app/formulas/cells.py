@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from app.formulas.abbreviation import Beside, Names, Prepared, is_long, named, prepared
 from app.formulas.layout import Hand, Setting
-from core.symbolic.forms import Form, Power, Product, Sum, Symbol, names, operations
+from core.symbolic.forms import Form, Product, Symbol, children, names, operations, rebuilt
 
 FOLDED = 160
 """Operations beyond which an entry is shown by its size only, until it is asked for."""
@@ -38,8 +38,10 @@ class Cell:
 class Grid:
     """Cells of the matrix and, below it, of the named subexpressions; sizes and places in px."""
 
-    def __init__(self, entries: Sequence[Sequence[Form]]) -> None:
+    def __init__(self, entries: Sequence[Sequence[Form]], *, equations: bool = False) -> None:
         self.entries = [list(row) for row in entries]
+        self.equations = equations
+        """True if entries stand behind names, and begin below each other."""
         self.cells = [[Cell(form) for form in row] for row in self.entries]
         self._plain = self.cells
         """The cells without names."""
@@ -198,6 +200,8 @@ class Grid:
     def place(self, i: int, j: int) -> tuple[float, float]:
         """Upper left corner of the formula in row i and column j, in the middle of its place."""
         width, height = self.size(self.cells[i][j])
+        if self.equations:
+            width = self.widths[j]
         return self.lefts[j] + (self.widths[j] - width) / 2.0, self.tops[i] + (self.heights[i] - height) / 2.0
 
     def at(self, x: float, y: float) -> tuple[Cell, int, int, float, float] | None:
@@ -218,9 +222,7 @@ def _put(form: Form, meaning: dict[str, Form]) -> Form:
         return form
     if isinstance(form, Symbol):
         return _put(meaning[form.name], meaning) if form.name in meaning else form
-    if isinstance(form, Sum):
-        return Sum(tuple(_put(term, meaning) for term in form.terms))
     if isinstance(form, Product):
         parts = [_put(factor, meaning) for factor in form.factors]
         return Product(tuple(f for part in parts for f in (part.factors if isinstance(part, Product) else (part,))))
-    return Power(_put(form.base, meaning), form.exponent) if isinstance(form, Power) else form
+    return rebuilt(form, [_put(part, meaning) for part in children(form)])

@@ -28,7 +28,7 @@ from app.formulas.layout import Hand, Token
 from app.plain_text import as_tip
 from app.widgets.plain_keys import PlainKeys
 from core.functions.results import Formulas
-from core.symbolic.forms import Form
+from core.symbolic.forms import Form, Symbol
 from core.symbolic.notation import text
 
 WAIT = 20
@@ -81,7 +81,7 @@ class FormulasView(QAbstractScrollArea):
     def show_formulas(self, formulas: Formulas) -> None:
         """Show another matrix."""
         self.formulas = formulas
-        self.grid = Grid(formulas.entries)
+        self.grid = Grid(formulas.entries, equations=bool(formulas.names))
         self.chosen.clear()
         self._begin()
 
@@ -122,14 +122,19 @@ class FormulasView(QAbstractScrollArea):
 
     def _head(self) -> list[Token]:
         name, _, indices = self.formulas.label.partition("[")
-        if not name:
+        if not name or self.formulas.names:
             return []
         known = {"CM": "C", "tau": "τ"}
         token = self._hand.lettered(known.get(name, name), indices.strip("[]"), 0, ())
         return [token, self._hand.sign(" =  ")]
 
+    def _named(self, name: str) -> list[Token]:
+        """A name before its equation."""
+        return [self._hand.symbol(name), self._hand.sign(" = ")]
+
     def _lay_out(self) -> None:
         left = sum(token.width for token in self._head())
+        left += max((sum(t.width for t in self._named(name)) for name in self.formulas.names), default=0.0)
         self.grid.lay_out(self.formulas.columns, left)
         labels = [self._hand.advance(label, True) for label in self.formulas.rows]
         right = self.grid.right + (max(labels) + 14.0 if labels else 4.0)
@@ -197,6 +202,10 @@ class FormulasView(QAbstractScrollArea):
             else "\t".join(text(f, language) for f in row)
             for row in self.chosen_entries()
         ]
+        if self.formulas.names:
+            rows_ = sorted({i for i, _ in self.chosen}) or range(len(self.formulas.names))
+            front = [text(Symbol(self.formulas.names[i]), language) for i in rows_]
+            rows = [f"{name} = {row}" for name, row in zip(front, rows, strict=True)]
         QGuiApplication.clipboard().setText((" \\\\\n" if language == "latex" else "\n").join(rows))
 
     # ------------------------------------------------------------------------------- painting
@@ -232,12 +241,32 @@ class FormulasView(QAbstractScrollArea):
         for token in self._head():
             hand.paint(painter, token, x, middle)
             x += token.width
+        if self.formulas.names:
+            self._paint_names(painter)
+            return
         if len(grid.cells) == 1 and len(grid.cells[0]) == 1:
             return
         painter.setPen(QPen(painter.pen().color(), 1.4))
         for side, inward in ((x, 5.0), (grid.right, -5.0)):
             corners = ((side + inward, top), (side, top), (side, bottom - 1.0), (side + inward, bottom - 1.0))
             painter.drawPolyline(QPolygonF([QPointF(*corner) for corner in corners]))
+
+    def _paint_names(self, painter: QPainter) -> None:
+        """The names of equations, on the first line of each."""
+        grid = self.grid
+        for i, name in enumerate(self.formulas.names):
+            cell, (x, top) = grid.cells[i][0], grid.place(i, 0)
+            up = cell.setting.lines[0][0] if cell.shown and cell.setting else self._hand.size
+            tokens = self._named(name)
+            x -= sum(token.width for token in tokens)
+            if name in (*self.marked, *self._spot.symbols):
+                wide = tokens[0].width + 2.0
+                painter.fillRect(
+                    QRectF(x - 1.0, top + up - tokens[0].ascent, wide, self._hand.size * 1.2), self._tint(70)
+                )
+            for token in tokens:
+                self._hand.paint(painter, token, x, top + up)
+                x += token.width
 
     def _paint_labels(self, painter: QPainter) -> None:
         grid = self.grid

@@ -18,12 +18,14 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter
 
-from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
+from core.symbolic.forms import Form, Function, Number, Power, Product, Quotient, Sum, Symbol, Trig, sign_of
 from core.symbolic.legible import is_short, number
-from core.symbolic.notation import GREEK, parts_of, short_angle
+from core.symbolic.notation import GREEK, PRIME, parts_of, short_angle
 
 SMALL = 0.68
 """Size of indices and exponents."""
+WIDEST_FRACTION = 30.0
+"""In sizes of letters: wider quotients and roots are written in a line, which can be broken."""
 _GREEK_LETTERS = dict(
     zip(
         (
@@ -71,6 +73,8 @@ class Token(NamedTuple):
     symbols: tuple[str, ...] = ()
     breaks: bool = False
     """Whether a line may end before it."""
+    inner: tuple[tuple[float, float, Token], ...] = ()
+    """Tokens that it is made of, and where they stand, as pieces do."""
 
 
 class Placed(NamedTuple):
@@ -137,10 +141,15 @@ class Hand:
         """A symbol with its index and dots."""
         if name.startswith("sqrt("):
             return self.sign("√" + name[5:-1])
-        stem, index, dots = parts_of(name)
-        return self.lettered(
+        stem, index, dots = parts_of(name.removesuffix(PRIME))
+        made = self.lettered(
             _GREEK_LETTERS[stem] if stem in GREEK and stem in _GREEK_LETTERS else stem, index, dots, (name,)
         )
+        if not name.endswith(PRIME):
+            return made
+        at = made.width + 0.02 * self.size
+        pieces = (*made.pieces, Piece("′", at, 0.0))
+        return made._replace(pieces=pieces, width=at + self.advance("′"))
 
     def lettered(self, stem: str, index: str, dots: int, symbols: tuple[str, ...]) -> Token:
         """A letter (italic; longer names upright) with an index below and dots above."""
@@ -199,12 +208,16 @@ class Hand:
             yield from self._sine(form)
         elif isinstance(form, Power):
             yield from self._power(form)
+        elif isinstance(form, Quotient):
+            yield from self._quotient(form)
+        elif isinstance(form, Function):
+            yield from self._function(form)
         elif isinstance(form, Product):
             for k, factor in enumerate(form.factors):
                 if k:
                     yield self._space(0.14)
                 yield from self._inside(factor) if isinstance(factor, Sum) else self.tokens(factor)
-        else:
+        elif isinstance(form, Sum):
             yield from self._sum(form)
 
     def _sum(self, form: Sum) -> Iterator[Token]:
@@ -237,6 +250,60 @@ class Hand:
                 yield self.sign(f"{abs(times)}")
             yield self.token(Symbol(name))
         yield self.sign(")")
+
+    def _quotient(self, form: Quotient) -> Iterator[Token]:
+        """One over the other; in a line where that is too wide."""
+        top, bottom = list(self.tokens(form.top)), list(self.tokens(form.bottom))
+        wide = max(sum(token.width for token in row) for row in (top, bottom))
+        if wide > WIDEST_FRACTION * self.size:
+            yield from self._inside(form.top) if isinstance(form.top, Sum) else top
+            yield self.sign(" / ", breaks=True)
+            plain = isinstance(form.bottom, Symbol | Number | Trig)
+            yield from bottom if plain else self._inside(form.bottom)
+            return
+        wide += 0.3 * self.size
+        gap = 0.1 * self.size
+        up, down = max(token.descent for token in top), max(token.ascent for token in bottom)
+        places = [*self._row(top, wide, -self.axis - gap - up), *self._row(bottom, wide, -self.axis + gap + down)]
+        made = self._made_of(places, wide)
+        bar = Piece("", 0.05 * self.size, -self.axis, bar=wide - 0.1 * self.size)
+        yield made._replace(pieces=(bar, *made.pieces), width=wide + 0.08 * self.size)
+
+    def _function(self, form: Function) -> Iterator[Token]:
+        """A root with its bar where that is narrow and low enough; atan2(y, x)."""
+        if form.name == "sqrt":
+            inside = list(self.tokens(form.arguments[0]))
+            wide, up = sum(token.width for token in inside), max(token.ascent for token in inside)
+            if wide <= WIDEST_FRACTION * self.size and up <= self.size:
+                sign = self.sign("√")
+                made = self._made_of([(0.0, 0.0, sign), *self._row(inside, wide, 0.0, sign.width)], sign.width + wide)
+                bar = Piece("", sign.width - 0.02 * self.size, -0.9 * self.size, bar=wide + 0.06 * self.size)
+                height = max(made.ascent, 0.98 * self.size)
+                yield made._replace(pieces=(bar, *made.pieces), ascent=height, width=made.width + 0.08 * self.size)
+                return
+        yield self.sign("√(" if form.name == "sqrt" else f"{form.name}(")
+        for k, argument in enumerate(form.arguments):
+            if k:
+                yield self.sign(", ", breaks=False)
+            yield from self.tokens(argument)
+        yield self.sign(")")
+
+    def _row(
+        self, tokens: list[Token], wide: float, y: float, left: float = 0.0
+    ) -> Iterator[tuple[float, float, Token]]:
+        """Places of tokens in the middle of a width."""
+        x = left + (wide - sum(token.width for token in tokens)) / 2.0
+        for token in tokens:
+            yield x, y, token
+            x += token.width
+
+    def _made_of(self, places: list[tuple[float, float, Token]], wide: float) -> Token:
+        """One token of others."""
+        pieces = tuple(p._replace(x=x + p.x, y=y + p.y) for x, y, token in places for p in token.pieces)
+        ascent = max(token.ascent - y for _, y, token in places)
+        descent = max(token.descent + y for _, y, token in places)
+        symbols = tuple(dict.fromkeys(name for _, _, token in places for name in token.symbols))
+        return Token(pieces, wide, ascent, descent, symbols, False, tuple(places))
 
     def _space(self, share: float) -> Token:
         return Token((), share * self.size, 0.0, 0.0)
@@ -350,8 +417,12 @@ class Setting:
                 continue
             for placed in self.line(k):
                 if marked and any(name in marked for name in placed.token.symbols):
-                    wide = placed.token.width + 2.0
-                    painter.fillRect(QRectF(x + placed.x - 1.0, top + baseline - up, wide, up + down), tint)
+                    for left, drop, token in _marked(placed.token, marked):
+                        high, low = (token.ascent, token.descent) if placed.token.inner else (up, down)
+                        place = QRectF(
+                            x + placed.x + left - 1.0, top + baseline + drop - high, token.width + 2.0, high + low
+                        )
+                        painter.fillRect(place, tint)
                 self.hand.paint(painter, placed.token, x + placed.x, top + baseline)
 
     def line(self, k: int) -> list[Placed]:
@@ -367,5 +438,27 @@ class Setting:
                 line = self.line(k)
                 number = bisect_right([placed.x for placed in line], x) - 1
                 found = line[number] if number >= 0 else None
-                return found.token if found and x <= found.x + found.token.width else None
+                if found is None or x > found.x + found.token.width:
+                    return None
+                return _inside_of(found.token, x - found.x, y - baseline)
         return None
+
+
+def _marked(
+    token: Token, marked: Collection[str], x: float = 0.0, y: float = 0.0
+) -> Iterator[tuple[float, float, Token]]:
+    """The innermost tokens with a marked symbol, and where they stand."""
+    if not any(name in marked for name in token.symbols):
+        return
+    if not token.inner:
+        yield x, y, token
+    for left, drop, each in token.inner:
+        yield from _marked(each, marked, x + left, y + drop)
+
+
+def _inside_of(token: Token, x: float, y: float) -> Token:
+    """The innermost token at a place."""
+    for left, drop, each in token.inner:
+        if left <= x <= left + each.width and drop - each.ascent <= y <= drop + each.descent:
+            return _inside_of(each, x - left, y - drop)
+    return token._replace(symbols=()) if token.inner else token

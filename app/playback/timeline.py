@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QHelpEvent,
+    QMouseEvent,
+    QMoveEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QToolTip, QVBoxLayout, QWidget
 
 from app.background.lifetime import Lifetime
 from app.plain_text import as_tip
 from app.playback.clock import SPEEDS
+from app.playback.mode_lanes import ModeLanes
 from app.preferences.icons import icon
 from app.widgets.label import Label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from app.document.run_tree import Record
     from app.document.session import Session
     from app.playback.clock import Player
     from app.playback.sequence import Sequence
@@ -43,12 +56,26 @@ EDGE = 7.0
 """Pixels at both ends of the track, so that the playhead is seen whole."""
 
 
+class Mark(NamedTuple):
+    """Something at a part of the whole: a branch below the track, or, as a flag above it, what happened there."""
+
+    share: float
+    color: str
+    text: str = ""
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it tells something."""
+        return bool(self.text)
+
+
 class Scrubber(QWidget):
     """The track with the playhead. `dragged(share)` while it is scrubbed, `spanned(a, b)` while a part is chosen with
-    Shift, shares of the whole."""
+    Shift, shares of the whole; `placed` when it stands elsewhere."""
 
     dragged = Signal(float)
     spanned = Signal(float, float)
+    placed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -57,7 +84,7 @@ class Scrubber(QWidget):
         self.color = ""
         self.growing = False
         self.span: tuple[float, float] | None = None
-        self.marks: tuple[tuple[float, str], ...] = ()
+        self.marks: tuple[Mark, ...] = ()
         self._from: float | None = None
         self.setMinimumWidth(60)
         self.setFixedHeight(26)
@@ -69,6 +96,16 @@ class Scrubber(QWidget):
     def sizeHint(self) -> QSize:
         """Wide."""
         return QSize(320, 26)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Numbers beside it that become longer take from its width."""
+        super().resizeEvent(event)
+        self.placed.emit()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """As buttons before it come and go."""
+        super().moveEvent(event)
+        self.placed.emit()
 
     def _share(self, event: QMouseEvent) -> float:
         return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
@@ -88,12 +125,13 @@ class Scrubber(QWidget):
         if event.button() != Qt.MouseButton.LeftButton:
             return
         share, held = self._share(event), self._held(event)
+        flag = self.flag_at(event.position())
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._from = share
         elif held is not None:
             self._from = held
         else:
-            self.dragged.emit(share)
+            self.dragged.emit(share if flag is None else flag.share)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The playhead follows."""
@@ -105,6 +143,24 @@ class Scrubber(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Over."""
         self._from = None
+
+    def flag_at(self, at: QPointF) -> Mark | None:
+        """The flag under the pointer, which is above the track."""
+        if at.y() > self.height() / 2 - 3.0:
+            return None
+        width = max(self.width() - 2 * EDGE, 1.0)
+        near = [(abs(EDGE + mark.share * width - at.x()), mark) for mark in self.marks if mark.is_flag]
+        gap, mark = min(near, key=lambda pair: pair[0], default=(GRIP + 1.0, None))
+        return mark if gap <= GRIP else None
+
+    def event(self, event: QEvent) -> bool:
+        """What a flag says."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            flag = self.flag_at(QPointF(event.pos()))
+            if flag is not None:
+                QToolTip.showText(event.globalPos(), as_tip(flag.text), self)
+                return True
+        return super().event(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """The whole again."""
@@ -133,10 +189,18 @@ class Scrubber(QWidget):
                 painter.drawLine(QLineF(x, middle - 8, x, middle + 8))
                 painter.drawLine(QLineF(x, middle - 8, x + 3 * turn, middle - 8))
                 painter.drawLine(QLineF(x, middle + 8, x + 3 * turn, middle + 8))
-        for share, color in self.marks:
-            painter.setPen(QPen(QColor(color), 2.0))
-            x = EDGE + share * width
-            painter.drawLine(QLineF(x, middle + 5, x, middle + 11))
+        reached = -1.0
+        for mark in self.marks:
+            x = EDGE + mark.share * width
+            if not mark.is_flag:
+                painter.setPen(QPen(QColor(mark.color), 2.0))
+                painter.drawLine(QLineF(x, middle + 5, x, middle + 11))
+            elif x > reached + 1.0:  # many on one pixel are one
+                reached = x
+                painter.setPen(QPen(QColor(mark.color), 1.0))
+                painter.setBrush(QColor(mark.color))
+                painter.drawLine(QLineF(x, middle - 12, x, middle - 4))
+                painter.drawPolygon([QPointF(x, middle - 12), QPointF(x + 5, middle - 10), QPointF(x, middle - 8)])
         painter.setPen(QPen(QColor(colors.window), 1.5))
         painter.setBrush(accent)
         painter.drawEllipse(QRectF(EDGE + self.share * width - 6, middle - 6, 12, 12))
@@ -164,11 +228,20 @@ class Timeline(QWidget):
         for value in SPEEDS:
             self.speed.addItem(f"{value:g} ×", value)
         self.speed.activated.connect(lambda index: self._player.set_speed(SPEEDS[index]))
-        self._row = QHBoxLayout(self)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        self._row = QHBoxLayout()
         self._row.setContentsMargins(8, 2, 8, 2)
         self._row.setSpacing(2)
+        self.lanes = ModeLanes(theme)
+        whole.addLayout(self._row)
+        whole.addWidget(self.lanes)
+        self.lanes.sought.connect(lambda time: self._player.scrub(time))
+        self._theme = theme
         self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time(share)))
         self.scrubber.spanned.connect(self._span)
+        self.scrubber.placed.connect(self._align)
         self._life = Lifetime()
         self._life.listen(
             (player.changed, self.refresh),
@@ -206,6 +279,7 @@ class Timeline(QWidget):
         """Leave out what there is no room for."""
         super().resizeEvent(event)
         wide = self.width() >= WIDE
+        self.layout().activate()
         for part in (self.speed, *(self._buttons[name] for name in OPTIONAL if name in self._buttons)):
             part.setVisible(wide)
         self.label.setMinimumWidth(100 if wide else 0)
@@ -234,17 +308,30 @@ class Timeline(QWidget):
         self.scrubber.color = record.color if record is not None else ""
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
         self.scrubber.span = None if player.span is None else tuple(map(self._part, player.ends))  # type: ignore[assignment]
-        self.scrubber.marks = (
-            ()
-            if record is None
-            else tuple(
-                (self._part(child.from_time), child.color)
-                for child in runs.children(record)
-                if child.from_time is not None
-            )
-        )
+        self.scrubber.marks = self._marks(record)
+        whole = record is not None and player.ready and not player.strip.growing
+        self.lanes.show_run(record.run if whole and record is not None else None, player.strip.ends)
         self._show_icon()
         self._moved()
+
+    def _marks(self, record: Record | None) -> tuple[Mark, ...]:
+        """Where other runs branch off, and what happened."""
+        if record is None:
+            return ()
+        branches = tuple(
+            Mark(self._part(child.from_time), child.color)
+            for child in self._session.runs.children(record)
+            if child.from_time is not None
+        )
+        if self._player.strip.growing:
+            return branches
+        color = self._theme.colors.muted
+        at_once = itertools.groupby(record.run.events, key=lambda event: event.time)
+        flags = (
+            Mark(self._part(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
+            for time, events in at_once
+        )
+        return (*branches, *flags)
 
     @property
     def _of_sequence(self) -> bool:
@@ -257,11 +344,18 @@ class Timeline(QWidget):
         if toggle is not None:
             toggle.setIcon(icon("pause" if self._player.playing else "play"))
 
+    def _align(self) -> None:
+        """Lanes begin and end with the track."""
+        left = self.scrubber.mapTo(self, QPoint(0, 0)).x()
+        self.lanes.track = left + EDGE, left + self.scrubber.width() - EDGE
+        self.lanes.update()
+
     def _moved(self, *_: object) -> None:
         if not self.isVisible() and not self.isVisibleTo(self.parentWidget()):
             return
         strip = self._player.strip
-        self.scrubber.share = self._part(strip.time)
+        self.scrubber.share = self.lanes.share = self._part(strip.time)
+        self.lanes.update()
         if self._of_sequence:
             self.label.setText(self._sequence.words())
             self.label.setToolTip("")

@@ -9,6 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
+from app.plotting.curves import LANES
 from app.preferences.theme import Colors
 
 WIDTH = 58
@@ -137,6 +138,7 @@ class Axes:
                 continue
             axis.setLabel(words, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
+            axis.setStyle(showValues=unit != LANES)
 
     def paint(self, colors: Colors, font: QFont) -> None:
         """Take the colours of a look."""

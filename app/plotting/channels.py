@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.preferences.element_icons import joint_icon
@@ -33,8 +33,21 @@ TITLES = {
     "linear": "linear momentum",
     "angular": "angular momentum",
     "residual": "constraint residual",
+    "mode": "mode",
+    "loss": "lost energy",
+    "stored": "stored energy",
 }
 """Quantities in words."""
+ENERGIES = {
+    "friction": "lost by friction",
+    "stops": "lost in stops",
+    "in_stops": "stored in stops",
+    "dampers": "lost in dampers",
+    "motors": "work of motors",
+    "drivers": "work of drivers",
+    "balance": "energy balance",
+}
+"""Accounts of energy in words."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +110,16 @@ def tree(run: Run) -> tuple[Entry, ...]:
         "Bodies": [n for n in mech.frame_names if n in bodies],
         "Frames": [n for n in mech.frame_names if n not in bodies],
     }
+    acting: dict[str, list[str]] = {}
+    """What acts in joints and has modes."""
+    for name, (k, _) in run.computed_channels.modes.things.items():
+        acting.setdefault(run.computed_channels.modes.rows[k].owner, []).append(name)
     joints = [
         owner
         for owner in by_owner
         if owner and owner not in special and any(c.rpartition(".")[2] in ("q", "reaction") for c in by_owner[owner])
     ]
-    groups = [_group("Joints", "joint", [_owner(run, n, by_owner[n], "joint") for n in joints], joints)]
+    groups = [_group("Joints", "joint", [_joint(run, n, by_owner, acting) for n in joints], joints)]
     for title, (drawing, names) in elements.items():
         rows = [_element(run, name, by_owner, drawing) for name in names]
         groups.append(_group(title, drawing, [row for row in rows if row is not None], names))
@@ -122,6 +139,21 @@ def _group(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> En
 def _owner(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
     drawings = {joint.name: joint_icon(joint.kind) for joint in run.model.expanded.joints}
     return Entry(name, "", drawings.get(name, drawing), tuple(_leaf(run, channel) for channel in channels))
+
+
+def _joint(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
+    """A joint has below its quantities what acts in it: friction, stops, limits."""
+    entry = _owner(run, name, by_owner[name], "joint")
+    things = (
+        Entry(
+            thing.removeprefix(f"{name}.").replace("_", " "),
+            "",
+            "plot",
+            tuple(_leaf(run, channel) for channel in sorted(by_owner[thing], key=lambda c: not c.endswith(".mode"))),
+        )
+        for thing in acting.get(name, ())
+    )
+    return replace(entry, children=(*entry.children, *things))
 
 
 def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
@@ -150,7 +182,7 @@ def _leaf(run: Run, channel: str) -> Entry:
     if what in ("length", "force") and (turned := run.dimension(channel)) in ("angle", "torque"):
         title = turned
     if owner in ("energy", "momentum", "constraint"):
-        title = f"{title} energy" if owner == "energy" else title
+        title = ENERGIES.get(what, f"{title} energy") if owner == "energy" else title
     parts = tuple(_PARTS.get(what, ()) if owner not in ("energy",) else ())
     if what in ("q", "v", "a", "tau") and not parts:
         names = run.mech.q_names if what == "q" else run.mech.v_names
@@ -181,6 +213,8 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
     sensors = tuple(sensor.name for sensor in run.model.expanded.sensors if sensor.name in run.channels)[:6]
     if sensors:
         found["Sensors"] = "time", sensors
+    if modes := tuple(f"{name}.mode" for name in run.computed_channels.modes.things)[:6]:
+        found["Modes of joints"] = "time", modes
     found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total")
     tool = tool_frame(run.model)
     if f"{tool}.position" in run.channels:  # not where there is no body

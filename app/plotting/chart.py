@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout
+from PySide6.QtWidgets import QFrame, QGridLayout, QToolTip
 
+from app.plain_text import as_tip
 from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.clipping import clipped
 from app.plotting.curves import Curve
 from app.plotting.dragged_channels import CHANNELS, names_in
+from app.plotting.lanes import Lane
 from app.plotting.legend import Legend, pen_of
 from app.plotting.line import Line
 from app.plotting.sheets import Plot
@@ -31,6 +33,8 @@ LEGEND = 214
 EMPTY = "Nothing is drawn here yet. Check channels at the left, drag some here, or type a formula."
 UNBOUNDED = (1 << 24) - 1
 """Qt's own largest size of a widget."""
+GRIP = 4.0
+"""Pixels from a flag within which it tells what happened."""
 SMOOTH = 20_000
 """Curves of more samples are drawn without smoothed edges."""
 
@@ -114,6 +118,12 @@ class Chart(QFrame):
             line.setVisible(False)
             self.item.addItem(line, ignoreBounds=True)
         self.item.addItem(self.points, ignoreBounds=True)
+        self._ticks = pg.VTickGroup([], yrange=[0.95, 1.0])
+        self._ticks.setZValue(15)
+        self.item.addItem(self._ticks, ignoreBounds=True)
+        self.flags: tuple[tuple[float, str], ...] = ()
+        self._told = ""
+        self.view.scene().sigMouseMoved.connect(self._pointed)
         self.head.sigDragged.connect(lambda line: self.seeked.emit(float(line.value())))
         for line in self.pair:
             line.sigDragged.connect(lambda _: self.measured.emit(*(float(each.value()) for each in self.pair)))
@@ -136,6 +146,7 @@ class Chart(QFrame):
             self._drop(key)
         for depth, curve in enumerate(curves):
             self._draw(curve, depth)
+        self._arrange_lanes()
         self.axes.label()
         self.axes.keep_aspect(plot.aspect)
         self.across.setText(self._x_title())
@@ -145,6 +156,15 @@ class Chart(QFrame):
         self._grid.activate()
         self.axes.settle()
         self.axes.keep_aspect(plot.aspect)
+
+    def _arrange_lanes(self) -> None:
+        """Channels of words lie above one another, in the order in which they were chosen."""
+        chosen = [curve for curve in self.curves if curve.words]
+        chosen.sort(key=lambda curve: (self.plot.channels.index(curve.label), curve.key[0]))
+        for place, curve in enumerate(chosen):
+            lane = self._lines[curve.key]
+            assert isinstance(lane, Lane)
+            lane.arrange(place, len(chosen), len(self.axes.units) == 1)
 
     def _resized(self) -> None:
         self.view.viewport().update()  # numbers at the axes would stay where they stood before
@@ -171,17 +191,19 @@ class Chart(QFrame):
     def _draw(self, curve: Curve, depth: int) -> None:
         line = self._lines.get(curve.key)
         if line is None:
-            line = self._lines[curve.key] = Line(curve.unit, pen_of(curve), curve.increasing)
+            line = self._lines[curve.key] = (
+                Lane(curve.words, self.colors) if curve.words else Line(curve.unit, pen_of(curve), curve.increasing)
+            )
             line.style = curve.style
             line.setZValue(depth)
             self.axes.area(curve.unit).addItem(line)
-        if line.style != curve.style:
+        if line.style != curve.style and not curve.words:
             line.style = curve.style
             line.setPen(pen_of(curve))
         if line.zValue() != depth:
             line.setZValue(depth)
         if line.numbers is not curve.y or line.across is not curve.x:
-            thin = curve.increasing and curve.levels is None
+            thin = curve.increasing and curve.levels is None and not curve.words
             if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
@@ -232,6 +254,28 @@ class Chart(QFrame):
         if spots or len(self.points.data):  # emptying what is empty would draw the plot anew
             self.points.setData(spots)
 
+    def show_flags(self, flags: Sequence[tuple[float, str]]) -> None:
+        """Mark instants (s) at which something happened, over curves over time."""
+        self.flags = tuple(flags) if self.plot.over_time and self.curves else ()
+        times = [time for time, _ in self.flags]
+        if times != list(self._ticks.xvals):
+            self._ticks.setXVals(times)
+        self._ticks.setVisible(bool(times))
+
+    def flag_at(self, place: QPointF) -> str:
+        """What happened at an instant under the pointer (in the picture of the plot)."""
+        across = self.box.viewPixelSize()[0]
+        time = self.box.mapSceneToView(place).x()
+        near = [(abs(each - time), words) for each, words in self.flags if abs(each - time) <= GRIP * across]
+        return min(near)[1] if near and self.box.sceneBoundingRect().contains(place) else ""
+
+    def _pointed(self, place: QPointF) -> None:
+        words = self.flag_at(place)
+        if words != self._told:
+            self._told = words
+            at = self.view.viewport().mapToGlobal(self.view.mapFromScene(place))
+            QToolTip.showText(at, as_tip(words), self.view)
+
     def _show_note(self, pair: tuple[float, float] | None) -> None:
         self.note.setVisible(pair is not None)
         if pair is not None:
@@ -258,11 +302,16 @@ class Chart(QFrame):
         font = self._paint_axes()
         self.head.setPen(pg.mkPen(colors.accent, width=1))
         self.head.setHoverPen(pg.mkPen(colors.accent, width=3))
+        for each in self._lines.values():
+            if isinstance(each, Lane):
+                each.colors = colors
+                each.update()
         for line in self.pair:
             line.setPen(pg.mkPen(colors.warning, width=1, style=Qt.PenStyle.DashLine))
             line.setHoverPen(pg.mkPen(colors.warning, width=3))
             line.label.setColor(QColor(colors.warning))
         self.across.setFont(font)
+        self._ticks.setPen(pg.mkPen(colors.muted, width=2))
 
     def _paint_axes(self) -> QFont:
         """Give the axes the colours, and the font that they are written in."""
@@ -275,6 +324,8 @@ class Chart(QFrame):
     def thicken(self, width: float = 1.0) -> None:
         """Draw the curves so many pixels wide; on paper a pixel of the printer would be too thin."""
         for curve in self.curves:
+            if curve.words:
+                continue
             self._lines[curve.key].setPen(pen_of(curve, width))
 
     @contextmanager

@@ -10,11 +10,13 @@ import numpy as np
 
 from app.document.run_tree import COLORS, Record, Runs
 from app.plotting.levels import LONG, Levels
-from app.plotting.series import Array, Series
+from app.plotting.series import Array, Series, words_of
 from app.plotting.sheets import TIME, Plot
 from app.widgets.quantities.quantity_text import Units
 from core.model.formula.numerals import readable
 
+LANES = "modes"
+"""Stands for a unit: channels of words have an area of their own."""
 Dash = Literal["solid", "dash", "dot", "dash_dot"]
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dash_dot")
 FAINT = 0.45
@@ -46,6 +48,13 @@ class Curve:
     """Why there is nothing to draw: none of its numbers is finite."""
     levels: Levels | None = None
     """Of a long curve."""
+    words: tuple[str, ...] = ()
+    """Of a channel of words: y tells which."""
+
+    @property
+    def said_unit(self) -> str:
+        """The unit beside a value; of words there is none."""
+        return "" if self.words else self.unit
 
     @property
     def style(self) -> tuple[str, Dash, float]:
@@ -64,6 +73,9 @@ class Curve:
         if self.waiting or not len(self.times) or not self.times[0] - 1e-12 <= time <= self.times[-1] + 1e-12:
             return None
         last = min(int(np.searchsorted(self.times, time, side="right")), len(self.times) - 1)
+        if self.words:
+            before = max(last - 1, 0) if self.times[last] > time else last
+            return float(self.x[before]), float(self.y[before])
         two = slice(max(last - 1, 0), last + 1)
         x, y = (float(np.interp(time, self.times[two], numbers[two])) for numbers in (self.x, self.y))
         return x, y
@@ -101,6 +113,7 @@ def _curve(
         void = series.void(record, pair, x_name, channel)
     color = record.color if several else COLORS[k % len(COLORS)]
     dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
+    words = words_of(record.run, channel)
     return Curve(
         (record.id, channel),
         channel,
@@ -109,7 +122,7 @@ def _curve(
         x,
         y,
         across.symbol,
-        up.symbol,
+        LANES if words else up.symbol,
         color,
         dash,
         FAINT if record.faint else 1.0,
@@ -117,8 +130,14 @@ def _curve(
         plot.over_time,
         pair is None,
         void,
-        levels,
+        None if words else levels,
+        words,
     )
+
+
+def shown_value(curve: Curve, value: float) -> str:
+    """A value of a curve as the legend shows it: a number, or a word."""
+    return curve.words[int(value)] if curve.words and np.isfinite(value) else shown_number(value)
 
 
 def shown_number(value: float) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
@@ -103,7 +105,7 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
         painter.setPen(pen_of(curve, 2.0 * painter.transform().m11()))
         painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
         painter.setPen(QColor(colors.text))
-        name = f"{curve.label}, {curve.unit}" if units and curve.unit else curve.label
+        name = f"{curve.label}, {curve.unit}" if units and curve.said_unit else curve.label
         words = f"{name} · {curve.run}" if many else name
         text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room - 36.0)
         painter.drawText(QRectF(x + 26.0, y - LINE / 2, room - 30.0, LINE), Qt.AlignmentFlag.AlignVCenter, text)
@@ -187,14 +189,19 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
             if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))
         }
         columns += [(_head(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
-        columns += [(_head(name, c.unit, tail), c.y) for name, c in own.items()]
+        columns += [(_head(name, c.said_unit, tail), shown_column(c)) for name, c in own.items()]
     return _rows(columns, separator)
+
+
+def shown_column(curve: Curve) -> Any:
+    """(n,) the numbers of a curve, or its words."""
+    return np.array(curve.words)[curve.y.astype(int)] if curve.words else curve.y
 
 
 def _rows(columns: Sequence[tuple[str, Array]], separator: str) -> Iterator[str]:
     yield separator.join(_quoted(name, separator) for name, _ in columns) + "\n"
     for first_row in range(0, max((len(values) for _, values in columns), default=0), BLOCK):
-        pieces = (map(repr, values[first_row : first_row + BLOCK].tolist()) for _, values in columns)
+        pieces = (map(str, values[first_row : first_row + BLOCK].tolist()) for _, values in columns)
         yield "".join(separator.join(row) + "\n" for row in zip_longest(*pieces, fillvalue=""))
 
 

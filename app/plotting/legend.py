@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
 
 from app.plain_text import as_tip
-from app.plotting.curves import Curve, shown_number
+from app.plotting.curves import Curve, shown_number, shown_value
 from app.preferences.icons import icon
 from app.widgets.elided import ElidedLabel
 from app.widgets.label import Label
@@ -79,14 +79,14 @@ class _Row(QFrame):
     def show_curve(self, curve: Curve, many_runs: bool) -> None:
         """Stand for a curve; with `many_runs` its run is named too. Its value is to be said anew."""
         self.curve = curve
-        self.swatch.pen = pen_of(curve, 2.0)
+        self.swatch.pen = pen_of(curve, 2.0) if not curve.words else QPen(Qt.PenStyle.NoPen)
         self.swatch.update()
         if self.name.text() != curve.label:
             self.name.setText(curve.label)
         self.value.setText("")
-        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.unit}"))
+        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.said_unit}"))
         self._name_run(curve.run if many_runs else "")
-        self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else "")
+        self._about = f"{curve.label} of {curve.run}" + (f", {curve.said_unit}" if curve.said_unit else "")
         self.setToolTip(as_tip(self._about))
 
     def _name_run(self, name: str) -> None:
@@ -231,7 +231,9 @@ def _text(curve: Curve, time: float | None, pair: tuple[float, float] | None) ->
         ends = [curve.at(each) for each in pair]
         if ends[0] is None or ends[1] is None:
             return "–"
+        if curve.words:
+            return " → ".join(dict.fromkeys(shown_value(curve, end[1]) for end in ends if end is not None))
         return f"Δ {shown_number(ends[1][1] - ends[0][1])} {curve.unit}".rstrip()
     found = curve.at(time) if time is not None else None
     gap = "" if curve.unit.startswith("°") else "\u202f"
-    return f"{shown_number(found[1])}{gap}{curve.unit}" if found is not None else "–"
+    return f"{shown_value(curve, found[1])}{gap}{curve.said_unit}".rstrip() if found is not None else "–"

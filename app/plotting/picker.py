@@ -77,6 +77,8 @@ class ChannelPicker(QWidget):
         self._channels: tuple[str, ...] = ()
         self._chosen: frozenset[str] | None = None
         self._filling = False
+        self._marked: dict[str, list[tuple[QTreeWidgetItem, list[str]]]] = {}
+        """Drawn channel → the rows whose marks it changes, each with the channels it stands for."""
         self.search = QLineEdit(placeholderText="Search channels", clearButtonEnabled=True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._filter)
@@ -124,12 +126,13 @@ class ChannelPicker(QWidget):
         self._run, self._channels = run, names
         wanted = frozenset(chosen)
         if wanted != self._chosen:
+            self._check(self._chosen or frozenset(), wanted)
             self._chosen = wanted
-            self._check(wanted)
 
     def _fill(self, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
         self._filling = True
         self.rows.clear()
+        self._marked.clear()
         self._add(self.rows.invisibleRootItem(), rows, unfolded or {rows[0].text} if rows else set())
         self._filling = False
         if self.search.text():
@@ -145,6 +148,9 @@ class ChannelPicker(QWidget):
             if row.channel:
                 item.setFlags(CHECKABLE)
                 item.setCheckState(0, Qt.CheckState.Unchecked)
+                parts = [each.channel for each in row.children] or [row.channel]
+                for part in parts:
+                    self._marked.setdefault(part, []).append((item, parts))
             parent.addChild(item)
             self._add(item, row.children, unfolded)
             item.setExpanded(row.text in unfolded)
@@ -157,19 +163,13 @@ class ChannelPicker(QWidget):
             waiting += [item.child(k) for k in range(item.childCount())]
         return found
 
-    def _check(self, chosen: frozenset[str]) -> None:
+    def _check(self, before: frozenset[str], chosen: frozenset[str]) -> None:
         """Marks; a channel of several components is half marked if only some of them are drawn."""
         self._filling = True
-        for item in self._items():
-            channel = item.data(0, CHANNEL)
-            if not channel:
-                continue
-            parts = [item.child(k).data(0, CHANNEL) for k in range(item.childCount())] or [channel]
+        for item, parts in [each for part in before ^ chosen for each in self._marked.get(part, ())]:
             count = sum(part in chosen for part in parts)
             state = Qt.CheckState.Unchecked if not count else Qt.CheckState.PartiallyChecked
-            state = Qt.CheckState.Checked if count == len(parts) else state
-            if state != item.checkState(0):
-                item.setCheckState(0, state)
+            item.setCheckState(0, Qt.CheckState.Checked if count == len(parts) else state)
         self._filling = False
 
     def _filter(self, text: str) -> None:

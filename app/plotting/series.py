@@ -16,6 +16,7 @@ from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.simulation.run.channels import suffixes
+from core.simulation.run.energy_ledger import sums_up
 from core.simulation.run.growing_rows import BLOCK, GrowingRows, blocks
 from core.simulation.run.growing_run import part
 from core.simulation.run.long_channels import continued
@@ -30,11 +31,13 @@ STORED = ("q", "v", "a", "tau")
 
 
 def column(run: Run, name: str) -> Array:
-    """(n,) a channel of one component, a component of a channel, or a formula; SI.
+    """(n,) a channel of one component, a component of a channel, or a formula; SI. Of a channel that is words, which.
 
     Raises KinetostatError for what the run does not have.
     """
     channel, component = base(run, name)
+    if words_of(run, name):
+        return run.computed_channels.modes.codes(name.removesuffix(".mode")).astype(float)
     values = run[channel] if channel in run.channels else run[name]
     if values.ndim == 1:
         return values
@@ -43,6 +46,11 @@ def column(run: Run, name: str) -> Array:
     if component in suffixes:
         return flat[:, suffixes.index(component)]
     return run[name] if component else flat[:, 0]
+
+
+def words_of(run: Run, name: str) -> tuple[str, ...]:
+    """The words of a channel; of one that is numbers there are none."""
+    return run.computed_channels.modes.of_words.get(name, ())
 
 
 def expanded(run: Run, name: str) -> tuple[str, ...]:
@@ -192,7 +200,7 @@ class Series:
         before = self._columns.get(key)
         if before is not None and before.run is run:
             return before
-        if before is None or is_stored(run, key[1]) or not grown_from(run, before.run):
+        if before is None or is_stored(run, key[1]) or sums_up(key[1]) or not grown_from(run, before.run):
             memory = GrowingRows(column(run, key[1]))
         else:
             memory, known = before.memory, len(before.rows)

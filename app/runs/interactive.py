@@ -40,6 +40,10 @@ LEAST = 3
 """Poses of a movement by hand that are kept, however far apart slow pictures set them."""
 DAMPINGS = {"none": ("None", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
 """Artificial damping: id → title, rate in 1/s."""
+DOING = {"stick": "sticks", "slide+": "slides", "slide-": "slides", "closed": "at its stop", "at limit": "at its limit"}
+"""Words for modes beside a pull."""
+MOST_TOLD = 3
+"""Joints whose modes are told beside a pull."""
 NAME = "Interactive"
 HINT = "Running: drag a body to pull it · Space pauses, to move it by hand · Esc ends and keeps the run"
 PAUSED = "Paused: drag a body or handle by hand · Space goes on, with the hand's speed · Esc ends and keeps the run"
@@ -70,8 +74,8 @@ class Interactive(QObject):
         self._document = 0
         self._own = False
         self._tool = "select"
-        self._standing = ""
-        """Words for the status line, without what is said of damping."""
+        self._standing = self._modes = ""
+        """Words for the status line, without what is said of damping; who sticks and slides."""
         self._tool_waits = False
         """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
         self._life = Lifetime()
@@ -177,7 +181,7 @@ class Interactive(QObject):
     def _stand(self, words: str) -> None:
         """Words for the status line as long as it goes on like this."""
         self._standing = words
-        self._view.standing = " · ".join(filter(None, (self.damping_words, words)))
+        self._view.standing = " · ".join(filter(None, (self.damping_words, self._modes, words)))
         self._view.say()
 
     def toggle(self) -> None:
@@ -242,6 +246,14 @@ class Interactive(QObject):
         self._session.follow(live.q, live.parameters, live.states, "in motion")
         self._own = False
         self._show_pull()
+        self._tell_modes()
+
+    def _tell_modes(self) -> None:
+        """Who sticks and slides, in the status line, when it changes."""
+        words = self.grip_words() if self.live is not None and self.live.pull is None else ""
+        if words != self._modes:
+            self._modes = words
+            self._stand(self._standing)
 
     def _show_pull(self) -> None:
         """The line from the gripped point to the hand, with the force."""
@@ -251,9 +263,22 @@ class Interactive(QObject):
         force = float(f"{np.linalg.norm(live.pull.force):.3g}")
         at = live.point()
         x, y, z = map(float, at)
-        view.annotations.lines = (line(at, live.pull.target, view.settings.shown(force, "force")),)
+        words = " · ".join(filter(None, (view.settings.shown(force, "force"), self.grip_words())))
+        view.annotations.lines = (line(at, live.pull.target, words),)
         view.annotations.points = ((x, y, z),)
         view.annotations.update()
+
+    def grip_words(self) -> str:
+        """What the pull meets: which joint sticks and at which force it slips, which slide, which are at a stop."""
+        live = self.live
+        if live is None:
+            return ""
+        slips, modes = live.slips_at, live.modes
+        if slips is not None:
+            joint, force = slips
+            return f"{joint} sticks, slips at {self._view.settings.shown(float(f'{force:.3g}'), 'force')}"
+        found = [f"{name.rpartition('.')[0]} {DOING[word]}" for name, word in modes.items() if word in DOING]
+        return ", ".join(found[:MOST_TOLD]) + (" …" if len(found) > MOST_TOLD else "")
 
     def let_go(self) -> None:
         """The pull ends."""

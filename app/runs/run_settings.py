@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.document.run_pose import matched
+from core.errors import ModelError
 from core.simulation import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
+from core.simulation.setup import checked_closing
 from core.simulation.start_speeds import start_speeds
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ STARTS = {
     ),
 }
 """What a run begins with: id → title, explanation."""
-REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms")
+REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms", "closing")
 """What holds for other machines, too."""
 
 
@@ -44,7 +46,7 @@ REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_fo
 class RunSettings:
     """duration, step, output : s (None: chosen); rtol, atol : tolerances; start : one of `STARTS`;
     speeds : start speeds by name, rad/s or m/s; forces : joint forces by speed, numbers (N·m, N) or formulas;
-    closed_forms : solve loops explicitly where they allow it.
+    closed_forms : solve loops explicitly where they allow it; closing : how iteration closes them, see `simulate`
     """
 
     duration: float = 10.0
@@ -57,6 +59,7 @@ class RunSettings:
     speeds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     forces: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
     closed_forms: bool = True
+    closing: float | None = None
 
     def kept(self) -> dict[str, Any]:
         """What is remembered between sessions."""
@@ -73,6 +76,8 @@ class RunSettings:
         }
         if known.get("method", first.method) not in METHODS:
             known.pop("method")
+        if problem_of_closing(known.get("closing")):
+            known.pop("closing")
         numbers = ("duration", "rtol", "atol", "step", "output")
         good = {
             name: value
@@ -82,6 +87,15 @@ class RunSettings:
             or (value is None and name in ("step", "output"))
         }
         return RunSettings(**good)
+
+
+def problem_of_closing(value: Any) -> str:
+    """Why it cannot say how loops are closed; empty if it can."""
+    try:
+        checked_closing(value)
+    except ModelError as error:
+        return f"{error.what} {error.remedy}"
+    return ""
 
 
 class Start(NamedTuple):
@@ -165,4 +179,5 @@ def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict
         "parameters": dict(session.edited_parameters) or None,
         "torque": forces or None,
         "closed_forms": None if run_settings.closed_forms else False,
+        "closing": run_settings.closing,
     }

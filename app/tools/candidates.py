@@ -33,6 +33,8 @@ EDGE = 6.0
 """Pixels within which an edge is meant."""
 PARALLEL = 0.999
 """Cosine of the angle up to which a cylinder lies as the joint does that carries it."""
+STANDS = 0.9
+"""Cosine of the angle to a face's normal from which an axis counts as standing on it."""
 SAME_PLACE = 1e-9
 """m: places nearer than this are one."""
 
@@ -161,7 +163,7 @@ class Under:
     def _features(self) -> list[tuple[Spot, Array]]:
         """What is meant by the surface that was hit, with the lines along which one points at it, world."""
         hit = self.hit
-        if hit is None or hit.form is None or hit.pose is None or self.body is None or not self._is_solid(hit):
+        if hit is None or hit.form is None or hit.pose is None or self.body is None or not _is_solid(hit):
             return []
         from viz.meshes.surface_features import features
 
@@ -172,12 +174,6 @@ class Under:
             spot = Spot(each.word, X[:3, :3] @ each.point + X[:3, 3], body=self.body, direction=direction)
             found.append((spot, each.outline @ X[:3, :3].T + X[:3, 3]))
         return found
-
-    def _is_solid(self, hit: Hit) -> bool:
-        """Whether a shape of a body was hit, drawn as it is."""
-        assert hit.pose is not None
-        own = self.ref is not None and self.ref.collection == "bodies"
-        return own and bool(np.allclose(hit.pose[:3, :3] @ hit.pose[:3, :3].T, np.eye(3), atol=1e-9))
 
     def _surface(self) -> Iterator[Spot]:
         """The axis of a hole or cylinder, the point of the surface, and what else the face has."""
@@ -201,6 +197,47 @@ class Under:
         carrier = direction_at(self._view.session, Pick(axis.body))
         assert axis.direction is not None
         return self._turned and (carrier is None or abs(float(carrier @ axis.direction)) > PARALLEL)
+
+
+def _is_solid(hit: Hit) -> bool:
+    """Whether a shape of a body was hit, drawn as it is."""
+    assert hit.pose is not None
+    own = hit.ref is not None and hit.ref[0] == "bodies"
+    return own and bool(np.allclose(hit.pose[:3, :3] @ hit.pose[:3, :3].T, np.eye(3), atol=1e-9))
+
+
+class Face(NamedTuple):
+    """A flat face of a body. X_WF : (4, 4) world ← its axes: along its longest edge, else the body's first axis that
+    does not stand on it; the other; outward; at its middle. outlines : (n, 3) each, m, world"""
+
+    body: str
+    X_WF: Array
+    outlines: tuple[Array, ...]
+
+
+def face_under(view: Stage, pointer: Pointer) -> Face | None:
+    """The flat face under the pointer; None where there is none."""
+    hit = view.scene.pick(pointer.x, pointer.y)
+    body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
+    if hit is None or body is None or hit.form is None or hit.pose is None or not _is_solid(hit):
+        return None
+    from viz.meshes.surface_features import flat_face
+
+    X, local = hit.pose, (inverse(hit.pose) @ np.array([*hit.position, 1.0]))[:3]
+    flat = flat_face(hit.form, local)
+    if flat is None:
+        return None
+    R, R_WB = X[:3, :3], poses(view.session)[body][:3, :3]
+    normal = unit(R @ flat.normal)
+    first = (
+        next(axis for axis in R_WB.T if abs(float(axis @ normal)) < STANDS) if flat.along is None else R @ flat.along
+    )
+    u = unit(first - (first @ normal) * normal)
+    u = u * np.sign((R_WB.T @ u)[int(np.argmax(np.abs(R_WB.T @ u)))])
+    X_WF = np.eye(4)
+    X_WF[:3, :3] = np.column_stack([u, np.cross(normal, u), normal])
+    X_WF[:3, 3] = R @ flat.point + X[:3, 3]
+    return Face(body, X_WF, tuple(line @ R.T + X[:3, 3] for line in flat.outlines))
 
 
 def body_of(view: Stage, ref: Ref | None) -> str | None:

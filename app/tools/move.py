@@ -45,7 +45,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     part = view.handle_under(pointer)
     if part is not None:
-        yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
+        yield from selection.click_or(view, pointer, selection.drag_handle(view, part, pointer))
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     free = view.session.mech.implicit_joints
@@ -75,7 +75,7 @@ def drag_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gestu
         while (pointer := (yield)) is not None:
             target = pull.position(view.scene.ray(pointer.x, pointer.y))
             found = reach(
-                session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS, settle=SETTLE
+                session.hands, session.q, body, target, session.p, point=local, iterations=ITERATIONS, settle=SETTLE
             )
             session.preview(q=found.q)
             _show_pull(view, body, local, target, found)
@@ -99,6 +99,8 @@ def _show_pull(view: Stage, body: str, local: np.ndarray, target: np.ndarray, fo
     why = "out of reach"
     if found.at_limits:
         why = f"{', '.join(found.at_limits)} at the limit"
+    elif far and session.locked:
+        why = f"{', '.join(sorted(session.locked))} locked: K lets it go"
     elif far and stands_still(session.mech, session.q, session.p, body, local):
         why = "dead point: no motion of the machine moves it from here, pull another body"
     view.say(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")

@@ -29,7 +29,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     hit, body, part = _meant(view, pointer)
     if part is not None:
-        yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
+        yield from selection.click_or(view, pointer, selection.drag_handle(view, part, pointer))
         return
     if _held(view) and not pointer.ctrl:
         yield from move.press(view, pointer)

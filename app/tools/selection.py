@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.document.session import Ref
 from app.tools.drag_end import drag_end
-from app.tools.drag_joint import drag_joint
+from app.tools.drag_limit import drag_handle
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
 from app.viewport.pointer import Pointer
@@ -27,7 +27,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     part = view.handle_under(pointer)
     if part is not None:
-        yield from click_or(view, pointer, drag_joint(view, part, pointer))
+        yield from click_or(view, pointer, drag_handle(view, part, pointer))
         return
     yield from click_or(view, pointer, orbit(view, pointer))
 

@@ -67,6 +67,8 @@ class TourCard(QFrame):
         self.skip.setToolTip("Go on without doing it")
         self.back.clicked.connect(lambda: self.go_to(self.step - 1))
         self.skip.clicked.connect(self.go_on)
+        for button in (shut, self.back, self.skip):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys with what is being done
         head, foot = QHBoxLayout(), QHBoxLayout()
         head.addWidget(self.count)
         head.addStretch(1)

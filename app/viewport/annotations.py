@@ -11,11 +11,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from app.preferences.icons import icon
 from app.preferences.theme import Theme
 from viz.scene.scene import Scene
 
 YELLOW = "#f5b400"
-BUTTONS = 56.0
+BUTTONS = 84.0
 """Pixels at the right edge where labels would lie behind the buttons of the view."""
 
 
@@ -61,10 +62,14 @@ class Annotations(QWidget):
         """Places (m, world) that can be dragged, until they are set anew."""
         self.lit: int | None = None
         """Which of them the pointer is on."""
+        self.locks: tuple[tuple[float, float, float], ...] = ()
+        """Places (m, world) of parts that are locked, until they are set anew."""
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
         self.sketch: Callable[[QPainter], None] | None = None
         """Draws below all this what is being drawn."""
+        self._labels: list[QRectF] = []
+        """Where labels stand in the picture that is drawn."""
         self.values: tuple[Name, ...] = ()
         """Values at the tips of arrows, likewise."""
 
@@ -87,9 +92,10 @@ class Annotations(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        flat = (self.value, self.lines, self.points, self.names, self.values, self.grips, self.open)
+        flat = (self.value, self.lines, self.points, self.names, self.values, self.grips, self.open, self.locks)
         if self.sketch is None and not any(flat):
             return
+        self._labels.clear()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.sketch is not None:
@@ -100,6 +106,7 @@ class Annotations(QWidget):
         for each in self.lines:
             self._draw_line(painter, each, QPen(QColor(YELLOW), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         self._draw_grips(painter)
+        self._draw_locks(painter)
         painter.setPen(QPen(QColor("#20262e"), 1.0))
         painter.setBrush(QColor(YELLOW))
         for point in self.points:
@@ -120,6 +127,19 @@ class Annotations(QWidget):
             painter.setPen(QPen(QColor(colors.accent), 2.0))
             painter.setBrush(QColor(YELLOW if k == self.lit else colors.raised))
             painter.drawRoundedRect(QRectF(place.x() - 5.0, place.y() - 5.0, 10.0, 10.0), 2.0, 2.0)
+
+    def _draw_locks(self, painter: QPainter) -> None:
+        """A padlock on a plate."""
+        for point in self.locks:
+            place = self.pixel(point)
+            if place is None:
+                continue
+            plate = QColor(self._theme.colors.raised)
+            plate.setAlphaF(0.85)
+            painter.setPen(QPen(QColor(self._theme.colors.line), 1.0))
+            painter.setBrush(plate)
+            painter.drawEllipse(place, 11.0, 11.0)
+            icon("lock").paint(painter, QRectF(place.x() - 7.5, place.y() - 8.0, 15.0, 15.0).toRect())
 
     def _draw_line(self, painter: QPainter, each: Line, pen: QPen) -> None:
         start, end = self.pixel(each.start), self.pixel(each.end)
@@ -156,6 +176,17 @@ class Annotations(QWidget):
             painter.setPen(QColor(colors.muted if name.quiet else colors.text))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
 
+    def _free_place(self, box: QRectF) -> QRectF:
+        """The box of a label, above or below others whose place it would take; noted for the next."""
+        inside = QRectF(self.rect())
+        for step in (0.0, -1.0, 1.0, -2.0, 2.0):
+            moved = box.translated(0.0, step * (box.height() + 2.0))
+            if inside.contains(moved) and not any(moved.intersects(other) for other in self._labels):
+                box = moved
+                break
+        self._labels.append(box)
+        return box
+
     def _draw_label(self, painter: QPainter, text: str, place: QPointF) -> None:
         colors = self._theme.colors
         rows = text.split("\n")
@@ -164,7 +195,7 @@ class Annotations(QWidget):
         height = metrics.height() * len(rows) + 8.0
         x = min(max(place.x(), 4.0), self.width() - width - BUTTONS)
         y = min(max(place.y() - height / 2.0, 4.0), self.height() - height - 4.0)
-        box = QRectF(x, y, width, height)
+        box = self._free_place(QRectF(x, y, width, height))
         painter.setPen(QPen(QColor(colors.line), 1.0))
         painter.setBrush(QColor(colors.raised))
         painter.drawRoundedRect(box, 6.0, 6.0)

@@ -114,6 +114,11 @@ class HandleChoice:
         if part.coordinate is None:
             return part.joint
         mech = view.session.mech
+        if part.bound:
+            low, high = view.scene.handles.limits(part)
+            edge = (low if part.bound == "lower" else high) or 0.0
+            dimension = mech.coordinates[mech.joint_q(part.joint).start + part.coordinate].dimension
+            return f"{part.bound} stop  {view.settings.shown(edge, dimension)}"
         index = mech.joint_q(part.joint).start + part.coordinate
         shown = view.settings.shown(float(view.session.q[index]), mech.coordinates[index].dimension)
         return f"{mech.coordinates[index].name}  {shown}"

@@ -52,7 +52,7 @@ class LinkEnds:
     def _found(self) -> tuple[LinkEnd, ...]:
         session = self._view.session
         ref, model = session.selection, session.model
-        if ref is None or not self._view.gestures.tool.ends or session.following:
+        if ref is None or not self._view.gestures.tool.ends or session.following or ref.name in session.locked:
             return ()
         if self._of is None or self._of[0] is not model or self._of[1] != ref:
             self._of, self._points = (model, ref), draggable_points(model, ref)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.background.lifetime import Lifetime
-from app.document.joining import OpenJoint, open_joints
+from app.document.joining import CLOSE, OpenJoint, open_joints
 from app.viewport.annotations import line
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
-
-CLOSE = "Close open joints"
-"""The command that closes them."""
 
 
 class OpenMarks:

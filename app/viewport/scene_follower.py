@@ -103,8 +103,10 @@ class SceneFollower:
             later.popleft()()
 
     def _catch_up(self, _seconds: float) -> bool:
-        self.catch_up()
-        return True
+        """The next of what the scene does not show yet, in a turn of its own."""
+        if self._later:
+            self._later.popleft()()
+        return not self._later
 
     def _show(self) -> None:
         session = self._view.session

@@ -60,6 +60,8 @@ class Stage(Protocol):
     standing: str
     """Words of a state that outlasts gestures."""
     interactive: Pulling | None
+    pointed: Pointer | None
+    """Where the pointer is; while a menu is open where it was; None outside of the view."""
 
     @property
     def session(self) -> Session:

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
@@ -29,6 +29,7 @@ from app.viewport.frame_sets import FrameSets
 from app.viewport.gestures import Gestures, Tool
 from app.viewport.handle_choice import HandleChoice
 from app.viewport.link_ends import LinkEnds
+from app.viewport.lock_marks import LockMarks
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.open_marks import OpenMarks
 from app.viewport.overlay import Overlay
@@ -77,6 +78,7 @@ class Viewport(Surface):
         super().__init__(parent)
         self.session, self.settings, self.theme = session, settings, theme
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
+        self.pointed: Pointer | None = None  # where the pointer is, or was when the menu opened
         self.interactive: Pulling | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         look: LookName = "dark" if theme.name == "dark" else "light"
@@ -103,6 +105,7 @@ class Viewport(Surface):
         self.handles = own(HandleChoice(self))
         self.link_ends = own(LinkEnds(self))
         own(OpenMarks(self))
+        own(LockMarks(self))
         self.overlay = own(Overlay(self))
         self.frame_sets = own(FrameSets(self))
         for timer in (self._again, self._calm, self.viewpoint):
@@ -150,7 +153,7 @@ class Viewport(Surface):
     def _rest(self) -> None:
         """Nothing moved for a while: what was drawn in haste is drawn once more, smoothly."""
         self._resting = True
-        if self.scene.hasty:
+        if self._scene.hasty:
             self.update()
 
     def close(self) -> None:
@@ -278,7 +281,7 @@ class Viewport(Surface):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """A gesture goes on, or the pointer looks around."""
-        pointer = self._of(event)
+        pointer = self.pointed = self._of(event)
         self.gestures.move(pointer)
         if not self.gestures.running:
             self.place.emit(self.point_under(pointer))
@@ -301,6 +304,7 @@ class Viewport(Surface):
 
     def open_menu(self, pointer: Pointer) -> None:
         """The menu of what is under the pointer."""
+        self.pointed = pointer
         if self.gestures.tool.menu is not None and self.gestures.tool.menu(self, pointer):
             return
         hit = self.scene.pick(pointer.x, pointer.y)
@@ -345,6 +349,8 @@ class Viewport(Surface):
 
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is under the pointer any more."""
+        if QApplication.activePopupWidget() is None:
+            self.pointed = None
         self.gestures.leave()
         self.place.emit(None)
 

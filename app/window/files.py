@@ -235,6 +235,13 @@ class Documents(QObject):
         chosen = Path(path)
         return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
 
+    def ask_export(self, suffix: str) -> bool:
+        """Choose a file of another format, and write the machine there; the document stays what it is."""
+        name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
+        start = str(Path(self._folder()) / f"{name}{suffix}")
+        path, _ = QFileDialog.getSaveFileName(self._bench.widget, "Export the model", start, save_filter(suffix))
+        return bool(path) and self._write(Path(path) if Path(path).suffix else Path(path).with_suffix(suffix))
+
     def overwrite(self, path: Path) -> bool:
         """Save over what another program wrote there, or has open."""
         self._shared = path

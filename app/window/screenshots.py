@@ -217,6 +217,18 @@ def sheet(window: Window) -> None:
     pump(seconds=2.0)
 
 
+def loops(window: Window) -> None:
+    """A slider-crank in symbols."""
+    from PySide6.QtCore import Qt
+
+    open_example(window, "slider_crank")
+    run(window, "loop_symbols")
+    window.docks.show("output")
+    window.resizeDocks([window.docks.docks["output"]], [640], Qt.Orientation.Vertical)
+    window.viewport.viewpoint.fit_at_once()
+    window.messages.dismiss()
+
+
 SCENES = {
     "engine": engine,
     "puma": puma,
@@ -224,6 +236,7 @@ SCENES = {
     "mobility": mobility,
     "derivation": derivation,
     "equations": equations,
+    "loops": loops,
     "robotica": robotica,
     "sheet": sheet,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import signal
 import socket
 from collections.abc import Callable
@@ -115,6 +116,7 @@ class FirstPicture(QObject):
 
 def start(file: str, arguments: list[str]) -> int:
     """Open the window on a file, without one on the start page, and run until it is closed."""
+    gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
     app = application(arguments)
     settings = Settings()
     frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")

@@ -34,6 +34,8 @@ PLAIN = "select"
 """The tool with which nothing has begun yet."""
 LARGEST = QSize(880, 640)
 MARGIN, NARROW_MARGIN = 24, 6
+BUTTONS = 84
+"""Pixels on each side where it leaves the buttons of the view to be seen, if there is room."""
 PICTURE = QSize(36, 36)
 WIDE, COLUMNS = 620, 3
 """Pixels from which all large buttons stand in one row, and how many do in a narrower page."""
@@ -173,8 +175,9 @@ class StartPage(QFrame):
     def place(self) -> None:
         """Stay in the middle, as large as there is room."""
         host = self._view.widget
+        beside = BUTTONS if host.width() - 2 * BUTTONS > WIDE else NARROW_MARGIN
         margin = MARGIN if host.width() > LARGEST.width() else NARROW_MARGIN
-        room = QSize(host.width() - 2 * margin, host.height() - 2 * margin)
+        room = QSize(host.width() - 2 * beside, host.height() - 2 * margin)
         self.setFixedSize(room.boundedTo(LARGEST))
         self._arrange(len(CHOICES) if self.width() > WIDE else COLUMNS)
         self.move((host.width() - self.width()) // 2, (host.height() - self.height()) // 2)

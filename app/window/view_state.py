@@ -31,6 +31,7 @@ class Surroundings:
             "plots": (self._plots, self._plot),
             "traces": (self._traces, self._trace),
             "vectors": (self._vectors, self._show_vectors),
+            "locks": (lambda: sorted(self._session.locked), self._lock),
         }
 
     def kept(self) -> dict[str, Any]:
@@ -55,6 +56,9 @@ class Surroundings:
 
     def _look(self, kept: Any) -> None:
         self._view.viewpoint.recall(view_of(kept))
+
+    def _lock(self, kept: Any) -> None:
+        self._session.put_locks(map(text, kept[:MOST]))
 
     # ------------------------------------------------------------------------------- plots
 

@@ -143,6 +143,11 @@ class ActiveLimits:
         del self.active[worst]
         return True
 
+    def leave(self, limit: ActiveLimit) -> None:
+        """Let a limit go, for good."""
+        self.active.remove(limit)
+        self.all = tuple(each for each in self.all if each is not limit)
+
     def drop(self, forces: Array, tolerance: float) -> None:
         """Let go of the limits that only touch: they push with no more than a tolerance (N·m, or N times the machine's
         size)."""

@@ -5,29 +5,29 @@ At a closed state (q, v) with accelerations a and multipliers λ, displacements 
     G ξ = 0,   G δv + ∂(G v)/∂q ξ = 0,   ξ̇ = δv (+ what quaternions turn),
     M δa − Gᵀ δλ = −∂f/∂q ξ − ∂f/∂v δv,   G δa = −∂g/∂q ξ − ∂g/∂v δv
 
-with f = M a + h − Gᵀ λ and g = G a + Ġ v. In independent coordinates s and speeds u: ẏ = A y, y = (s, u). All
-derivatives are exact (`core.traces.derivatives`).
+with f = M a + h − Gᵀ λ and g = G a + Ġ v. Joints that friction holds are held like what closes loops, for as long as
+it does; those that slide keep their direction; elastic stops that are pushed in are springs. In independent coordinates
+s and speeds u: ẏ = A y, y = (s, u). All derivatives are exact (`core.traces.derivatives`), but for those of rows of
+joints that close loops (`core.analysis.pose_modes`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.held_state import HeldState, as_named, well_chosen
+from core.analysis.small_motions import small_motions
+from core.analysis.state_reduction import names_of, reduction
 from core.constraints.states import one_state
-from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
-from core.numerics.rank import least, solver
-from core.numerics.tolerances import RANK_TOLERANCE
 from core.traces.derivatives import Equations, derivatives
-from core.traces.junctions import NEGLIGIBLE_DAMPING
-from core.traces.not_finite import singular
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -70,6 +70,7 @@ class Linearisation:
     basis : (nv, k) displacements of all joints per independent one; mass : (k, k) reduced mass matrix
     modes : oscillations and exponentials, slowest first
     residual : (k,) acceleration of the independent coordinates at the state: zero where the machine stands still
+    stuck, sliding, pressed : coordinates that friction holds, along which it slides, whose stops are pushed in
     """
 
     coordinates: tuple[str, ...]
@@ -81,6 +82,9 @@ class Linearisation:
     modes: tuple[Mode, ...]
     residual: Array
     q: Array
+    stuck: tuple[str, ...] = ()
+    sliding: tuple[str, ...] = ()
+    pressed: tuple[str, ...] = ()
 
     @property
     def stability(self) -> str:
@@ -104,6 +108,7 @@ def linearise(
     t: float = 0.0,
     coordinates: Sequence[str] = (),
     near: Array | None = None,
+    friction: bool = True,
 ) -> Linearisation:
     """The linearised motion about a state.
 
@@ -111,28 +116,32 @@ def linearise(
     tau : (nv,) joint forces, constant, default none
     coordinates : names of independent speeds; default: chosen so that the others follow well
     near : (nx,) states of force elements next to which angles count turns, default rest positions
+    friction : holds joints at rest where it can, which leaves fewer freedoms; False: none sticks
     Raises ModelError when the named coordinates do not determine the rest.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
-    q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else one_state(mech.compiled, q)
+    q = one_state(mech.compiled, q)
+    q = np.asarray(mech.assemble(q, p=constraints.p, t=t, limits=False)) if constraints.rows else q
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
-    N = constraints.motions(q)
-    chosen = _named(mech, coordinates, N) if coordinates else _chosen(constraints, N)
-    B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     speeds = np.asarray(mech.assemble(q, {} if v is None else v, p=constraints.p, t=t, limits=False)[1])
     x = states_at_rest(constraints, q, near)
-    a, multipliers = _motion(constraints, q, speeds, tau, x, B, chosen)
+    held = HeldState(constraints, q, speeds, tau, x, friction)
+    N = held.motions
+    chosen = as_named(mech, coordinates, N) if coordinates else well_chosen(constraints, N)
+    B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
+    a, multipliers, carried = held.motion(B, chosen)
     state = {"q": q, "v": speeds, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
-    slopes = derivatives(mech.compiled.program)(state, multipliers, constraints.p)
-    slopes, states = held_by_dampers(slopes, mech.x_names)
-    slopes, states = _without_counters(mech, slopes, states)
-    A, M = _reduced(constraints, slopes, q, B, chosen)
+    slopes = held.slopes(derivatives(mech.compiled.program)(state, multipliers, constraints.p), a, carried)
+    found = reduction(mech, slopes)
+    small, states = small_motions(held, slopes, found, B, chosen), names_of(mech, found)
+    A, M = small.A, small.mass
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
-    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], constraints, vectors[2 * len(chosen) :], states)
-    return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
+    modes = modes_of(eigenvalues, B @ vectors[: len(chosen)], constraints, vectors[2 * len(chosen) :], states)
+    words = held.modes.names(held.modes.stuck), held.modes.names(list(held.modes.sliding)), held.modes.stops.names
+    return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q, *words)
 
 
 def balanced(slopes: Equations) -> Equations:
@@ -149,45 +158,6 @@ def balanced(slopes: Equations) -> Equations:
     )
 
 
-def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
-    """Junctions in motion, and the names of the states that are left: where springs alone act on a junction it follows
-    in balance, W · f = 0 along the directions W without damping, ẇ of the others is theirs.
-
-    With the linear form L_q ξ + L_x x = 0 of that balance x = T ξ + Y y, y some of the entries of x.
-    """
-    import scipy.linalg
-
-    if not len(slopes.sum_w):
-        return slopes, tuple(names)
-    C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
-    sizes, axes = np.linalg.eigh(C)
-    W = axes[:, sizes <= NEGLIGIBLE_DAMPING * max(float(np.max(np.abs(sizes))), 1e-300)]
-    L_q, L_x = W.T @ slopes.sum_q, W.T @ slopes.sum_x
-    T, free = -np.linalg.pinv(L_x, rcond=RANK_TOLERANCE) @ L_q, scipy.linalg.null_space(L_x, rcond=RANK_TOLERANCE)
-    pivots = scipy.linalg.qr(free.T, mode="economic", pivoting=True)[2] if free.size else np.zeros(0, dtype=int)
-    kept = sorted(int(i) for i in pivots[: free.shape[1]])
-    Y = free @ np.linalg.inv(free[kept])
-    T = T - Y @ T[kept]
-    changed = slopes._replace(
-        f_q=slopes.f_q + slopes.f_x @ T,
-        f_x=slopes.f_x @ Y,
-        x_q=(slopes.x_q + slopes.x_x @ T)[kept],
-        x_v=slopes.x_v[kept],
-        x_x=(slopes.x_x @ Y)[kept],
-    )
-    return changed, tuple(names[i] for i in kept)
-
-
-def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
-    """Angles that count turns do nothing to small motions."""
-    counters = {mech.x_names[state] for state, _ in mech.compiled.elements.turn_counters.values()}
-    kept = [k for k, name in enumerate(names) if name not in counters]
-    changed = slopes._replace(
-        f_x=slopes.f_x[:, kept], x_q=slopes.x_q[kept], x_v=slopes.x_v[kept], x_x=slopes.x_x[np.ix_(kept, kept)]
-    )
-    return changed, tuple(names[k] for k in kept)
-
-
 def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | None = None) -> Array:
     """(nx,) states of force elements when all stands still: junctions in balance; springs in series with dampers have
     crept to their rest lengths; angles that count turns next to those of `near`."""
@@ -199,85 +169,7 @@ def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | Non
     return x
 
 
-def _chosen(constraints: PositionConstraints, N: Array) -> list[int]:
-    """Speeds on which the others depend well, early joints preferred."""
-    import scipy.linalg
-
-    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / constraints.units
-    _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
-    return sorted(int(i) for i in pivots[: N.shape[1]])
-
-
-def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
-    for name in names:
-        if name not in mech.v_names:
-            raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(name, mech.v_names))
-    chosen = [mech.v_names.index(name) for name in names]
-    if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
-        raise ModelError(
-            f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
-            remedy="Name other coordinates, or none to let them be chosen.",
-        )
-    return chosen
-
-
-def _particular(constraints: PositionConstraints, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
-    """target → x with G x = target and x = 0 in the independent coordinates."""
-    none = np.zeros((constraints.compiled.nv, 0))
-    solve = solver(constraints.jacobian(q)) if constraints.rows else lambda target: none @ target
-
-    def solved(target: Array) -> Array:
-        x = solve(target)
-        return np.asarray(x - B @ x[chosen])
-
-    return solved
-
-
-def _motion(
-    constraints: PositionConstraints, q: Array, v: Array, tau: Array, x: Array, B: Array, chosen: list[int]
-) -> tuple[Array, Array]:
-    """Accelerations a = B ü + c and multipliers; bodies of the tree may lack masses as long as Bᵀ M B does not."""
-    compiled, p, t = constraints.compiled, constraints.p, constraints.t
-    load = tau - compiled.call("bias", q, v, p=p, t=t, x=x)
-    mass = compiled.mass_matrix(q, p)
-    bias = compiled.call("constraint_bias", q, v, p=p, t=t)[constraints.kept] if constraints.rows else np.zeros(0)
-    c = _particular(constraints, q, B, chosen)(-bias)
-    M = B.T @ mass @ B
-    if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
-        raise singular(compiled, q, p)
-    a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
-    G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
-    return a, least(G.T, mass @ a - load)
-
-
-def _reduced(
-    constraints: PositionConstraints, slopes: Equations, q: Array, B: Array, chosen: list[int]
-) -> tuple[Array, Array]:
-    """(A, reduced mass matrix)."""
-    compiled, k = constraints.compiled, len(chosen)
-    mass = compiled.mass_matrix(q, constraints.p)
-    M = B.T @ mass @ B
-    if not k:
-        return np.zeros((0, 0)), M
-    particular = _particular(constraints, q, B, chosen)
-    D = particular(-slopes.Gv_q @ B)  # δv = B u + D s
-    columns, rates = [], []
-    nx = slopes.x_x.shape[0]
-    none, own = np.zeros((compiled.nv, nx)), np.eye(nx)
-    for displacement, speed, state in (
-        (B, D, np.zeros((nx, k))),
-        (np.zeros_like(B), B, np.zeros((nx, k))),
-        (none, none, own),
-    ):
-        f = slopes.f_q @ displacement + slopes.f_v @ speed + slopes.f_x @ state
-        c = particular(-(slopes.g_q @ displacement + slopes.g_v @ speed))
-        columns.append(np.linalg.solve(M, -B.T @ (f + mass @ c)))
-        rates.append(slopes.x_q @ displacement + slopes.x_v @ speed + slopes.x_x @ state)
-    top = np.concatenate([(slopes.turn @ B)[chosen], np.eye(k), np.zeros((k, nx))], axis=1)
-    return np.concatenate([top, np.concatenate(columns, axis=1), np.concatenate(rates, axis=1)]), M
-
-
-def _modes(
+def modes_of(
     eigenvalues: Complex, shapes: Complex, constraints: PositionConstraints, inner: Complex, states: Sequence[str]
 ) -> tuple[Mode, ...]:
     """Each pair of conjugate eigenvalues once; of double zeros one. inner : the parts of states of force elements."""

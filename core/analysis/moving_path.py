@@ -17,7 +17,7 @@ def obstacle(model: Model) -> str:
         return f"The model has no chain in symbols: {error}"
     if closing(topology) is None:
         return ""
-    return "The model has closed loops or constraints; symbols are for open chains."
+    return "The model has closed loops or constraints; this is for open chains. See “Loops in symbols”."
 
 
 def closing(topology: Topology) -> str | None:

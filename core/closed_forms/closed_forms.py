@@ -243,7 +243,7 @@ class ClosedForms:
 
     @cached_property
     def _traced(self) -> _Piece | Table:
-        return self._trace(self.tracer.signature("bias_regularised").arguments, self._reduced)
+        return self._trace(self.tracer.signature("bias_smooth").arguments, self._reduced)
 
     def awaited(self) -> float:
         """Seconds of processor time, about, that a run would wait for `reduction`; 0 where it is there or soon made.
@@ -268,12 +268,16 @@ class ClosedForms:
         with suppress(SimulationError, background.Stopped):  # a failure is kept, for those who ask next
             _ = self.reduction
 
+    def reduced_equations(self, inputs: dict[str, list[Any]]) -> list[Any]:
+        """The numbers of `layout` over symbols q, v (x and t where there are any), written out."""
+        return self._reduced(inputs, inline)
+
     def _reduced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
-        tracer, closed = self.tracer, self._positions(inputs["q"], run)
+        tracer, closed = self.tracer, self.positions_of(inputs["q"], run)
         found = motions(self.edges, self._steps, self.independent, closed, inputs["v"], tracer.tree.nv, run)
 
         def forces(a: list[Any]) -> list[Any]:
-            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", run, regularise=True)
+            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", run, smooth=True)
 
         M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia, run)
         flat = [*closed.q, *found.v, *found.bias]
@@ -288,8 +292,13 @@ class ClosedForms:
         with self._lock:
             return _code(self._trace(("q",), self._closed))
 
+    def of_guess(self, traced: Callable[[dict[str, list[Any]], Runner], list[Any]]) -> MachineCode | BlockCode:
+        """A function of (q, p) in machine code, from its trace."""
+        with self._lock:
+            return _code(self._trace(("q",), traced))
+
     def _closed(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
-        closed, nv = self._positions(inputs["q"], run), self.tracer.tree.nv
+        closed, nv = self.positions_of(inputs["q"], run), self.tracer.tree.nv
         still = motions(self.edges, self._steps, self.independent, closed, [0.0] * nv, nv, run)
         return [*closed.q, least(closed.reaches, run), still.quality[0]]
 
@@ -298,7 +307,8 @@ class ClosedForms:
         assert self.search is not None
         return self.search.steps
 
-    def _positions(self, q: Sequence[Any], run: Runner) -> Positions:
+    def positions_of(self, q: Sequence[Any], run: Runner) -> Positions:
+        """The closed position over symbols; q : (nq,) guess, in which independent coordinates are given."""
         return positions(self.edges, self._steps, q, run)
 
     def _trace(

@@ -9,8 +9,8 @@ negative where no root exists; the formulas then give the nearest pose. All of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from core.spatial.attitude import quaternion_product
 from core.spatial.rotation import Rotation, from_quaternion
@@ -52,11 +52,43 @@ class Root(NamedTuple):
     reach: Scalar
 
 
+class Answers(Protocol):
+    """How a kind of scalars answers the subproblems itself: symbols give roots and directions names."""
+
+    def turn(self, A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
+        """The angle with A cos q + B sin q = C."""
+
+    def slide(self, w: Vector3, square: Scalar, guess: Scalar) -> Root:
+        """The displacement s with |w + s z|² = square."""
+
+    def direction(self, ahead: Scalar, along: Scalar) -> Turn:
+        """The angle whose sine and cosine are as `ahead` to `along`."""
+
+
+_answers: dict[type, Callable[[Any], Answers]] = {}
+
+
+def register_answers(kind: type, of: Callable[[Any], Answers]) -> None:
+    """Let `of(scalar)` answer the subproblems with scalars of a kind."""
+    _answers[kind] = of
+
+
+def _own(*scalars: Scalar) -> Answers | None:
+    """Who answers a subproblem of these scalars; None: the formulas here."""
+    for x in scalars:
+        of = _answers.get(type(x))
+        if of is not None:
+            return of(x)
+    return None
+
+
 def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
     """The angle with A cos q + B sin q = C: q = α ± β with r cos α = A, r sin α = B, r cos β = C; sin²β is the reach.
 
     guess : rad; its side is the sign of sin(guess − α)
     """
+    if (own := _own(A, B, C, guess)) is not None:
+        return own.turn(A, B, C, guess)
     r2 = plus(plus(times(A, A), times(B, B)), LEAST_DIVISOR)
     w2 = minus(r2, times(C, C))
     sign = side(minus(times(A, sin(guess)), times(B, cos(guess))))
@@ -79,6 +111,8 @@ def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> 
     """The displacement along z that brings point a to a distance from point c."""
     # s² + 2 s w_z + w² − L² = 0 with w = a − c
     w = a - c
+    if (own := _own(*w, square, guess)) is not None:
+        return own.slide(w, square, guess)
     across = plus(times(w.x, w.x), times(w.y, w.y))
     root2 = minus(square, across)
     root = times(side(plus(guess, w.z)), sqrt(apply("fmax", root2, 0.0)))
@@ -89,12 +123,16 @@ def turn_between(a: Vector3, c: Vector3) -> Turn:
     """The rotation about z that takes the direction of a to that of c (their z components do not count)."""
     along = plus(times(a.x, c.x), times(a.y, c.y))
     ahead = minus(times(a.x, c.y), times(a.y, c.x))
+    if (own := _own(ahead, along)) is not None:
+        return own.direction(ahead, along)
     length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), LEAST_DIVISOR))
     return Turn(over(along, length), over(ahead, length))
 
 
 def turn_of(R: Rotation) -> Turn:
     """The angle of a rotation about z."""
+    if (own := _own(R.y.x, R.x.x)) is not None:
+        return own.direction(R.y.x, R.x.x)
     return Turn(R.x.x, R.y.x)
 
 

@@ -25,7 +25,7 @@ from core.mechanics.runner import Runner, inline
 from core.model import WORLD
 from core.spatial.motion import ZERO, Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total, vanish
+from core.spatial.scalar import Scalar, apply, is_zero, negated, over, plus, sqrt, times, total, vanish
 from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
@@ -110,7 +110,13 @@ class Solver:
         self.p = [axis.p for axis in axes]
         self.grade: Scalar = 1.0
         """Square of the sine of how far from singular, about."""
+        self.det: Scalar = 1.0
         self._prepare()
+
+    @property
+    def divisor(self) -> Scalar:
+        """What quotients are over."""
+        return _divisor(self.det)
 
     def _prepare(self) -> None:
         family = self.form.family
@@ -168,7 +174,7 @@ class Solver:
             return list(x), total(times(e, e) for e in x), known.angular.dot(known.angular)
         if self.form.family == MASSLESS:
             u = at(known, self.p[1])
-            x = negated(over(u.dot(self.d), self.det))
+            x = negated(over(u.dot(self.d), self.divisor))
             return [x, None], times(times(x, x), self.arm.dot(self.arm)), u.dot(u)
         return self._solve_rod(known) if self.form.family == ROD else self._solve_wrist(known)
 
@@ -176,25 +182,25 @@ class Solver:
         w, n = known.angular.dot(self.n), self.n
         if self.kinds == "RPP":
             u = at(known, self.p[0])
-            x1 = negated(over(n.dot(u.cross(self.z[2])), self.det))
-            x2 = negated(over(n.dot(self.z[1].cross(u)), self.det))
+            x1 = negated(over(n.dot(u.cross(self.z[2])), self.divisor))
+            x2 = negated(over(n.dot(self.z[1].cross(u)), self.divisor))
             return [negated(w), x1, x2], plus(times(x1, x1), times(x2, x2)), u.dot(u)
         if self.kinds == "PRR":
             u = at(known, self.p[1])
-            slide = negated(over(u.dot(self.r), self.det))
-            turn = negated(over(u.dot(n.cross(self.z[0])), self.det))  # of joint 2, about n
+            slide = negated(over(u.dot(self.r), self.divisor))
+            turn = negated(over(u.dot(n.cross(self.z[0])), self.divisor))  # of joint 2, about n
             moved = plus(times(slide, slide), times(times(turn, turn), self.r.dot(self.r)))
             return [slide, negated(plus(w, turn)), times(turn, self.z[2].dot(n))], moved, u.dot(u)
         u = at(known, self.p[0])
-        one = negated(over(u.dot(self.s), self.det))
-        two = over(u.dot(self.r), self.det)
+        one = negated(over(u.dot(self.s), self.divisor))
+        two = over(u.dot(self.r), self.divisor)
         moved = plus(times(times(one, one), self.r.dot(self.r)), times(times(two, two), self.s.dot(self.s)))
         first = negated(total((w, one, two)))
         return [first, times(one, self.z[1].dot(n)), times(two, self.z[2].dot(n))], moved, u.dot(u)
 
     def _solve_rod(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
         u = at(known, self.p[2])
-        x = negated(over(u.dot(self.d), self.det))
+        x = negated(over(u.dot(self.d), self.divisor))
         moving = -(u + self.arm.scaled(x))
         swing = self.d.cross(moving).scaled(over(1.0, self.d.dot(self.d)))
         turned = known.angular + swing
@@ -225,7 +231,14 @@ class _Three:
 
     def solve(self, b: Vector3) -> tuple[Scalar, ...]:
         """One right-hand side."""
-        return tuple(over(b.dot(row), self.det) for row in self.rows)
+        divisor = _divisor(self.det)
+        return tuple(over(b.dot(row), divisor) for row in self.rows)
+
+
+def _divisor(det: Scalar) -> Scalar:
+    """What is divided by in the place of a determinant. That of a singular loop of fixed numbers is a literal zero: 1
+    keeps quotients finite, which are not used there."""
+    return 1.0 if is_zero(det) else det
 
 
 def _grade(square: Scalar, squares: Sequence[Scalar]) -> Scalar:

@@ -27,7 +27,7 @@ from core.multibody.parameter_values import Values
 from core.numerics.fronts import Fronts
 from core.numerics.matrix_forms import Matrix
 from core.numerics.rank import eliminated, inverse, null_space, saying
-from core.numerics.tolerances import NEGLIGIBLE_PIVOT, RANK_TOLERANCE
+from core.numerics.tolerances import NEGLIGIBLE_PIVOT, REGULAR_FRACTION
 from core.traces.compiled import Compiled
 from core.traces.not_finite import singular
 
@@ -38,22 +38,44 @@ def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, 
     """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes; not finite where sizes are beyond all numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
         try:
-            np.linalg.cholesky(M)
+            L = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
             return _supported_multipliers(M, rhs, G, G_bias)
-        return _definite_multipliers(M, rhs, G, G_bias)
+        return _definite_multipliers(L, rhs, G, G_bias)
 
 
-def _definite_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
-    """The same where M is positive definite."""
+def _definite_multipliers(L: NDArray[np.floating[Any]], rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+    """The same of M = L Lᵀ. With the singular values L⁻¹ Gᵀ = U Σ Vᵀ, not with those of G M⁻¹ Gᵀ: their squares would
+    take half of the digits of λ where a machine can hardly move. How many directions are held is told by G alone: light
+    bodies beside heavy ones make no row redundant."""
     rows = saying(G)
-    G = G[..., rows, :]
-    solved = np.linalg.solve(M, np.concatenate([rhs[..., None], np.swapaxes(G, -1, -2)], axis=-1))
-    free, M_GT = solved[..., :1], solved[..., 1:]
-    inverse_ = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True)
+    G, bias = G[..., rows, :], G_bias[..., rows, None]
+    L, G = (np.broadcast_to(each, (*G_bias.shape[:-1], *each.shape[-2:])) for each in (L, G))
+    solved = np.linalg.solve(L, np.concatenate([rhs[..., None], np.swapaxes(G, -1, -2)], axis=-1))
+    free, sides = solved[..., :1], solved[..., 1:]
+    U, sizes, VT = _singular_values(sides)
+    weights = np.zeros_like(sizes)
+    held = _singular_values(G)[1]
+    number = (held > REGULAR_FRACTION * np.max(held, axis=-1, keepdims=True, initial=0.0)).sum(axis=-1, keepdims=True)
+    kept = np.arange(sizes.shape[-1]) < number
+    np.divide(1.0, sizes, out=weights, where=kept)
+    weights = weights[..., None]
+    given = weights * (VT @ bias)
+    taken = np.where(kept[..., None], np.swapaxes(U, -1, -2) @ free, 0.0)
+    a = np.linalg.solve(np.swapaxes(L, -1, -2), free - U @ (taken + given))[..., 0]
     multipliers = np.zeros(G_bias.shape)
-    multipliers[..., rows] = (inverse_ @ (-G_bias[..., rows, None] - G @ free))[..., 0]
-    return (free + M_GT @ multipliers[..., rows, None])[..., 0], multipliers
+    multipliers[..., rows] = -(np.swapaxes(VT, -1, -2) @ (weights * (taken + given)))[..., 0]
+    return np.asarray(a, dtype=float), multipliers
+
+
+def _singular_values(A: Array) -> tuple[Array, Array, Array]:
+    """Thin U, Σ, Vᵀ; not numbers where A is not finite."""
+    try:
+        return np.linalg.svd(A, full_matrices=False)
+    except np.linalg.LinAlgError:
+        m, n = A.shape[-2:]
+        small = min(m, n)
+        return tuple(np.full((*A.shape[:-2], *shape), np.nan) for shape in ((m, small), (small,), (small, n)))  # type: ignore[return-value]
 
 
 def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
@@ -66,22 +88,30 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
     values = np.linalg.eigvalsh(supported)
     if not (values[..., 0] > NEGLIGIBLE_PIVOT * values[..., -1]).all():
         raise np.linalg.LinAlgError
-    a, multipliers = _definite_multipliers(supported, rhs, G, G_bias)
+    a, multipliers = _definite_multipliers(np.linalg.cholesky(supported), rhs, G, G_bias)
     return a, multipliers + weight[..., None] * G_bias
 
 
 def constrained_motion(
-    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+    compiled: Compiled,
+    q: Any,
+    v: Any,
+    tau: Any,
+    p: Values,
+    passive: bool,
+    t: Any = 0.0,
+    x: Any = None,
+    smooth: bool = False,
 ) -> tuple[Array, Array]:
-    """(…, nv) accelerations, and (…, rows) multipliers of what holds."""
+    """(…, nv) accelerations, and (…, rows) multipliers of what holds. smooth : without dry friction of joints"""
+    which = "_smooth" if smooth else "" if passive else "_ideal"
     if not compiled.by_mass_matrix:
-        name = "forward_dynamics" if passive else "forward_dynamics_ideal"
-        a = compiled.call(name, q, v, tau, p=p, t=t, x=x)
+        a = compiled.call(f"forward_dynamics{which}", q, v, tau, p=p, t=t, x=x)
         return a, a[..., :0]
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
-    if compiled.sparse and (found := _sparse_motion(compiled, q, v, tau, p, passive, t, x)) is not None:
+    if compiled.sparse and (found := _sparse_motion(compiled, q, v, tau, p, which, t, x)) is not None:
         return found
-    rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
+    rhs = tau - compiled.call(f"bias{which}", q, v, p=p, t=t, x=x)
     M = compiled.mass_matrix(q, p)
     try:
         if not compiled.constrained:
@@ -96,12 +126,12 @@ def constrained_motion(
 
 
 def _sparse_motion(
-    compiled: Compiled, q: Array, v: Array, tau: Array, p: Values, passive: bool, t: Any, x: Any
+    compiled: Compiled, q: Array, v: Array, tau: Array, p: Values, which: str, t: Any, x: Any
 ) -> tuple[Array, Array] | None:
     """The same of a large machine with few entries; None where it is not clear which rows are independent, or bodies
     without mass make M singular."""
     values = compiled.parameter_values(p)
-    rhs = tau - compiled.call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
+    rhs = tau - compiled.call(f"bias{which}", q, v, p=p, t=t, x=x)
     bias = compiled.call("constraint_bias", q, v, p=p, t=t)
     leading = np.broadcast_shapes(rhs.shape[:-1], bias.shape[:-1])
     states, parameters, loads, biases = (per_state(each, leading) for each in (q, values, rhs, bias))
@@ -136,31 +166,19 @@ def _by_elimination(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Arra
     return found[: len(rhs)], multipliers - G.unreached(multipliers)
 
 
-def joint_forces(
-    compiled: Compiled,
-    q: Any,
-    v: Any,
-    a: Any,
-    actuators: Sequence[str] | None,
-    p: Values,
-    passive: bool,
-    t: Any = 0.0,
-    x: Any = None,
-) -> Array:
-    """See `Mechanism.inverse_dynamics`."""
-    tau = compiled.call("inverse_dynamics" if passive else "inverse_dynamics_ideal", q, v, a, p=p, t=t, x=x)
-    if actuators is None and not compiled.constrained:
-        return tau
-    return at_actuators(compiled, q, tau, actuators, p)
-
-
 def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
     """Tree forces τ replaced by the smallest ones f at the actuators that do the same, B f + Gᵀ λ = τ: Nᵀ B f = Nᵀ τ
     with the motions N that joints and constraints leave (drivers give no force here: they are what actuators do)."""
+    return at_actuators_each(compiled, q, tau[..., None], actuators, p)[..., 0]
+
+
+def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
+    """The same of several forces at each state, the columns of (…, nv, k)."""
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     named = (actuators,) if isinstance(actuators, str) else actuators
-    leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
-    states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
+    leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-2], values.shape[:-1])
+    states, rows = (per_state(x, leading) for x in (q, values))
+    forces = np.broadcast_to(tau, (*leading, *tau.shape[-2:])).reshape(-1, *tau.shape[-2:])
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
         G = compiled.constraint_matrix(state, row)[compiled.lasting]
@@ -180,7 +198,7 @@ def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str
                 f"Forces at {names} alone cannot produce these accelerations.",
                 remedy="Name one actuator for each degree of freedom.",
             )
-    return result.reshape(*leading, compiled.nv)
+    return result.reshape(*leading, *tau.shape[-2:])
 
 
 def _speed(compiled: Compiled, name: str) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.constraints.machine_size import size_of
 from core.constraints.minimum_norm import minimum_norm, sparse_minimum_norm
-from core.constraints.transmission import Transmission, transmission
+from core.constraints.transmission import Transmission, closing_transmission, transmission
 from core.errors import ModelError, near_misses
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, scaled, stacked
@@ -50,12 +50,14 @@ def reactions(
     passive: bool,
     t: Any = 0.0,
     x: Any = None,
+    closing: Array | None = None,
 ) -> Reactions:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes.
 
-    a, multipliers : as the motion has them (`core.constraints.multipliers.constrained_motion`)
+    a, multipliers : as the motion has them (`core.constraints.multipliers.constrained_motion`); closing : (…, n) what
+    friction and stops exert in joints that close loops, of a smooth motion (`core.constraints.row_forces`)
     """
-    own = _through(compiled, q, v, a, p, t, x, passive)
+    own = _through(compiled, q, v, a, p, t, x, passive, closing)
     note = ""
     if compiled.constrained:
         sent = transmission(compiled, q, p)
@@ -126,9 +128,15 @@ class _Felt:
         return stacked(scaled(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
 
 
-def _through(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> Array:
+def _through(
+    compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool, closing: Array | None
+) -> Array:
     """(…, joints, 6) as if nothing else held; of cut joints what acts in them by itself (springs, rotors)."""
-    return compiled.call("wrenches" if passive else "wrenches_ideal", q, v, a, p=p, t=t, x=x)
+    name = "wrenches_ideal" if not passive else "wrenches" if closing is None else "wrenches_smooth"
+    own = compiled.call(name, q, v, a, p=p, t=t, x=x)
+    if closing is None or not closing.any():
+        return own
+    return np.asarray(own + closing_transmission(compiled, q, p).through(closing))
 
 
 def constraint_forces(
@@ -141,10 +149,11 @@ def constraint_forces(
     passive: bool,
     t: Any = 0.0,
     x: Any = None,
+    closing: Array | None = None,
 ) -> dict[str, Array]:
     """constraint or driver → (…, rows) multipliers, of least norm where they are not unique."""
     if compiled.constrained and _redundant(compiled, q, p):
-        own = _through(compiled, q, v, a, p, t, x, passive)
+        own = _through(compiled, q, v, a, p, t, x, passive, closing)
         multipliers = _least(compiled, q, multipliers, own, transmission(compiled, q, p), p)
     result: dict[str, Array] = {}
     for k, row in enumerate(compiled.rows):

@@ -6,6 +6,7 @@ is taken, and it is told how far each joint stands from what it states.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -96,7 +97,8 @@ def _start(compiled: Compiled) -> Array:
     for joint in unstated:
         if joint.name in bodies and poses.keys() >= set(bodies[joint.name]):
             (parent, child), (law, a, b) = bodies[joint.name], sides[joint.name]
-            q[own.slice_q(joint.name)] = coordinates_of(poses[parent] @ a, poses[child] @ b, law, None).values
+            with suppress(ZeroDivisionError):  # upside down to one another: an angle about the axis has no value
+                q[own.slice_q(joint.name)] = coordinates_of(poses[parent] @ a, poses[child] @ b, law, None).values
     return own.clamp(q)
 
 

@@ -8,11 +8,13 @@ carry both bear nothing of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.elements.constraints.kinematic_constraint import Side
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix
 from core.traces.compiled import Compiled, once
@@ -21,7 +23,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class _Pairs(NamedTuple):
+class BearingPairs(NamedTuple):
     """Which joints bear a row's wrench: of every such pair, sorted by joint, the joint, the row, the row among those of
     sides, and the sign with which it counts."""
 
@@ -36,13 +38,25 @@ class _Pairs(NamedTuple):
 
 
 @once
-def _pairs_of(compiled: Compiled) -> _Pairs:
+def bearing_pairs(compiled: Compiled) -> BearingPairs:
+    """Which joints of a machine bear the wrench of which row."""
+    sides = compiled.constraints.sides()
+    return _pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
+
+
+@once
+def _closing_pairs_of(compiled: Compiled) -> BearingPairs:
+    coordinates = compiled.program.tracer.cut_coordinates
+    return _pairs(compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides])
+
+
+def _pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
     topology = compiled.topology
     index = compiled.program.joint_index
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
     found: list[tuple[int, int, int, float, bool]] = []
     first = 0
-    for _, side, rows in compiled.constraints.sides():
+    for side, rows in sides:
         bearing = [(side.joint, 1.0, False)] if side.joint else []
         on_a, on_b = (topology.path(name) for name in side.names)
         while on_a and on_b and on_a[-1] == on_b[-1]:
@@ -51,19 +65,19 @@ def _pairs_of(compiled: Compiled) -> _Pairs:
         for path, sign in ((on_b, -1.0), (on_a, 1.0)):
             bearing += [(name, -sign if turned[name] else sign, True) for name in path]
         for name, sign, moved in bearing:
-            found += [(index[name], row, first + k, sign, moved) for k, row in enumerate(range(rows.start, rows.stop))]
-        first += rows.stop - rows.start
+            found += [(index[name], row, first + k, sign, moved) for k, row in enumerate(rows)]
+        first += len(rows)
     found.sort(key=lambda pair: pair[0])
     numbers = np.array([pair[:3] for pair in found], dtype=np.int64).reshape(-1, 3)
     signs, moves = np.array([pair[3] for pair in found]), np.array([pair[4] for pair in found], dtype=bool)
     joints, borne, side_rows = numbers.T
-    return _Pairs(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
+    return BearingPairs(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
 
 
 class Transmission(NamedTuple):
     """Of states q all that is evaluated for these wrenches."""
 
-    pairs: _Pairs
+    pairs: BearingPairs
     wrenches: Array
     """(…, pairs, 6) what a multiplier of one sends through the joint, at b's origin in world axes."""
     shape: tuple[int, int]
@@ -91,10 +105,22 @@ class Transmission(NamedTuple):
 
 def transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
     """At states q (…, nq)."""
-    borne, names = _pairs_of(compiled), compiled.joint_names
+    return _transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
+
+
+def closing_transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
+    """The same of forces along coordinates of joints that close loops, in the order of "cut_values"."""
+    count = len(compiled.program.tracer.cut_coordinates)
+    return _transmission(compiled, q, p, _closing_pairs_of(compiled), "cut_sides", count)
+
+
+def _transmission(
+    compiled: Compiled, q: Any, p: Values, borne: BearingPairs, function: str, count: int
+) -> Transmission:
+    names = compiled.joint_names
     pairs = compiled.call("joint_poses", q, p=p)
-    sides = compiled.call("constraint_sides", q, p=p)[..., borne.side_rows, :]
+    sides = compiled.call(function, q, p=p)[..., borne.side_rows, :]
     arms = np.where(borne.moved[:, None], sides[..., 6:] - pairs[..., 1, :3, 3][..., borne.joints, :], 0.0)
     moment = sides[..., :3] + np.cross(arms, sides[..., 3:6])
     wrenches = np.concatenate([moment, sides[..., 3:6]], axis=-1) * borne.signs[:, None]
-    return Transmission(borne, wrenches, (len(names), len(compiled.rows)))
+    return Transmission(borne, wrenches, (len(names), count))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from core.elements.forces import FORCES
 from core.elements.resolver import Resolver
 from core.elements.turn_counters import turn_counters
-from core.model import Model
+from core.mechanics.dry_friction import owner
+from core.model import Force, Joint, Model
 from core.multibody.number_reader import Numbers
 from core.multibody.tree_of_model import Machine
 from core.spatial.scalar import is_zero
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from core.elements.forces.force_element import ForceElement
     from core.elements.line_masses import LineMass
     from core.elements.rotors import Rotor
+    from core.mechanics.dry_friction import DryFriction
 
 
 class Elements(Resolver):
@@ -38,10 +40,16 @@ class Elements(Resolver):
 
     @cached_property
     def forces(self) -> tuple[ForceElement, ...]:
-        """All force elements of the document, then the passive forces of joints that close a loop."""
+        """All force elements of the document, then brakes and the passive forces of joints that close a loop."""
         from core.elements.forces.in_joint import passive
 
         return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *passive(self))
+
+    @cached_property
+    def controlled(self) -> dict[str, DryFriction]:
+        """Friction whose levels are formulas of time or state, by what has it (`owner`): brakes and clutches."""
+        rubbing: tuple[Joint | Force, ...] = (*self.machine.members, *self.model.forces)
+        return {owner(each): self.friction(each) for each in rubbing if self.is_controlled(each)}
 
     @property
     def named_forces(self) -> tuple[ForceElement, ...]:

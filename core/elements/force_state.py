@@ -36,7 +36,8 @@ Term = Any
 class ForceState:
     """An instant with everything formulas and states may ask for.
 
-    signal : value of a name; x, x_rate : states of force elements and their rates; slip_speed : see `Link.slip_speed`
+    signal : value of a name; x, x_rate : states of force elements and their rates; smooth : without friction that runs
+    take by modes
     """
 
     def __init__(
@@ -45,9 +46,9 @@ class ForceState:
         signal: Callable[[str], Scalar],
         x: Scalars = (),
         x_rate: Scalars = (),
-        slip_speed: float = 0.0,
+        smooth: bool = False,
     ) -> None:
-        self.kinematics, self.signal, self.x, self.x_rate, self.slip_speed = kinematics, signal, x, x_rate, slip_speed
+        self.kinematics, self.signal, self.x, self.x_rate, self.smooth = kinematics, signal, x, x_rate, smooth
         self.run = kinematics.run
 
     def value(self, term: Term, own: dict[str, Scalar] | None = None) -> Scalar:

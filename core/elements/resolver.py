@@ -13,9 +13,10 @@ from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
 from core.elements.turn_counters import TurnCounter, formulas_of_forces
 from core.errors import ModelError, near_misses
 from core.joints.measures import coordinates_of
+from core.mechanics.dry_friction import DryFriction, friction_of, is_controlled, owner
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
-from core.model import WORLD, Joint, Model
+from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
 from core.model.formula.expression import names, parse
 from core.model.signals import component
@@ -60,6 +61,17 @@ class Resolver:
     def joint_link(self, name: str) -> int | None:
         """The link behind a joint of the tree."""
         return self.machine.carried.get(name)
+
+    def single(self, joint: str, where: str) -> Joint:
+        """A joint with one coordinate. Raises ModelError for others."""
+        found = self.machine.member(joint)
+        if found.info.nq != 1:
+            raise ModelError(
+                f"'{joint}' has {found.info.nq} coordinates, not one.",
+                where=where,
+                remedy="Name a joint with one coordinate.",
+            )
+        return found
 
     # ---------------------------------------------------------------------------------------------- sensors
 
@@ -173,6 +185,14 @@ class Resolver:
         if names(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
         return LocatedFormula(formula_of(self.mode_variables.with_modes(node, force)), where)
+
+    def friction(self, element: Joint | Force) -> DryFriction:
+        """Of a joint or a clutch; its levels may be formulas."""
+        return friction_of(element, self.term, owner(element))
+
+    def is_controlled(self, element: Joint | Force) -> bool:
+        """Whether its friction is a formula of time or state: of a brake, or a clutch that is engaged."""
+        return is_controlled(element.friction_levels, self.numbers.values)
 
     @cached_property
     def mode_variables(self) -> ModeVariables:

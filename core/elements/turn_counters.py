@@ -67,8 +67,9 @@ def _rest(joint: Joint, k: int) -> Value:
 
 
 def formulas_of_forces(model: Model) -> list[str]:
-    """Formulas of forces, those that are texts."""
-    return [
+    """Formulas of forces, and of friction in joints, those that are texts."""
+    rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
+    return [level for each in rubbing for level in each.friction_levels if isinstance(level, str)] + [
         value
         for force in model.forces
         for part in nested_elements(force)

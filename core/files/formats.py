@@ -35,6 +35,8 @@ class Format(NamedTuple):
     write: Callable[[Model], Writing] | None
     sign: re.Pattern[bytes]
     """What the beginning of such a file looks like, for files with another suffix."""
+    complete: bool = False
+    """True if it holds everything that a model has."""
 
 
 def _line(begin: bytes) -> re.Pattern[bytes]:
@@ -117,6 +119,12 @@ def _write_toml(model: Model) -> Writing:
     return write_toml(model)
 
 
+def _write_python(model: Model) -> Writing:
+    from core.files.python_script.writer import write_python
+
+    return write_python(model)
+
+
 _TABLE = (
     Format(
         "kst",
@@ -125,6 +133,7 @@ _TABLE = (
         _read_native,
         _write_native,
         re.compile(rb"^kinetostat\s*:", re.M),
+        complete=True,
     ),
     Format(
         "urdf",
@@ -166,6 +175,15 @@ _TABLE = (
         _read_toml,
         _write_toml,
         _line(rb"\s*convention\s*="),
+    ),
+    Format(
+        "python",
+        "Python script",
+        (".py",),
+        None,
+        _write_python,
+        re.compile(rb"^import kinetostat\b", re.M),
+        complete=True,
     ),
 )
 
@@ -304,7 +322,11 @@ def write(model: Model, format: str = "kst") -> Writing:
     if chosen.write is None:
         raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
     result = chosen.write(needed(model))
-    return result if chosen is NATIVE else Writing(result.text, (*result.findings, *_left_out(model, chosen)))
+    findings = result.findings if chosen.complete else (*result.findings, *_left_out(model, chosen))
+    if chosen.read is None:
+        once = Finding("warning", f"{chosen.title} files can be written, not read.", "Keep the .kst file too.")
+        findings = (*findings, once)
+    return Writing(result.text, findings)
 
 
 def _left_out(model: Model, format: Format) -> tuple[Finding, ...]:

@@ -14,22 +14,28 @@ from core.functions.context import Asked, Context
 from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
+    c_code,
+    control,
     derivation,
     description,
+    design,
     dh_fit,
     dynamics,
     ellipsoids,
     kinematics,
+    loop_symbols,
     loops,
     mobility,
+    operating_points,
     response,
+    run_derivatives,
     sequences,
     statics,
     symbols,
 )
 from core.model import Model
 
-GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynamics", "Symbols", "Pictures")
+GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Control", "Ellipsoids", "Dynamics", "Symbols", "Pictures")
 """Groups in the order of the panel."""
 
 _ALL = (
@@ -37,12 +43,18 @@ _ALL = (
     *dh_fit.FUNCTIONS,
     *kinematics.FUNCTIONS,
     *loops.FUNCTIONS,
+    *design.FUNCTIONS,
     *mobility.FUNCTIONS,
     *statics.FUNCTIONS,
+    *control.FUNCTIONS,
+    *operating_points.FUNCTIONS,
+    *run_derivatives.FUNCTIONS,
+    *c_code.FUNCTIONS,
     *ellipsoids.FUNCTIONS,
     *dynamics.FUNCTIONS,
     *response.FUNCTIONS,
     *symbols.FUNCTIONS,
+    *loop_symbols.FUNCTIONS,
     *derivation.FUNCTIONS,
     *sequences.FUNCTIONS,
 )

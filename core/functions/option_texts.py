@@ -56,6 +56,18 @@ def items(value: Any) -> tuple[Any, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def outer_parts(text: str) -> tuple[str, ...]:
+    """Parts of a text between its commas, but for those inside brackets: names and formulas."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return tuple(part.strip() for part in parts if part.strip())
+
+
 def pair(option: Option, text: Any) -> tuple[str, str]:
     """Name and value of name=value."""
     name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
 from core.functions.context import Context
-from core.functions.option_texts import clip, items, listed, one_of, pair, quantity, range_text
+from core.functions.option_texts import clip, items, listed, one_of, outer_parts, pair, quantity, range_text
 
 DIVISIONS = 5
 """Divisions of a range that does not say how many (Robotica's default)."""
@@ -159,6 +159,16 @@ class OutputFile(Option):
         if path and not path.lower().endswith(self.suffixes):
             raise self.refuse(f"'{path}' has no supported suffix.", f"Use {' or '.join(self.suffixes)}.")
         return path
+
+
+@dataclass(frozen=True)
+class OutputFolder(OutputFile):
+    """The path of a folder to write; empty: none."""
+
+    suffixes: tuple[str, ...] = ()
+
+    def _read(self, value: Any, context: Context) -> str:
+        return str(value)
 
 
 @dataclass(frozen=True)
@@ -347,3 +357,63 @@ class Ranges(Option):
                 f"{item[3]} is not a number of divisions.", f"Give a whole number from 1 to {MAX_DIVISIONS}."
             )
         return Range(name, start, stop, int(divisions))
+
+
+@dataclass(frozen=True)
+class Signals(Option):
+    """Signals by name, or formulas of them: as a sequence, or as text with commas. `of` : "inputs" or "outputs" of
+    linear systems, "quantities" of operating points, or "run parameters": by what runs are differentiated."""
+
+    default: Any = ()
+    of: str = "outputs"
+
+    @property
+    def many(self) -> bool:
+        return True
+
+    def names(self, context: Context) -> tuple[str, ...]:
+        """Names a person may choose from."""
+        from core.control import inputs, outputs
+
+        if self.of == "run parameters":
+            from core.sensitivities.start_changes import column_names
+
+            return column_names(context.mech)
+        found = inputs.input_names(context.mech) if self.of in ("inputs", "quantities") else ()
+        if self.of in ("outputs", "quantities"):
+            found += outputs.all_outputs(context.mech, context.mech.parameter_values(dict(context.p) or None))
+        return tuple(dict.fromkeys(found))
+
+    def _read(self, value: Any, context: Context) -> Any:
+        parts = (value,) if isinstance(value, str) else tuple(value or ())
+        if not all(isinstance(part, str) for part in parts):
+            raise self.refuse(f"{clip(value)} are no names.", "Give names of signals with commas between them.")
+        return tuple(name for part in parts for name in outer_parts(part))
+
+
+@dataclass(frozen=True)
+class SignalValues(Signals):
+    """Numbers for signals, as a mapping or as texts `name=value`, values with units; with `ranges` a name alone, or
+    `name=low:high`."""
+
+    default: Any = ()
+    of: str = "quantities"
+    ranges: bool = False
+
+    def _read(self, value: Any, context: Context) -> dict[str, Any]:
+        if isinstance(value, Mapping):
+            pairs: list[tuple[str, Any]] = list(value.items())
+        else:
+            texts = super()._read(value, context)
+            pairs = [(text, "") if self.ranges and "=" not in text else pair(self, text) for text in texts]
+        return {str(name): self._number(given, context) for name, given in pairs}
+
+    def _number(self, given: Any, context: Context) -> Any:
+        if not self.ranges:
+            return quantity(given, context, self)
+        ends: list[Any] = given.split(":") if isinstance(given, str) else list(given or ())
+        ends = ["", ""] if ends in ([], [""]) else ends
+        if len(ends) != 2:
+            raise self.refuse(f"{clip(given)} are no bounds.", "Write name, or name=low:high.")
+        low, high = (None if end in ("", None) else quantity(end, context, self) for end in ends)
+        return -math.inf if low is None else low, math.inf if high is None else high

@@ -12,7 +12,7 @@ import dataclasses
 import io
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
@@ -189,29 +189,53 @@ class Formulas(Result):
     """As text, an entry per line."""
     plain: bool = False
     """As text, without what a reader must know and without a comparison that was passed."""
+    names: tuple[str, ...] = ()
+    """Of equations name = entry, one in each row: their names; `rows` then says of each what it is."""
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """Two-dimensional where it is narrow enough, with proof and conventions below."""
         from core.symbolic.export import arranged, listed
 
         cells = entries_text(self.entries, style.get("longest", math.inf))
+        notes = self._notes()
+        if self.names:
+            return "\n".join([self.title, *self._equations([row[0] for row in cells]), *notes])
         body = arranged(cells, self.label)
         several = len(cells) * len(cells[0]) > 1
         if self.by_element or (several and max(map(len, body.splitlines())) > NARROW):
             body = listed(cells, self.label)
+        return body + "\n".join(notes)
+
+    def _notes(self) -> list[str]:
         notes = [*self.recognised, self.proof, *self.conventions]
         if self.plain:
             notes = [self.proof] if self.proved is False else []
-        return body + "\n".join(f"  {note}" for note in notes if note)
+        return [f"  {note}" for note in notes if note]
+
+    def _equations(self, cells: Sequence[str]) -> list[str]:
+        """Lines name = entry, with what each is behind it."""
+        from core.symbolic.forms import Symbol
+        from core.symbolic.notation import text
+
+        written = [f"{text(Symbol(name))} = {cell}" for name, cell in zip(self.names, cells, strict=True)]
+        return [
+            f"  {line}" + (f"   ({about})" if about else "") for line, about in zip(written, self.rows, strict=True)
+        ]
 
     def to_latex(self, **units: Unpack[Units]) -> str:
+        from core.symbolic.equation_export import latex as equations
         from core.symbolic.export import latex
 
+        if self.names:
+            return equations(self.names, [row[0] for row in self.entries], self.label)
         return latex(self.entries, self.label)
 
     def to_python(self) -> str:
+        from core.symbolic.equation_export import python as equations
         from core.symbolic.export import python
 
+        if self.names:
+            return equations(self.names, [row[0] for row in self.entries], self.label)
         return python(self.entries, self.label)
 
     def to_data(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Free(SteadyKind):
     uses = ()
     counts_turns = False
     quaternion = 3
+    balls = ((0, 1, 2), (3, 4, 5))
     position = ("x", "y", "z")
     forbidden = Forbidden("none", "none")
 

@@ -24,6 +24,7 @@ class Planar(JointKind):
     coordinates, coordinate_dimensions = ("x", "y", "angle"), ("length", "length", "angle")
     uses = ("axis",)
     counts_turns = True
+    balls = ((0, 1),)
     direction_rows = slice(1, 3)
     forbidden = Forbidden("along", "across")
 

@@ -25,10 +25,16 @@ def unit(quaternion: Array) -> Array:
     return np.where(length > 0.0, quaternion / np.where(length > 0.0, length, 1.0), neutral)
 
 
+def cross(a: Array, b: Array) -> Array:
+    """(…, 3) a × b; for single vectors many times quicker than NumPy's, which serves any axis."""
+    x, y, z, u, v, w = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    return np.stack((y * w - z * v, z * u - x * w, x * v - y * u), axis=-1)
+
+
 def product(p: Array, q: Array) -> Array:
     """(…, 4) p ⊗ q."""
     pv, pw, qv, qw = p[..., :3], p[..., 3:], q[..., :3], q[..., 3:]
-    vector = pw * qv + qw * pv + np.cross(pv, qv)
+    vector = pw * qv + qw * pv + cross(pv, qv)
     return np.concatenate([vector, pw * qw - np.sum(pv * qv, axis=-1, keepdims=True)], axis=-1)
 
 
@@ -52,8 +58,8 @@ def logarithm(quaternion: Array) -> Array:
 def rotated(quaternion: Array, vector: Array) -> Array:
     """(…, 3) R(q) vector."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
-    t = 2.0 * np.cross(u, vector)
-    return vector + w * t + np.cross(u, t)
+    t = 2.0 * cross(u, vector)
+    return vector + w * t + cross(u, t)
 
 
 def conjugate(quaternion: Array) -> Array:
@@ -84,8 +90,8 @@ def swept(turn: Array, shift: Array) -> Array:
     safe = np.where(small, 1.0, angle)
     first = np.where(small, 0.5 - angle**2 / 24.0, (1.0 - np.cos(safe)) / safe**2)
     second = np.where(small, 1.0 / 6.0 - angle**2 / 120.0, (safe - np.sin(safe)) / safe**3)
-    once = np.cross(turn, shift)
-    return shift + first * once + second * np.cross(turn, once)
+    once = cross(turn, shift)
+    return shift + first * once + second * cross(turn, once)
 
 
 def unswept(turn: Array, shift: Array) -> Array:
@@ -95,5 +101,5 @@ def unswept(turn: Array, shift: Array) -> Array:
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
     factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
-    once = np.cross(turn, shift)
-    return shift - 0.5 * once + factor * np.cross(turn, once)
+    once = cross(turn, shift)
+    return shift - 0.5 * once + factor * cross(turn, once)

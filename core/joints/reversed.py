@@ -31,6 +31,10 @@ class Reversed:
     def neutral(self) -> tuple[float, ...]:
         return self.law.neutral
 
+    @property
+    def balls(self) -> tuple[tuple[int, ...], ...]:
+        return self.law.balls
+
     def pose(self, q: Scalars) -> Pose:
         return self.law.pose(q).inverse()
 

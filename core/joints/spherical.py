@@ -31,6 +31,7 @@ class Spherical(SteadyKind):
     uses = ()
     counts_turns = False
     quaternion = 0
+    balls = ((0, 1, 2),)
     forbidden = Forbidden("all", "none")
     ready_made = True
 

@@ -13,7 +13,7 @@ from core.linkage.closing import as_drawn
 from core.linkage.drawing import Drawing, On, ground
 from core.linkage.drawn_dimensions import dimension, ground_distance, link_angle, named_dimension
 from core.linkage.drawn_links import corner, ground_pin, link, with_link
-from core.linkage.plane import PLANES, XY, XZ, YZ, Plane, Point, plane_on, plane_through
+from core.linkage.plane import PLANES, XY, XZ, YZ, Plane, Point, plane_at, plane_on, plane_through
 from core.linkage.reshaping import flipped, moved_pin
 from core.linkage.sliders import slider, slot
 
@@ -40,6 +40,7 @@ __all__ = [
     "motor",
     "moved_pin",
     "named_dimension",
+    "plane_at",
     "plane_on",
     "plane_through",
     "slider",

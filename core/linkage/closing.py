@@ -127,14 +127,24 @@ def _closing_range(low: float, high: float, dimension: str) -> str:
 
 def rested(model: Model, mech: Mechanism, q: Array) -> Model:
     """The model whose joints rest at a position: of those that state a rest, or are not where they rest without."""
-    return as_drawn(
-        model,
-        {
-            joint.name: float(q[mech.joint_q(joint.name)][0])
-            for joint in model.joints
-            if joint.name in mech.compiled.coordinates.joints and joint.info.nq == 1
-        },
-    )
+    return as_drawn(model, coordinates_at(mech, q))
+
+
+def coordinates_at(mech: Mechanism, q: Array) -> dict[str, float]:
+    """Where joints of one coordinate stand at a position, by name: those of the tree, and those that close a loop but
+    state a rest, which has to agree with the others'; angles of these in the turn of that rest."""
+    own, values = mech.compiled.coordinates.joints, mech.model.values()
+    found: dict[str, float] = {}
+    for joint in mech.model.joints:
+        if joint.info.nq != 1 or joint.mimic is not None:
+            continue
+        if joint.name in own:
+            found[joint.name] = float(q[mech.joint_q(joint.name)][0])
+        elif joint.rest:
+            stands, stated = float(mech.coordinate(q, joint.name)[0]), float(value_of(joint.rest[0], values))
+            turns = round((stated - stands) / (2.0 * math.pi)) if joint.info.is_wound(0) else 0
+            found[joint.name] = stands + 2.0 * math.pi * turns
+    return found
 
 
 def as_drawn(model: Model, coordinates: Mapping[str, float]) -> Model:

@@ -22,6 +22,11 @@ Point = tuple[float, float]
 """Coordinates u, v in a plane, m."""
 
 
+PLACE_DIGITS = 7
+"""Digits behind the point of what is measured on a surface (m, rad): its points are drawn with seven digits."""
+ALIGNED = 1e-5
+"""Entry of a measured rotation up to which it is nothing, and as near to one that is one."""
+
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -177,6 +182,32 @@ def plane_through(model: Model, joint: str) -> tuple[Model, Plane]:
     pose = Pose(position=found.a.position, rotation=angles(R))
     name = unused_name(model, "frames", "plane1")
     return add(model, Frame(name=name, parent=found.parent, pose=pose)), Plane("xy", name)
+
+
+def plane_at(model: Model, parent: str, position: ArrayLike, R: ArrayLike) -> tuple[Model, Plane]:
+    """The model with a frame for the plane through a measured position (3,) m of a body, frame or the ground, whose
+    axes u, v and normal are the columns of R (3, 3), both in the axes of that; and the plane. A frame that is there
+    already is taken."""
+    x, y, z = (round(float(each), PLACE_DIGITS) + 0.0 for each in np.asarray(position, dtype=float))
+    pose, values = Pose(position=(x, y, z), rotation=angles(_plain(np.asarray(R, dtype=float)))), model.values()
+    for frame in model.frames:
+        if frame.parent == parent and _numbers(frame.pose, values) == _numbers(pose, values):
+            return model, Plane("xy", frame.name)
+    name = unused_name(model, "frames", "plane1")
+    return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
+
+
+def _numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
+    return tuple(round(float(value_of(each, values)), PLACE_DIGITS) for each in (*pose.position, *pose.rotation))
+
+
+def _plain(R: Array) -> Array:
+    """A measured rotation (3, 3) without the noise of what it was measured on: axes that lie nearly along others do."""
+    rounded = np.where(np.abs(R - np.round(R)) < ALIGNED, np.round(R), R)
+    normal = rounded[:, 2] / np.linalg.norm(rounded[:, 2])
+    u = rounded[:, 0] - (rounded[:, 0] @ normal) * normal
+    u = u / np.linalg.norm(u)
+    return np.column_stack([u, np.cross(normal, u), normal])
 
 
 def _moved(normal: Array, offset: Value) -> Vector:

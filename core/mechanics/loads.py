@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.mechanics.dry_friction import DryFriction, resisting, resisting_together
 from core.mechanics.kinematics import coordinates, link_poses, speeds
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Gravity, Link, PointMass, Scalars, Tree
@@ -16,41 +17,37 @@ from core.spatial.force import ZERO as ZERO_FORCE
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, apply, is_zero, negated, over, plus, sqrt, times
+from core.spatial.scalar import Scalar, is_zero, negated, over, plus, sqrt, times
 from core.spatial.vector import ZERO, Vector3
 
 
 def passive(
     law: Any,
     damping: Scalar,
-    friction: Scalar,
-    slip_speed: float,
+    friction: DryFriction,
     stiffness: Scalar,
     rest: Scalars,
     q: Scalars,
     v: Scalars,
 ) -> tuple[Scalar, ...]:
-    """Joint forces that resist: damping · v + friction · sign(v) + stiffness · (q − rest), one per speed."""
+    """Joint forces that resist: damping · v + friction against v + stiffness · (q − rest), one per speed."""
     springs = law.displacement(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
+    rubbing = [resisting(friction, speed) for speed in v]
+    for ball in law.balls if friction.acts else ():
+        together = resisting_together(friction, [v[k] for k in ball])
+        rubbing[ball[0] : ball[-1] + 1] = together
     return tuple(
         plus(
-            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, sign(speed, slip_speed))),
+            plus(times(damping, speed), rubs),
             times(stiffness, spring),
         )
-        for speed, spring in zip(v, springs, strict=True)
+        for speed, spring, rubs in zip(v, springs, rubbing, strict=True)
     )
-
-
-def sign(speed: Scalar, slip_speed: float) -> Scalar:
-    """sign(v), regularised where slip_speed > 0: v / √(v² + slip_speed²)."""
-    if slip_speed == 0.0:
-        return apply("sign", speed)
-    return over(speed, sqrt(plus(times(speed, speed), slip_speed * slip_speed)))
 
 
 def resists(link: Link) -> bool:
     """True if the joint has any passive force."""
-    return not (is_zero(link.damping) and is_zero(link.friction) and is_zero(link.stiffness))
+    return not (is_zero(link.damping) and is_zero(link.stiffness)) or link.friction.acts
 
 
 def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalars | None]:
@@ -62,7 +59,6 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
             link.law,
             link.damping,
             link.friction,
-            link.slip_speed,
             link.stiffness,
             link.rest,
             own_q[i],

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from core.joints.kind import JointLaw
+from core.mechanics.dry_friction import NO_FRICTION, DryFriction
 from core.spatial.inertia import Inertia
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, over, plus, times
@@ -66,9 +67,7 @@ class Link:
     bodies: tuple[PointMass, ...] = ()
     armature: Scalar = 0.0
     damping: Scalar = 0.0
-    friction: Scalar = 0.0
-    slip_speed: float = 0.0
-    """Speed (rad/s or m/s) over which friction turns round; 0: at once."""
+    friction: DryFriction = NO_FRICTION
     stiffness: Scalar = 0.0
     rest: tuple[Scalar, ...] = ()
 

@@ -22,8 +22,13 @@ from core.traces.compiled import Compiled
 if TYPE_CHECKING:
     from core.closed_forms.wording import Step
     from core.constraints.cut_limits import CutLimit
+    from core.constraints.force_ranges import ForceRanges
+    from core.constraints.motion_derivatives import MotionDerivatives
     from core.constraints.reactions import Reactions
+    from core.constraints.row_forces import Resting
     from core.mobility.mobility import Mobility
+    from core.regressor.base_parameters import BaseParameters
+    from core.regressor.linear_parameters import LinearParameters
 
 
 class Energy(NamedTuple):
@@ -256,9 +261,17 @@ class Mechanism:
         return self.compiled.evaluator("mass_matrix")
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
-        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; passive joint forces and force
-        elements unless `passive` is false."""
-        return self._call("bias" if passive else "bias_ideal", q, v, p=p, t=t, x=x)
+        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; passive joint forces, elastic stops that
+        are pushed in, and force elements unless `passive` is false. Friction of joints at rest is left out."""
+        if not passive:
+            return self._call("bias_ideal", q, v, p=p, t=t, x=x)
+        h = self._call("bias", q, v, p=p, t=t, x=x)
+        if not self._has_rows:
+            return h
+        from core.constraints import row_forces
+
+        resists = row_forces.resisting(self.compiled, q, v, np.zeros(self.nv), p, t, x)
+        return h if resists is None else h - resists
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv) G(q) of M a + h = τ: the joint forces that hold the tree of joints against gravity alone. With loops
@@ -267,9 +280,13 @@ class Mechanism:
 
     def energy(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None) -> Energy:
         """(kinetic, potential), J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, bodies fixed to
-        the ground not counted) and of springs in joints and force elements."""
+        the ground not counted), of springs in joints and force elements, and of elastic stops that are pushed in."""
         both = self._call("energy", q, v, p=p, t=t, x=x)
-        return Energy(both[..., 0][()], both[..., 1][()])
+        if not (self._has_rows if p is not None else self._resting):
+            return Energy(both[..., 0][()], both[..., 1][()])
+        from core.constraints import row_forces
+
+        return Energy(both[..., 0][()], (both[..., 1] + row_forces.stored(self.compiled, q, p))[()])
 
     def inverse_dynamics(
         self,
@@ -287,27 +304,150 @@ class Mechanism:
 
         With loops or constraints the forces act at `actuators` (names of speeds; default: as many independent ones as
         there are freedoms), the other entries are zero; `a` must be consistent with what holds. They stand in the place
-        of drivers; where there are more of them than freedoms, they are the smallest that do.
+        of drivers; where there are more of them than freedoms, they are the smallest that do. Friction of joints that
+        stay at rest is left out (see `inverse_dynamics_ranges`); of those that begin to slide, and of elastic stops
+        that are pushed in, the forces are counted.
         """
-        if p is None and passive and actuators is None and self.compiled.plain:
+        if p is None and passive and actuators is None and self.compiled.plain and not self._rows_act(q, v):
             return self._drive.call(q, v, a)
-        from core.constraints import multipliers
+        from core.constraints import force_ranges
 
-        return multipliers.joint_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
+        return force_ranges.joint_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
+
+    def inverse_dynamics_ranges(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        *,
+        p: Values = None,
+        t: Any = 0.0,
+        x: Any = None,
+        actuators: Sequence[str] | None = None,
+    ) -> ForceRanges:
+        """(tau, tau_min, tau_max), each (…, nv): the joint forces of `inverse_dynamics`, and between which bounds they
+        may be while friction holds the joints that stand still. Joints at rest that accelerate begin to slide: their
+        friction has one value."""
+        from core.constraints import force_ranges
+
+        return force_ranges.force_ranges(self.compiled, q, v, a, actuators, p, t, x)
 
     def forward_dynamics(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> Array:
         """(…, nv) accelerations that joint forces `tau` produce; loops are kept closed by their joints' forces,
-        constraints and drivers by theirs.
+        constraints and drivers by theirs. As in runs, friction holds joints at rest as far as it can, and stops push
+        back; limits of speed and effort do not act: `tau` is what the joints get.
 
         Raises SimulationError naming the joint when it moves no mass.
         """
-        if p is None and passive and self._direct:
+        if p is None and passive and self._direct and not self._rows_act(q, v):
             return self._accelerate.call(q, v, tau)
-        from core.constraints import multipliers
+        return self._motion(q, v, tau, p, passive, t, x)[0][0]
 
-        return multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)[0]
+    def derivatives(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        *,
+        p: Values = None,
+        t: float = 0.0,
+        x: Any = None,
+        by: Sequence[str] | None = None,
+    ) -> MotionDerivatives:
+        """Exact derivatives of inverse and forward dynamics, at one state or an array of states: `tau_q`, `tau_v`,
+        `tau_a`, `tau_p`, `a_q`, `a_v`, `a_tau`, `a_p`, and of the multipliers, `lambda_q` …, each computed when it is
+        asked for. Those by q are along displacements (nv directions).
+
+        by : names of the parameters of `…_p`; default: all independent ones
+        """
+        from core.constraints.motion_derivatives import MotionDerivatives
+
+        return MotionDerivatives(self.compiled, q, v, tau, p, t, x, by)
+
+    def linear_parameters(self, kinds: Sequence[str] = ("inertia",), *, p: Values = None) -> LinearParameters:
+        """The parameters in which inverse dynamics is linear: names, symbols, units and the model's values, in the
+        order of the columns of `regressor`. Ten of each body that moves, in its frame: mass m, first moment mx, my,
+        mz, tensor about its origin Ixx, Ixy, Iyy, Ixz, Iyz, Izz (products −∫xy dm); of each joint one of each further
+        kind.
+
+        kinds : of "inertia", "armature", "damping", "friction" (dry, while it slides), "stiffness"
+        """
+        from core.regressor import linear_parameters
+
+        return linear_parameters.linear_parameters(self.compiled, kinds, p)
+
+    @property
+    def regressor_names(self) -> tuple[str, ...]:
+        """Names of the columns of `regressor(q, v, a)`: "link3.m", "link3.mx" …, "link3.Izz"."""
+        return self.linear_parameters().names
+
+    def regressor(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        *,
+        kinds: Sequence[str] = ("inertia",),
+        actuators: Sequence[str] | None = None,
+        p: Values = None,
+        t: Any = 0.0,
+    ) -> Array:
+        """(…, nv, m) Y with inverse dynamics τ = Y π + what other parameters need; m = 10 per body that moves with the
+        default kinds, in the order of `linear_parameters(kinds)`. Exact, from the trace of inverse dynamics. Friction
+        of joints at rest is left out. With loops or constraints rows are those of `actuators`, as of
+        `inverse_dynamics`, the others zero.
+
+        Raises ModelError in a point field of gravity, where the pull is not linear.
+        """
+        from core.regressor import linear_parameters
+
+        return linear_parameters.regressor(self.compiled, q, v, a, kinds, actuators, p)
+
+    def base_parameters(
+        self,
+        kinds: Sequence[str] = ("inertia",),
+        *,
+        actuators: Sequence[str] | None = None,
+        p: Values = None,
+        seed: int = 0,
+    ) -> BaseParameters:
+        """The fewest combinations of parameters that determine inverse dynamics: `names` as formulas, `matrix`,
+        `rank`, `columns` of the regressor that stand for them, `values`; found over random states."""
+        from core.regressor import base_parameters
+
+        return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
+
+    def _rows_act(self, q: Any, v: Any) -> bool:
+        """Whether at some of the states friction holds a joint, or a stop may press."""
+        return self._resting is not None and self._resting.may_act(q, v)
+
+    @cached_property
+    def _resting(self) -> Resting | None:
+        from core.constraints import row_forces
+
+        return row_forces.resting(self.compiled)
+
+    @cached_property
+    def _has_rows(self) -> bool:
+        from core.constraints import row_forces
+
+        return row_forces.has_rows(self.compiled)
+
+    def _motion(
+        self, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any
+    ) -> tuple[tuple[Array, Array], Array | None]:
+        """(accelerations and multipliers of what holds, forces along coordinates of joints that close loops) with what
+        friction at rest and stops exert."""
+        from core.constraints import multipliers, row_forces
+
+        motion, c = multipliers.constrained_motion, self.compiled
+        free = motion(c, q, v, tau, p, passive, t, x)
+        rows = row_forces.acting(c, q, v, tau, p, t, x) if passive and self._has_rows else None
+        if rows is None:
+            return free, None
+        return motion(c, q, v, np.asarray(tau) + rows.joint, p, True, t, x, smooth=True), rows.closing
 
     @cached_property
     def _drive(self) -> Evaluator:
@@ -323,20 +463,20 @@ class Mechanism:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
         [torque; force]; its own torque included. Where constraints are redundant, of least norm,
         and `note` says so."""
-        from core.constraints import multipliers, reactions
+        from core.constraints import reactions
 
-        motion = multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)
-        return reactions.reactions(self.compiled, q, v, *motion, p, passive, t, x)
+        motion, closing = self._motion(q, v, tau, p, passive, t, x)
+        return reactions.reactions(self.compiled, q, v, *motion, p, passive, t, x, closing)
 
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
         """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
         a rod's pushes its ends apart, a joint driver's is its motor's torque."""
-        from core.constraints import multipliers, reactions
+        from core.constraints import reactions
 
-        motion = multipliers.constrained_motion(self.compiled, q, v, tau, p, passive, t, x)
-        return reactions.constraint_forces(self.compiled, q, v, *motion, p, passive, t, x)
+        motion, closing = self._motion(q, v, tau, p, passive, t, x)
+        return reactions.constraint_forces(self.compiled, q, v, *motion, p, passive, t, x, closing)
 
     def sensor(
         self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0
@@ -449,9 +589,9 @@ class Mechanism:
 
         return named_positions.moved(self.compiled, one_state(self.compiled, q), values, p, t, exact)
 
-    def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
+    def mobility(self, q: Any = None, p: Values = None, t: float = 0.0, *, friction: bool = False) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
-        see `core.mobility.mobility`."""
+        see `core.mobility.mobility`. friction : joints with dry friction are held, as by brakes."""
         from core.mobility.mobility import mobility
 
-        return mobility(self.compiled, q, p, t)
+        return mobility(self.compiled, q, p, t, friction)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.mobility.free_motions import free_motions
+from core.mobility.onward import TangentSpace
 from core.numerics.matrix_forms import Matrix, stacked
 from core.numerics.rank import null_space
 
@@ -25,10 +26,14 @@ Array = NDArray[np.float64]
 RADII = (0.3, 0.1, 0.03)
 """Radii (rad, or machine sizes) of the spheres on which poses are sought, largest first."""
 STARTS = 16
-"""Random directions that are tried."""
+"""Random directions that are tried, and ways of second order."""
+SPEEDS_IN_ALL, FEWEST = 500, 2
+"""Of large machines as few ways, but no fewer, as have this many speeds together."""
 ABOUT = 6
 """Directions in which poses about one found on a branch are sought; where most are of another kind, it was no generic
 one."""
+ABOUT_SPACE = 2
+"""The same of a branch that follows a way of second order."""
 CHANCES = 3
 """So often a branch may be refused that way."""
 SHARE = 0.35
@@ -41,6 +46,8 @@ LONGEST = 0.3
 """Longest step while closing on a sphere, as a share of its radius."""
 ALIKE = 0.98
 """Cosine of two directions of branches that count as one."""
+ONE_DIRECTION = 1.0 - 1e-6
+"""The same of those that follow different ways: of many loops one may differ."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +55,15 @@ class Branch:
     """A branch of motion that leads through a pose.
 
     q : (nq,) a generic pose on it; freedoms : finite ones there; infinitesimal : further ones that end at once
-    direction : (nv,) in which it leaves the pose, a unit in the machine's units
+    direction : (nv,) in which it leaves the pose, a unit in the machine's units; space : that of second order which it
+    follows, if that tells ways apart
     """
 
     q: Array
     freedoms: int
     infinitesimal: int
     direction: Array
+    space: TangentSpace | None = None
 
     @property
     def kind(self) -> tuple[int, int]:
@@ -77,8 +86,8 @@ def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) 
     rng = np.random.default_rng(seed)
     found: list[Branch] = []
     refused: list[Branch] = []
-    for start in _starts(constraints, q, rng):
-        queue = _along(constraints, q, start, found)
+    for start, space in _starts(constraints, q, rng):
+        queue = _along(constraints, q, start, space, found)
         while queue:
             branch = queue.pop()
             if _known(branch, found) or sum(_same(branch, other) for other in refused) >= CHANCES:
@@ -97,11 +106,11 @@ def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.r
     """Poses about one that was found, in random directions in which velocities allow it to move."""
     radius = SHARE * float(np.linalg.norm(constraints.compiled.coordinates.difference(q, branch.q) / constraints.units))
     N = _active(constraints, branch.q)
-    for _ in range(ABOUT):
+    for _ in range(ABOUT if branch.space is None else ABOUT_SPACE):
         displacement = N @ rng.normal(size=N.shape[1])
         there = on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
         if there is not None:
-            yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction)
+            yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction, space=branch.space)
 
 
 def _active(constraints: PositionConstraints, q: Array) -> Array:
@@ -120,23 +129,36 @@ def _active(constraints: PositionConstraints, q: Array) -> Array:
 def _same(one: Branch, other: Branch) -> bool:
     if one.kind != other.kind:
         return False
-    return one.freedoms > 1 or abs(float(one.direction @ other.direction)) > ALIKE
+    apart = one.space is not None and other.space is not None and not one.space.same(other.space)
+    if one.freedoms == 1:
+        return abs(float(one.direction @ other.direction)) > (ONE_DIRECTION if apart else ALIKE)
+    return not apart
 
 
 def _known(branch: Branch, others: Sequence[Branch]) -> bool:
     return any(_same(branch, other) for other in others)
 
 
-def _starts(constraints: PositionConstraints, q: Array, rng: np.random.Generator) -> Iterator[Array]:
-    """Directions (nv,) of the free motions at q, in the machine's units: its basis, then mixtures."""
+def _starts(
+    constraints: PositionConstraints, q: Array, rng: np.random.Generator
+) -> Iterator[tuple[Array, TangentSpace | None]]:
+    """Directions (nv,) of the free motions at q, in the machine's units: those of second order with their ways; where
+    it allows all of them a basis, then mixtures."""
+    most = max(FEWEST, min(STARTS, SPEEDS_IN_ALL // constraints.compiled.nv))
+    onward = constraints.onward(q, most, rng)
+    if onward:
+        yield from ((v / constraints.units, space) for space, v in onward)
+        return
     N = _active(constraints, q)
-    yield from N.T[: 2 * STARTS]
+    yield from ((v, None) for v in N.T[: 2 * STARTS])
     for _ in range(STARTS):
         mixed = N @ rng.normal(size=N.shape[1])
-        yield mixed / np.linalg.norm(mixed)
+        yield mixed / np.linalg.norm(mixed), None
 
 
-def _along(constraints: PositionConstraints, q: Array, direction: Array, found: Sequence[Branch]) -> list[Branch]:
+def _along(
+    constraints: PositionConstraints, q: Array, direction: Array, space: TangentSpace | None, found: Sequence[Branch]
+) -> list[Branch]:
     """The branch found in a direction; none if it is not new or does not lead back to q."""
     for radius in RADII:
         there = on_sphere(constraints, q, direction * radius)
@@ -144,7 +166,7 @@ def _along(constraints: PositionConstraints, q: Array, direction: Array, found: 
             continue
         displacement = constraints.compiled.coordinates.difference(q, there) / constraints.units
         branch = dataclasses.replace(
-            branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement)
+            branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement), space=space
         )
         if branch.freedoms > 1 and _known(branch, found):
             return []

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.machine_size import size_of, speed_units
 from core.constraints.rest_position import rest
-from core.mobility.second_order import lasting
+from core.mobility.onward import TangentSpace, spaces_onward
+from core.mobility.second_order import forms_of, lasting
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.matrix_forms import Matrix, dense, largest_of_rows, scaled
@@ -41,6 +42,8 @@ PROGRESS = 0.3
 """Part of a step that must be left after closing: less means that the machine does not move that way."""
 STRAY = 6.0
 """Largest way after closing, in steps: more means that another branch was reached."""
+SPREAD = 2.0
+"""Length of a motion over its largest speed, from which on it counts as one of many loops."""
 MOST_TOUCHES = 40
 """Steps of `touching`."""
 TOUCH = 1e-3
@@ -275,17 +278,38 @@ class PositionConstraints:
         forward = float(gone @ (displacement / self.units)) / length
         return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
 
+    def onward(self, q: Array, most: int, rng: np.random.Generator) -> list[tuple[TangentSpace, Array]] | None:
+        """Ways in which the machine can go on from a closed pose to second order, `most` of them at most, each with a
+        direction (nv,) in it, as long as a step in which each loop goes as far as one alone; None if second order
+        leaves all free motions."""
+        if not self.rows:
+            return None
+        N, forms = forms_of(
+            partial(self.bias, q), self.motions(q), self.stresses(q), self.units, partial(self.jacobian, q)
+        )
+        if not forms:
+            return None
+        result = []
+        for space in spaces_onward(N.shape[1], forms, most, rng):
+            along = space.direction(rng)
+            if along is not None:
+                v = N @ along
+                result.append((space, v / min(np.linalg.norm(v / self.units), SPREAD * np.max(np.abs(v / self.units)))))
+        return result
+
     def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
-        """(nq,) another closed pose, in a random direction of the free motions at q, and not back to the origin of the
-        way; None if the machine does not move."""
+        """(nq,) another closed pose, in a random direction of the free motions at q that second order allows, and not
+        back to the origin of the way; None if the machine does not move."""
         N = self.motions(q)
         if not N.shape[1]:
             return None
         onward = np.zeros(self.compiled.nv) if origin is None else self.compiled.coordinates.difference(origin, q)
+        spaces = self.onward(q, 1, rng) or []
         for length in STEPS:
-            displacement = N @ rng.normal(size=N.shape[1])
+            displacement = spaces[0][1] if spaces else N @ rng.normal(size=N.shape[1])
             back = float((displacement / self.units) @ (onward / self.units)) < 0.0
-            found = self.follow(q, -displacement if back else displacement, length)
+            longer = float(np.linalg.norm(displacement / self.units)) if spaces else 1.0
+            found = self.follow(q, -displacement if back else displacement, length * longer)
             if found is not None:
                 return self.settled(found)
         return None

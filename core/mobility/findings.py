@@ -1,11 +1,12 @@
 """What mobility tells about a model, as findings: redundant constraints, wrong drivers, loops that stay open, rest
-positions that are not met."""
+positions that are not met, stops that are soft."""
 
 from __future__ import annotations
 
 from core.constraints import rest_position
 from core.errors import AssemblyError, KinetostatError, listed
 from core.mobility.mobility import Mobility, mobility
+from core.mobility.stop_findings import stop_findings
 from core.model import Finding, Severity
 from core.traces.compiled import Compiled
 
@@ -25,7 +26,7 @@ def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
         return None, _open(error)
     except KinetostatError:  # said where it arises, when the machine is used
         return None, ()
-    return found, (*rest_position.findings(compiled), *findings(found))
+    return found, (*rest_position.findings(compiled), *findings(found), *stop_findings(compiled))
 
 
 def findings(found: Mobility) -> tuple[Finding, ...]:

@@ -23,6 +23,7 @@ from core.mobility.bifurcation import branch_at, branches_through
 from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.driven_freedoms import DriverFault, drive
 from core.mobility.free_motions import FreeMotion, free_motions
+from core.mobility.held_freedoms import Held, held_freedoms
 from core.mobility.isostatic import Release
 from core.mobility.self_stress import Component, Stresses, dependences, stresses
 from core.multibody.parameter_values import Values
@@ -97,7 +98,13 @@ class Mobility:
     infinitesimal: int = 0
     """Freedoms that exist at generic poses but end at once (a shaky frame)."""
     branch_freedoms: tuple[int, ...] = ()
-    """Freedoms of the branches of motion that part at the pose, most first; empty where there is but one."""
+    """Freedoms of the branches of motion that part at the pose, most first; empty where there is but one. Of long
+    machines, in which each loop parts by itself, only some are told."""
+    stuck: tuple[str, ...] = ()
+    """Coordinates whose friction takes a freedom each, where it was asked to hold: all numbers of freedoms and motions
+    are then those that are left."""
+    idle_friction: tuple[str, ...] = ()
+    """Joints whose friction holds what is held already, in words."""
 
     @property
     def dof(self) -> int:
@@ -142,14 +149,17 @@ class Mobility:
         return "\n".join(_report(self))
 
 
-def mobility(compiled: Compiled, q: Array | None = None, p: Values = None, t: float = 0.0) -> Mobility:
+def mobility(
+    compiled: Compiled, q: Array | None = None, p: Values = None, t: float = 0.0, friction: bool = False
+) -> Mobility:
     """Mobility of a machine near a pose and at it.
 
     q : (nq,) the pose, default the rest pose; it is closed first. Limits of joints do not count.
+    friction : joints with dry friction are held, as by brakes
     Raises AssemblyError when the machine cannot be closed near the pose.
     """
     try:
-        return _mobility(compiled, q, p, t)
+        return _mobility(compiled, q, p, t, friction)
     except np.linalg.LinAlgError:
         raise AssemblyError(
             "The sizes of the machine are too large, or too unlike, to tell how it moves.",
@@ -157,7 +167,7 @@ def mobility(compiled: Compiled, q: Array | None = None, p: Values = None, t: fl
         ) from None
 
 
-def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float) -> Mobility:
+def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction: bool) -> Mobility:
     start = rest(compiled, p) if q is None else one_state(compiled, q)
     constraints = PositionConstraints(compiled, p, t, drivers=False)
     pose = _closed(constraints, start)
@@ -169,22 +179,27 @@ def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float) -> Mobil
     parts = _redundancies(constraints, pose, found) if surplus else _NONE
     dof = found.freedoms
     driven = drive(PositionConstraints(compiled, p, t), pose)
+    held = held_freedoms(constraints, found.q) if friction else Held((), (), N)
+    at_pose = held_freedoms(constraints, pose).motions if friction else N
+    dof -= len(held.names)
     return Mobility(
         degrees_of_freedom=dof,
-        at_pose=N.shape[1],
+        at_pose=at_pose.shape[1],
         equations=tree + constraints.rows,
         rank=tree + constraints.rows - surplus,
         count=compiled.nv - constraints.rows,
         redundant=parts[0],
         proposal=parts[1],
-        motions=free_motions(constraints, pose, N),
+        motions=free_motions(constraints, pose, at_pose),
         q=pose,
         branch_freedoms=found.branch_freedoms,
-        singular=N.shape[1] > dof + found.infinitesimal or bool(found.branch_freedoms),
+        singular=at_pose.shape[1] > dof + found.infinitesimal or bool(found.branch_freedoms),
         infinitesimal=found.infinitesimal,
         driven=driven.effective,
-        undriven=dof - len(driven.effective),
+        undriven=max(dof - len(driven.effective), 0),
         driver_faults=driven.faults,
+        stuck=held.names,
+        idle_friction=held.idle,
     )
 
 
@@ -309,6 +324,9 @@ def _report(found: Mobility) -> list[str]:
     if found.proposal:
         kept = "leaves the motion" if found.dof else "leaves the frame rigid"
         lines.append(f"{found.advice} That takes away what is too much and {kept}.")
+    if found.stuck:
+        lines.append(f"Friction holds {len(found.stuck)}: {listed(found.stuck)}.")
+    lines += [f"{text}." for text in found.idle_friction]
     if found.driven:
         lines.append(f"Drivers take {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
     lines += [f"{text}." for text in (*found.inconsistent, *found.idle_drivers)]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from core.mobility.onward import Form
 from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse
 from core.numerics.rank import echelon
 
@@ -25,6 +26,8 @@ CURVED = 1e-5
 """Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
 PROBES = 3
 """Random motions at which it is looked for in large machines."""
+FEW = 24
+"""Motions up to which all of them are taken together."""
 LEADING = 1e-7
 """Part of a motion's speed that may lead it."""
 
@@ -39,18 +42,52 @@ def lasting(
     """
     if not N.shape[1] or not stresses.shape[1]:
         return N, stresses
-    if not is_sparse(stresses):
-        every = np.triu_indices(N.shape[1])
-        forms = _forms(bias, N, stresses, every)
-        form = np.zeros((stresses.shape[1], N.shape[1], N.shape[1]))
-        form[:, every[0], every[1]] = form[:, every[1], every[0]] = forms.T
-        return N @ _kernel(form.reshape(-1, N.shape[1])), stresses @ _kernel(form.reshape(len(form), -1).T)
-    if _straight(bias, N, stresses):
-        return N, stresses
-    pattern = jacobian()
-    local = _local(N / units[:, None], pattern) * units[:, None]
-    pairs = _meeting(local, pattern)
-    return _sparse_kernels(local, stresses, _forms(bias, local, stresses, pairs), pairs)
+    if is_sparse(stresses) or N.shape[1] > FEW:
+        if _straight(bias, N, stresses):
+            return N, stresses
+        local, pairs = _together(N, units, jacobian())
+        stresses = _near(stresses)
+        return _sparse_kernels(local, stresses, _forms(bias, local, stresses, pairs), pairs)
+    every = np.triu_indices(N.shape[1])
+    forms = _forms(bias, N, stresses, every)
+    form = np.zeros((stresses.shape[1], N.shape[1], N.shape[1]))
+    form[:, every[0], every[1]] = form[:, every[1], every[0]] = forms.T
+    return N @ _kernel(form.reshape(-1, N.shape[1])), stresses @ _kernel(form.reshape(len(form), -1).T)
+
+
+def forms_of(
+    bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
+) -> tuple[Array, list[Form]]:
+    """The motions (nv, k) that reach over few joints, and the forms over them that are not zero, one for each
+    self-stress that reaches over few constraints; arguments as of `lasting`."""
+    if not N.shape[1] or not stresses.shape[1] or _straight(bias, N, stresses):
+        return N, []
+    local, pairs = _together(N, units, jacobian())
+    found = _forms(bias, local, _near(stresses), pairs)
+    result = []
+    for values in found.T:
+        entries = np.flatnonzero(np.abs(values) > CURVED)
+        if not len(entries):
+            continue
+        one, other = pairs[0][entries], pairs[1][entries]
+        motions = np.unique([one, other])
+        matrix = np.zeros((len(motions), len(motions)))
+        rows, columns = np.searchsorted(motions, one), np.searchsorted(motions, other)
+        matrix[rows, columns] = matrix[columns, rows] = values[entries]
+        result.append(Form(motions, matrix))
+    return local, result
+
+
+def _together(N: Array, units: Array, pattern: Matrix) -> tuple[Array, tuple[Integers, ...]]:
+    """Motions that reach over few joints, and the pairs of them that may meet in a constraint: all pairs where the
+    constraints are not in compressed rows."""
+    local = _local(N / units[:, None], compressed(pattern)) * units[:, None]
+    return local, _meeting(local, pattern) if is_sparse(pattern) else np.triu_indices(N.shape[1])
+
+
+def _near(stresses: Matrix) -> Matrix:
+    """The same self-stresses, each over few constraints."""
+    return stresses if is_sparse(stresses) else compressed(echelon(stresses, LEADING))
 
 
 def _straight(bias: Bias, N: Array, stresses: Matrix) -> bool:
@@ -98,7 +135,7 @@ def _kernel(form: Array) -> Array:
 
 
 def _sparse_kernels(
-    motions: Array, stresses: Matrix, forms: Array, pairs: tuple[Integers, Integers]
+    motions: Array, stresses: Matrix, forms: Array, pairs: tuple[Integers, ...]
 ) -> tuple[Array, Matrix]:
     """The same as `_kernel` tells, by squares of the forms, in which most entries are zero."""
     import scipy.sparse

@@ -67,6 +67,9 @@ class World(Element):
 
     name: ClassVar[str] = WORLD
     gravity: Gravity = part(Gravity, "Gravity field", Gravity())
+    limits: str = choice(
+        ("act", "ideal"), "Whether limits of joints act in runs, or joints move as if they had none", "act"
+    )
     figures: Figures = part(Figures, "Shapes of joints and links", Figures())
 
 

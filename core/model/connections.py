@@ -167,15 +167,7 @@ def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constra
 
 def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
     """Lets a joint follow another as outer gears of equal size do, in the position in which they are."""
-    if leader == joint:
-        raise ModelError("A joint cannot follow itself.", remedy="Point at two different joints.")
-    for name in (leader, joint):
-        if model.joint(name).info.nq != 1:
-            raise ModelError(
-                f"'{name}' has {model.joint(name).info.nq} coordinates, not one.",
-                where=f"joint '{name}'",
-                remedy="Couple joints with one coordinate.",
-            )
+    _may_be_coupled(model, leader, joint, "A joint cannot follow itself.")
     first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
     return Constraint(
         name=unused_name(model, "constraints", "gear1"),
@@ -184,6 +176,31 @@ def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constrai
         leader=leader,
         ratio=-1.0,
         offset=without_noise(first + second),
+    )
+
+
+def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
+    """Raises ModelError unless these are two joints with one coordinate each; same : what is wrong with one joint."""
+    if leader == joint:
+        raise ModelError(same, remedy="Point at two different joints.")
+    for name in (leader, joint):
+        if model.joint(name).info.nq != 1:
+            raise ModelError(
+                f"'{name}' has {model.joint(name).info.nq} coordinates, not one.",
+                where=f"joint '{name}'",
+                remedy="Couple joints with one coordinate.",
+            )
+
+
+def clutch(model: Model, leader: str, joint: str, about: Surroundings) -> Force:
+    """Dry friction between two joints, of the torque (or force) that carries a tenth of the machine's weight."""
+    _may_be_coupled(model, leader, joint, "Both sides are one and the same joint.")
+    return Force(
+        name=unused_name(model, "forces", "clutch1"),
+        kind="clutch",
+        joint=joint,
+        leader=leader,
+        friction=rounded(0.1 * about.mass * GRAVITY * ARM),
     )
 
 
@@ -239,6 +256,8 @@ def joined(model: Model, joint: Joint) -> Model:
 
 def _only_places(model: Model, joint: Joint) -> bool:
     """Whether a joint of the document itself does no more than give a free body its place."""
+    if joint.kind != Free.name:
+        return False
     plain = Joint(name=joint.name, kind=Free.name, parent=WORLD, child=joint.child, rest=joint.rest)
     return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
 

@@ -264,12 +264,13 @@ def formula(
     help: str = "",
     *,
     states: bool = True,
+    own: tuple[str, ...] = FormulaKind.own,
     by: Rule | None = None,
 ) -> Any:
     """A number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
     if isinstance(default, tuple):
         return _declare(FormulaVectorKind(dimension), help, default)
-    return _declare(FormulaKind(dimension, default is None, by, states), help, default)
+    return _declare(FormulaKind(dimension, default is None, by, states, own), help, default)
 
 
 def name(help: str = "Unique name") -> Any:

@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError
 from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
-from core.model.dimensions import along, common, damping_of, force_of, inertia_of, of_joint, of_sensor, stiffness_of
+from core.model.dimensions import (
+    along,
+    common,
+    damping_of,
+    force_of,
+    inertia_of,
+    of_joint,
+    of_sensor,
+    rate_of,
+    stiffness_of,
+)
 from core.model.fields import (
     Element,
     Value,
@@ -22,6 +32,7 @@ from core.model.fields import (
     text,
     vector,
 )
+from core.model.joints import LEVELS
 
 LINE, SENSOR, JOINT, STRANDS = "line", "sensor", "joint", "strands"
 """What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint, a sum of these."""
@@ -48,6 +59,7 @@ class ForceKind(NamedTuple):
 
 
 _LAW = ("stiffness", "rest", "damping", "law")
+_COUPLING = ("leader", "ratio", *LEVELS, "stribeck_speed")
 _KINDS = (
     ForceKind("wrench", "Force and torque", ("a", "b", "resolve", "force", "torque")),
     ForceKind("line", "Spring, damper or any law on a line", ("a", "b", *_LAW, "masses"), LINE),
@@ -60,6 +72,13 @@ _KINDS = (
     ),
     ForceKind("sensor", "Force along a sensor", ("sensor", *_LAW), SENSOR),
     ForceKind("joint", "Force in a joint", ("joint", "coordinate", *_LAW), JOINT),
+    ForceKind(
+        "clutch",
+        "Clutch between two joints",
+        ("joint", *_COUPLING),
+        JOINT,
+        ("friction",),
+    ),
     ForceKind("tendon", "Tendon over joints and sensors", (STRANDS, *_LAW, "inertia"), STRANDS),
 )
 
@@ -67,7 +86,9 @@ FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
 """What the document says of each kind; `core.elements.forces.FORCES` adds what a kind from outside says of itself."""
 
 UNKNOWN_FORCE = ForceKind(
-    "", "Unknown kind", ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_LAW, "settings")
+    "",
+    "Unknown kind",
+    ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_COUPLING, *_LAW, "settings"),
 )
 """Stands in for a kind that nobody here knows."""
 
@@ -117,7 +138,8 @@ class Force(Element):
     together: F = stiffness · (length − rest) + damping · rate + law. series: a spring and a damper one behind the other
     on that line (no mass between). sensor, joint: the same law along a scalar geometric sensor or a coordinate, acting
     against its growth: Q = −F. tendon: the same law along L = Σ factor · value of its strands; its `inertia` m moves
-    with L: ½ m L̇².
+    with L: ½ m L̇². clutch: dry friction between two joints, against v_joint − ratio · v_leader; it sticks and slips,
+    and a formula of its friction engages it.
     Formulas may use `t`, parameters, joints (`elbow`, `elbow.v`), sensors (`reach`, `reach.rate`) and, in `law`, the
     element's own `length` and `rate`.
     """
@@ -132,6 +154,33 @@ class Force(Element):
     sensor: str = reference("sensor", "Sensor along which it acts", optional=True)
     joint: str = reference("joint", "Joint in which it acts", optional=True)
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
+    leader: str = reference("joint", "Joint on the other side of a clutch", optional=True)
+    ratio: Value = scalar("none", 1.0, "Ratio at which a clutch turns without slip: v_joint = ratio · v_leader")
+    friction: Value = formula(
+        default=0.0,
+        help="Of a clutch while it slips (N·m or N): a number, or a formula, e.g. min(60*t, 90)",
+        own=(),
+        by=force_of(along),
+    )
+    static_friction: Value | None = formula(
+        help="Largest of a clutch that does not slip (N·m or N), or a formula; empty: as while it slips",
+        own=(),
+        by=force_of(along),
+    )
+    backward_friction: Value | None = formula(
+        help="Of a clutch that slips backward (N·m or N), or a formula; empty: as onward",
+        own=(),
+        by=force_of(along),
+    )
+    backward_static_friction: Value | None = formula(
+        help="Largest of a clutch against slipping backward (N·m or N), or a formula; empty: as onward, or as while it "
+        "slips backward where that is given",
+        own=(),
+        by=force_of(along),
+    )
+    stribeck_speed: Value = scalar(
+        help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
+    )
     stiffness: Value = scalar(help="Spring rate (N/m, N·m/rad)", by=stiffness_of(along))
     rest: Value = scalar(help="Length or value without spring force (SI)", by=along)
     damping: Value = scalar(help="Damper rate (N·s/m, N·m·s/rad)", by=damping_of(along))
@@ -141,6 +190,16 @@ class Force(Element):
     inertia: Value = scalar(help="Mass that moves with the length of a tendon (kg, kg·m²)", by=inertia_of(along))
     settings: tuple[Setting, ...] = parts(Setting, "Numbers that its kind declares")
     description: str = text("Notes")
+
+    @property
+    def is_clutch(self) -> bool:
+        """Whether it is friction between two joints."""
+        return "leader" in self.info.uses and self.info is not UNKNOWN_FORCE
+
+    @property
+    def friction_levels(self) -> tuple[Value | None, ...]:
+        """Friction while it slips and while it does not, then backward, as given."""
+        return tuple(getattr(self, level) for level in LEVELS)
 
     @property
     def info(self) -> ForceKind:
@@ -170,6 +229,12 @@ class Force(Element):
                 "It is not said where the force acts.",
                 where=f"force '{self.name}', {needed}",
                 remedy=f"Name the {_ASKED.get(needed, needed)}.",
+            )
+        if self.is_clutch and self.leader in ("", self.joint):
+            raise ModelError(
+                "Both sides are one and the same joint." if self.leader else "The other side is missing.",
+                where=f"force '{self.name}', leader",
+                remedy="Name another joint.",
             )
         if self.info.along == LINE and (self.a or "world") == self.b:
             raise ModelError(

@@ -17,6 +17,7 @@ from core.model.fields import (
     Value,
     Vector,
     choice,
+    formula,
     kind_in,
     name,
     part,
@@ -38,12 +39,58 @@ class Limit(Element):
     upper: Value | None = scalar(default=None, help="Largest coordinate (rad or m)", by=along)
     velocity: Value | None = scalar(default=None, help="Largest speed (rad/s or m/s)", by=rate_of(along))
     effort: Value | None = scalar(default=None, help="Largest torque or force (N·m or N)", by=force_of(along))
+    stop: str = choice(
+        ("elastic", "hunt_crossley", "rigid", "off"),
+        "What runs meet at the bounds: a spring with a damper, one whose force grows from nothing, a stop that throws "
+        "back at once, none",
+        "elastic",
+    )
+    stiffness: Value | None = scalar(
+        default=None,
+        help="Of an elastic stop (N·m/rad or N/m); empty: from the inertia that it meets",
+        by=stiffness_of(along),
+    )
+    damping: Value | None = scalar(
+        default=None,
+        help="Of an elastic stop (N·m·s/rad or N·s/m), in place of a restitution",
+        by=damping_of(along),
+    )
+    restitution: Value | None = scalar("none", None, "Part of the speed that a stop gives back; empty: 0.3")
     forms: ClassVar[str] = "its bounds [lower, upper]"
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Limit | None:
         """A lower and an upper bound."""
         return cls(lower=items[0], upper=items[1]) if len(items) == 2 and scalars(items) else None
+
+
+LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")
+"""Fields of joints and clutches with dry friction while it slides and at rest, against motion onward and backward."""
+Levels = tuple[Value, Value]
+"""Dry friction while it slides and at rest."""
+
+
+def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
+    """Levels of a joint or a clutch against motion onward and backward, those that are not given filled in. Joints that
+    turn any way round have no backward."""
+    kinetic, static, backward, at_rest = element.friction_levels
+    if isinstance(element, Joint) and element.info.nq != element.info.nv:
+        backward = at_rest = None
+    static = kinetic if static is None else static
+    if at_rest is None:
+        at_rest = static if backward is None else backward
+    return (kinetic, static), (kinetic if backward is None else backward, at_rest)
+
+
+def refuse_less_at_rest(element: Any, where: str) -> None:
+    """A ModelError where levels of friction are numbers, and at rest there is less than while it slides."""
+    for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
+        if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
+            raise ModelError(
+                f"Friction at rest ({resting:g}) is less than while it slides ({sliding:g}).",
+                where=f"{where}, {prefix}static_friction",
+                remedy="Give at least as much at rest as while it slides.",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +142,31 @@ class Joint(Element):
         by=along,
     )
     damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
-    friction: Value = scalar(help="Coulomb friction (N·m or N)", by=force_of(along))
+    friction: Value = formula(
+        default=0.0,
+        help="Dry friction while it slides (N·m or N); of a brake a formula, e.g. min(40*t, 12)",
+        own=(),
+        by=force_of(along),
+    )
+    static_friction: Value | None = formula(
+        help="Largest friction at rest (N·m or N), or a formula; empty: as while it slides",
+        own=(),
+        by=force_of(along),
+    )
+    backward_friction: Value | None = formula(
+        help="Dry friction while it slides backward (N·m or N), or a formula; empty: as onward",
+        own=(),
+        by=force_of(along),
+    )
+    backward_static_friction: Value | None = formula(
+        help="Largest friction at rest against motion backward (N·m or N), or a formula; empty: as onward, or as while "
+        "it slides backward where that is given",
+        own=(),
+        by=force_of(along),
+    )
+    stribeck_speed: Value = scalar(
+        help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
+    )
     stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
     armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
     mimic: Mimic | None = part(Mimic, "Follows another joint")
@@ -105,6 +176,11 @@ class Joint(Element):
     def relaxed(self) -> tuple[Value, ...]:
         """Where its spring exerts nothing, one number per coordinate."""
         return self.spring_rest or self.rest or self.info.neutral
+
+    @property
+    def friction_levels(self) -> tuple[Value | None, ...]:
+        """Friction while it slides and at rest, then backward, as given."""
+        return tuple(getattr(self, level) for level in LEVELS)
 
     @property
     def info(self) -> type[JointKind]:
@@ -154,6 +230,7 @@ class Joint(Element):
                 where=f"{where}, start_speed",
                 remedy="Give one number per speed.",
             )
+        refuse_less_at_rest(self, where)
         if self.mimic is not None and self.info.nq != 1:
             raise ModelError(
                 "Only a joint with one coordinate can follow another.",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from core.errors import ModelError, near_misses
 from core.files.meshes.body_inertia import sum_of
 from core.joints.reversed import Reversed
+from core.mechanics.dry_friction import NO_FRICTION, friction_of, is_controlled
 from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
 from core.model import WORLD, Joint
 from core.multibody.number_reader import Numbers
@@ -194,6 +195,7 @@ class _Builder:
         branch, law, placement = self.branches[index]
         joint, where, scalar = branch.joint, f"joint '{branch.joint.name}'", self.numbers.scalar
         leader, coupling = self.leader(joint)
+        controlled = is_controlled(joint.friction_levels, self.numbers.values)  # a brake: an element of its own
         return Link(
             name=joint.name,
             parent=self.places[branch.inner].link,
@@ -206,7 +208,7 @@ class _Builder:
             bodies=_point_masses(self.bodies[index]),
             armature=scalar(joint.armature, f"{where}, armature"),
             damping=scalar(joint.damping, f"{where}, damping"),
-            friction=scalar(joint.friction, f"{where}, friction"),
+            friction=NO_FRICTION if controlled else friction_of(joint, scalar, where),
             stiffness=scalar(joint.stiffness, f"{where}, stiffness"),
             rest=tuple(scalar(value, f"{where}, spring_rest") for value in joint.relaxed),
         )

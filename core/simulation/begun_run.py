@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from core.constraints.joint_modes import resolved_by
 from core.simulation.equations.compiled_equations import CompiledEquations
+from core.simulation.run.mode_columns import EACH_ROW
 from core.simulation.setup import Array, Settings
 from core.simulation.stepping import event_location, sliding_modes
 from core.simulation.stepping.step_state import StepState
 
+if TYPE_CHECKING:
+    from core.simulation.stepping.mode_log import ModeLog
+
 LARGEST_PIECE = 20_000
 """Samples that are made at once."""
+MOST_CHANGES = 2048
+"""Samples at changes of modes that are made at once beside them."""
 
 
 class Begun(NamedTuple):
@@ -21,6 +28,8 @@ class Begun(NamedTuple):
     state: StepState
     equations: CompiledEquations
     """Keeps the memory that addresses in `state` point to."""
+    log: ModeLog | None = None
+    """What rows with modes do, where there are any."""
 
 
 def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
@@ -30,11 +39,14 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     assert rule.begin is not None
     of_method = rule.begin(rule.begins_with or rule.id, n, equations)
     times = chosen.times()
+    modal, switching = equations.mode_rows is not None, event_location.step_entry.address if indicators else 0
+    if modal:
+        from core.simulation.stepping import modal_steps, mode_log
     state = of_method(
         system=system.place,
         derivative=system.derivative,
         project=equations.project,
-        switch_step=event_location.step_entry.address if indicators else 0,
+        switch_step=modal_steps.modal_step.address if modal and rule.adaptive else switching,
         refused=event_location.refused_entry.address if indicators else 0,
         slide=sliding_modes.sliding_entry.address if indicators else 0,
         speeds=system.nq,
@@ -53,4 +65,34 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
         events=np.zeros((sliding_modes.ROWS if indicators else 0, indicators)),
         slid=np.full((min(len(times), LARGEST_PIECE), n) if indicators else (0, 0), np.nan),
     )
-    return Begun(state, equations)
+    if chosen.closing is not None:
+        if chosen.closing < 1.0:
+            system.closed_gap = chosen.closing
+        else:
+            system.closings = int(chosen.closing)
+    log = None
+    if equations.mode_rows is not None and not rule.adaptive and chosen.step is not None:
+        np.minimum(equations.mode_rows.closing, resolved_by(chosen.step), out=equations.mode_rows.closing)
+    if modal:
+        log = _log(min(len(times), LARGEST_PIECE), n, equations)
+        state.log, state.keep_of = log.place, mode_log.keep_entry.address
+        if rule.adaptive:
+            state.plain_step = switching or state.step_of
+        else:
+            state.parts_of = modal_steps.modal_parts.address
+        modal_steps.begin_entry(state.place)
+    return Begun(state, equations, log)
+
+
+def _log(samples: int, n: int, equations: CompiledEquations) -> ModeLog:
+    """Room for what rows with modes do meanwhile."""
+    from core.simulation.stepping.mode_log import POWERS, QUARTERS, ModeLog
+
+    rows = len(equations.joint_modes.rows)
+    powers = POWERS * rows + 1
+    return ModeLog(
+        rows=np.zeros((samples + MOST_CHANGES, 1 + n + 2 * equations.system.nv + EACH_ROW * rows + 1)),
+        most=MOST_CHANGES,
+        powers=np.zeros((QUARTERS + 1, powers)),
+        spent=np.zeros(powers),
+    )

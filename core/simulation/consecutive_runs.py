@@ -78,10 +78,11 @@ class Slices:
             if error is not None:
                 raise error
             pieces.append(piece)
-            done += len(piece.time)
+            state = job.state  # another one, where the machine proved stiff
+            done = state.sample
         steps, rejected, calls = state.accepted - before[0], state.rejected - before[1], state.calls - before[2]
         seconds = time.perf_counter() - began
-        self._last = _joined(pieces, Statistics(steps, rejected, calls, seconds=seconds, notes=job.notes))
+        self._last = _joined(pieces, Statistics(steps, rejected, calls, seconds=seconds, notes=job.all_notes()))
         return self._last
 
     def _goes_on(self, y: Array, start: float, h: float) -> bool:
@@ -92,7 +93,7 @@ class Slices:
         return np.array_equal(np.concatenate([last.q[-1], last.v[-1], last.x[-1]]), y)
 
 
-ARRAYS = ("time", "q", "v", "a", "tau", "x")
+ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
 
 
 def _tail(run: Run) -> Run:

@@ -12,8 +12,9 @@ end of the slice, f = k (d − h (v + h A f)) − c (v + h A f), is solved for, 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -28,6 +29,8 @@ from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
+from core.simulation.run.mode_channels import ModeChannels, Thing
+from core.simulation.run.mode_columns import FRICTION, modes_differ, row_of, summed
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Values, plain_torque, start_state
 
@@ -51,6 +54,10 @@ class Pull(NamedTuple):
     local: Array
     target: Array
     force: Array
+
+
+Pulled = tuple[float, list[float]]
+"""Force of a pull, N, and friction in the rows under it."""
 
 
 class Live:
@@ -103,6 +110,11 @@ class Live:
         self._free: Slices | None = None
         self._forced: Slices | None = None
         self._rows: list[Run] = []
+        self._things: dict[str, tuple[int, Thing]] | None = None
+        self._static: list[tuple[float, float]] | None = None
+        """Least and largest friction at rest, by row."""
+        self._pulled: tuple[Pulled | None, Pulled | None] = (None, None)
+        """Of the slice before the last, and of the last."""
         self.seconds = 0.0
         """Time of calculation so far, s."""
         self.q, self.v, self.x = self._state(q0, v0, x0)
@@ -169,6 +181,7 @@ class Live:
             self._dampings.add(self.damping)
         self.seconds += run.statistics.seconds
         self._rows.append(run)
+        self._note_pull()
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 
     def _slices(self, y: Array, h: float, torque: Torque) -> Slices:
@@ -216,6 +229,54 @@ class Live:
         return sum(float(run.time[-1] - run.time[0]) for run in self._rows)
 
     @property
+    def modes(self) -> dict[str, str]:
+        """In which mode what acts in joints is now: "elbow.friction" → "stick"."""
+        if not self._rows:
+            return {}
+        last = self._rows[-1]
+        if self._things is None:
+            self._things = ModeChannels(self.mech, self._p, last).things
+        return {
+            name: thing.words[int(thing.codes(row_of(last.modes[-1:], k))[0])]
+            for name, (k, thing) in self._things.items()
+        }
+
+    @property
+    def slips_at(self) -> tuple[str, float] | None:
+        """(joint, N) which joint that sticks now slips first, and at which force of the pull, if it goes on growing as
+        in the last slice; None: none does, or nothing pulls."""
+        first, second = self._pulled
+        if self.pull is None or self._things is None or self._static is None or first is None or second is None:
+            return None
+        (before, held), (now, holds) = first, second
+        found = []
+        for name, (k, thing) in self._things.items():
+            if thing.force != FRICTION or self.modes[name] != "stick" or now <= before:
+                continue
+            own = slice(k, k + thing.width)
+            rate = (np.array(holds[own]) - np.array(held[own])) / (now - before)
+            limit = abs(self._static[k][1 if rate[0] > 0.0 else 0])
+            if limit == 0.0:  # of a clutch it changes with time
+                continue
+            if (grows := float(np.linalg.norm(rate))) * now > 1e-6 * limit:
+                along = float(np.array(holds[own]) @ rate) / grows  # where |holds + rate s| meets the limit
+                aside = float(np.dot(holds[own], holds[own])) - along**2
+                more = np.sqrt(max(limit**2 - aside, 0.0)) - along
+                found.append((now + more / grows, name.removesuffix(".friction")))
+        return (min(found)[1], float(min(found)[0])) if found else None
+
+    def _note_pull(self) -> None:
+        """Keep the force of the pull, and friction under it, of the last two slices."""
+        last = self._rows[-1]
+        if self.pull is None or not last.modes.size:
+            self._pulled = (None, None)
+            return
+        if self._static is None:
+            self._static = [row.static_bounds for row in ModeChannels(self.mech, self._p, last).rows]
+        friction = [float(row_of(last.modes[-1:], k)[0, FRICTION]) for k in range(len(self._static))]
+        self._pulled = self._pulled[1], (float(np.linalg.norm(self.pull.force)), friction)
+
+    @property
     def states(self) -> dict[str, float]:
         """States of force elements by name."""
         return dict(zip(self.mech.x_names, self.x.tolist(), strict=True))
@@ -236,10 +297,12 @@ class Live:
         if not self._rows:
             return None
         first = self._rows[0]
+        kept = gone_on(self._rows)
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(first, name)[:1], *(getattr(run, name)[-1:] for run in self._rows)])
+            name: np.concatenate([getattr(run, name)[begin:] for run, begin in kept])
             for name in ("time", "q", "v", "a", "tau", "x")
         }
+        arrays["modes"] = counted_on(kept)
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)
         settings = dataclasses.replace(
@@ -251,6 +314,29 @@ class Live:
         )
         done = Statistics(steps=steps, evaluations=evaluations, seconds=self.seconds, notes=self._notes())
         return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
+
+
+def gone_on(slices: Sequence[Run]) -> list[tuple[Run, int]]:
+    """Each slice with the first of its samples that tells anything new: one begins where another ended, but a pull may
+    have changed modes at once."""
+    found = [(slices[0], 0)]
+    for before, run in itertools.pairwise(slices):
+        found.append((run, 0 if modes_differ(before.modes[-1:], run.modes[:1]) else 1))
+    return found
+
+
+def counted_on(kept: Sequence[tuple[Run, int]]) -> Array:
+    """(n, m) modes of slices, sums since a beginning going on from one to the next."""
+    parts, total = list[Array](), np.zeros(0)
+    if not kept[0][0].modes.size:
+        return kept[0][0].modes
+    for run, begin in kept:
+        part, sums = run.modes.copy(), summed(run.modes.shape[1])
+        if len(total):
+            part[:, sums] += total - part[0, sums]
+        total = part[-1, sums]
+        parts.append(part[begin:])
+    return np.concatenate(parts)
 
 
 def _mass(mech: Mechanism) -> float:

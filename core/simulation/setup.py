@@ -32,6 +32,8 @@ MOST_SAMPLES = 20_000
 """Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
 START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
+MOST_CLOSINGS = 100
+"""Gauss–Newton steps that may close loops after each step."""
 MOST_NUMBERS = 2_000_000_000
 """Numbers a run may hold (16 GB, on the disk)."""
 
@@ -54,6 +56,8 @@ class Settings:
     parameters: dict[str, float]
     torque: Any
     max_steps: int
+    closing: float | None = None
+    """How loops without a closed form are closed after each step, see `simulate`."""
 
     @property
     def rule(self) -> Method:
@@ -81,6 +85,7 @@ def settings(
     parameters: Values,
     torque: Any,
     max_steps: int,
+    closing: float | None = None,
 ) -> Settings:
     """Checked settings. Raises ModelError naming the one that is wrong."""
     if method not in METHODS:
@@ -100,6 +105,7 @@ def settings(
         )
     if not (_is_number(start) and math.isfinite(start)):
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
+    closing = checked_closing(closing)
     if not METHODS[method].adaptive and step is None:
         step = 1e-3
     if output is None and step is not None and not METHODS[method].adaptive:
@@ -122,6 +128,20 @@ def settings(
         dict(zip(mech.p_names, map(float, p), strict=True)),
         kept,
         int(max_steps),
+        closing,
+    )
+
+
+def checked_closing(closing: Any) -> float | None:
+    """What closes loops: None, a whole number of steps, or a tolerance. Raises ModelError."""
+    if closing is None:
+        return None
+    if _is_number(closing) and (0.0 < closing < 1.0 or (1 <= closing <= MOST_CLOSINGS and closing == int(closing))):
+        return float(closing) if closing < 1.0 else int(closing)
+    raise ModelError(
+        f"{closing!r} is neither a number of closing steps nor a tolerance.",
+        where="closing",
+        remedy=f"Give 1 to {MOST_CLOSINGS} steps, a tolerance below 1 (rad, m), or nothing: gaps below 1e-12.",
     )
 
 

@@ -6,21 +6,23 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from core.constraints.friction_formulas import meaningless, undefined
 from core.constraints.redundant_drivers import contradiction, contradiction_error, drivers_repeat
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
+from core.model.formula.text import text_of
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
-from core.simulation.equations.joint_forces import Torque
+from core.simulation.equations.joint_forces import Torque, mode_variables_of
 from core.simulation.machine_code.entry import place_of
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
@@ -29,7 +31,17 @@ from core.simulation.run.growing_rows import blocks
 from core.simulation.run.growing_run import GrowingRun
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
-from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE, PAUSED, STEP_UNDERFLOW, STIFF
+from core.simulation.stepping.outcome import (
+    DRIFTED,
+    FINE,
+    NOT_FINITE,
+    PAUSED,
+    STEP_UNDERFLOW,
+    STIFF,
+    TOO_MANY,
+    WRONG_FRICTION,
+)
+from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE
 from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
 from core.simulation.stepping.step_state import (
     STIFF_EVIDENCE,
@@ -47,6 +59,18 @@ FIRST_STEPS = 500
 LEAST_STEPS = 50
 STEPS = 20_000
 """Steps of any piece at most."""
+
+
+AT_BORDER = 1e-6
+"""Size of an indicator at which its formula is about to jump."""
+CHATTERING_REMEDY = (
+    "A switching law needs a hysteresis, a delay or a slope to end: tanh(x/0.001) in place of sign(x); or choose a "
+    "method with fixed steps, which goes over it."
+)
+
+if TYPE_CHECKING:
+    from core.simulation.equations.mode_rows import ModeRows
+    from core.simulation.stepping.mode_log import ModeLog
 
 
 class Recorder(Protocol):
@@ -82,6 +106,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     closed_forms: bool | None = None,
+    closing: float | None = None,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
     """Let a machine move.
@@ -103,6 +128,9 @@ def simulate(
     closed_forms : True: dependent coordinates of loops follow from closed forms where there are any, False: by
     iteration. By default closed forms that would take seconds to compile are made beside the run, which closes its
     loops by iteration and says so in its `notes`, and are used by the next one.
+    closing : how iteration closes them after each step: None, until gaps are below 1e-12; a tolerance below 1 (rad, m),
+    until they are below it; a whole number, by so many Gauss–Newton steps, at the same cost each time (as
+    `generate_c`). Speeds are made consistent in any case.
 
     Raises SimulationError when the motion cannot go on; its `run` holds everything until then, as does that of a
     KeyboardInterrupt (Ctrl+C).
@@ -110,7 +138,8 @@ def simulate(
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
-    chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
+    options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing)
+    chosen = setup.settings(mech, duration, *options)
     y = setup.start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
     refuse_jumps(mech, chosen)
     job = Job(mech, chosen, y, torque, closed_forms)
@@ -137,6 +166,8 @@ def _never() -> bool:
     return False
 
 
+BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
+"""Weights of values at the quarters of a step."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
@@ -183,10 +214,17 @@ class Job:
         self.state.y[:] = self.state.new[:] = y
         self.state.events[:] = 0.0
         self.equations.release()
+        if self.equations.mode_rows is not None:
+            from core.simulation.stepping.modal_steps import begin_entry
+            from core.simulation.stepping.mode_changes import BEGINS
+
+            self.state.pending = BEGINS
+            begin_entry(self.state.place)
 
     def _meet_stiffness(self) -> None:
         """The machine proved stiff: go on with the stiff method, if it may be chosen; note what was found."""
         before, forces = self.state, self.equations.u
+        log, rows = self.begun.log, self.equations.mode_rows
         since = f"The machine is stiff: from t = {before.time:.6g} s on "
         if self.chosen.method != AUTOMATIC:
             before.stiff_steps = TOLD
@@ -200,7 +238,19 @@ class Job:
             setattr(self.state, name, getattr(before, name))
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
+        if log is not None:
+            self._go_on_with(log, rows)
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
+
+    def _go_on_with(self, log: ModeLog, rows: ModeRows | None) -> None:
+        """What rows with modes have come to until the method changed."""
+        now, other = self.begun.log, self.equations.mode_rows
+        assert now is not None
+        assert other is not None
+        assert rows is not None
+        now.spent[:] = log.spent + log.length * BOOLE @ log.powers
+        for name in ("struck", "bounces", "stiffness"):
+            getattr(other, name)[:] = getattr(rows, name)
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
         """All pieces; the run, or SimulationError."""
@@ -213,10 +263,10 @@ class Job:
             lasted = time.perf_counter() - began
             self.seconds += lasted
             self.cpu += time.thread_time() - used
-            done += len(piece.time)
+            done = self.state.sample
             if self.watched:
                 piece, error = self.agreeing(piece)
-            error = self.keep(piece) or error
+            error = self.keep(piece) or error or self.wrong_friction(piece.time, piece.q, piece.v, piece.x)
             if recorder is not None:
                 recorder.append(piece)
             self.watch(self.so_far)
@@ -267,6 +317,8 @@ class Job:
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
         state.budget = min(self.budget, STEPS)
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(state.place, place_of(out), count)
+        if self.begun.log is not None:
+            return self.logged(happened)
         out = out[: state.sample - first]
         times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
@@ -288,6 +340,23 @@ class Job:
         piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)
         return piece, 0 if happened == PAUSED else int(happened)
 
+    def logged(self, happened: int) -> tuple[Run, int]:
+        """What rows with modes did since the last piece, with both sides of changes, and what happened."""
+        mech, log = self.mech, self.begun.log
+        assert log is not None
+        rows = log.rows[: log.used].copy()
+        log.used = log.changes = 0
+        n, nv = mech.nq + mech.nv + mech.nx, mech.nv
+        ends = np.cumsum([1, mech.nq, nv, mech.nx, nv, nv])
+        time, q, v, x, a, tau, modes = np.split(rows, ends, axis=1)
+        if happened in (FINE, PAUSED, STIFF) and not np.isfinite(rows[:, 1 : 1 + n + 2 * nv]).all():
+            self.state.time, happened = time[-1, 0], NOT_FINITE
+        if happened == STIFF:
+            self._meet_stiffness()
+            happened = PAUSED
+        piece = Run(mech, self.chosen, time[:, 0], q, v, a, tau, Statistics(), x, modes)
+        return piece, 0 if happened == PAUSED else int(happened)
+
     def run(self, ended: str) -> Run:
         """What there is so far."""
         state = self.state
@@ -304,10 +373,14 @@ class Job:
             state.jacobians,
             state.factorisations,
             self.cpu,
-            self.notes,
+            self.all_notes(),
         )
         assert self.grown is not None
         return self.grown.settled(statistics)
+
+    def all_notes(self) -> tuple[str, ...]:
+        """What a reader should know of how the run came about."""
+        return *self.notes, *self.equations.mode_notes
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
@@ -318,6 +391,11 @@ class Job:
         if unstable is not None:
             return unstable
         culprit = self.undefined_formula() if happened in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else ""
+        if happened in (STEP_UNDERFLOW, TOO_MANY) and not culprit and len(self.state.events):
+            chatters = chattering(self.mech, self._torque, np.abs(self.state.events[[LOW, HIGH, VALUE]]).min(axis=0), t)
+            if chatters is not None:
+                chatters.time = t
+                return chatters
         differing = self.differing(t, self.state.y) if self.watched and not culprit else None
         if differing is not None:
             return differing
@@ -335,6 +413,8 @@ class Job:
         elif happened == STEP_UNDERFLOW:
             remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + self.stiff_remedy()
             error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
+        elif happened == WRONG_FRICTION and (wrong := self.wrong_friction(*self.state_at_end())) is not None:
+            error = wrong
         elif happened == DRIFTED:
             elements = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
@@ -349,6 +429,15 @@ class Job:
             )
         error.time = t
         return error
+
+    def wrong_friction(self, t: Array, q: Array, v: Array, x: Array) -> SimulationError | None:
+        """The message for states (n, …) at which formulas of friction have no meaning."""
+        return meaningless(self.mech.compiled, self.equations.joint_modes.rows, t, q, v, x, self.p)
+
+    def state_at_end(self) -> tuple[Array, Array, Array, Array]:
+        """(1, …) t, q, v and x where the run ended."""
+        parts = np.split(self.state.y, [self.mech.nq, self.mech.nq + self.mech.nv])
+        return (np.array([self.state.time]), *(part[None, :] for part in parts))  # type: ignore[return-value]
 
     def stiff_remedy(self) -> str:
         """What helps a run whose machine proved stiff for the method that was chosen."""
@@ -370,6 +459,7 @@ class Job:
                     piece.tau[:k],
                     Statistics(),
                     piece.x[:k],
+                    piece.modes[:k],
                 ), error
         return piece, None
 
@@ -391,7 +481,9 @@ class Job:
             return ""
         q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
         p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
-        return undefined_formula(mech.compiled, q, v, p, self.state.time, x)
+        rows = self.equations.joint_modes.rows
+        found = undefined_formula(mech.compiled, q, v, p, self.state.time, x)
+        return found or undefined(mech.compiled, rows, self.state.time, y, p)
 
     def unstable(self) -> SimulationError | None:
         """The message for fixed steps with which the numerical solution itself grows without bound."""
@@ -452,3 +544,17 @@ class Job:
             except KinetostatError as error:
                 return str(error)
         return "Look at the joint forces, the masses and the step; the run keeps all states until then."
+
+
+def chattering(mech: Mechanism, torque: Torque, indicators: Array, t: float) -> SimulationError | None:
+    """The message for a run that ended where an indicator is about to change its sign; None: there is none.
+
+    indicators : their sizes, of formulas of the machine, then of joint forces
+    """
+    if not indicators.size or not indicators[(k := int(np.argmin(indicators)))] < AT_BORDER:
+        return None
+    nodes = [*mech.compiled.elements.mode_variables.indicators, *mode_variables_of(mech, torque).indicators]
+    if k >= len(nodes):
+        return None
+    what = f"At t = {t:.6g} s the side of '{text_of(nodes[k])} = 0' changes ever more often, without end."
+    return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)

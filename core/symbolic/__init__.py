@@ -1,8 +1,10 @@
 """Robots in symbols: the shared laws of mechanics over exact polynomials, and what is done to their results.
 
+linkage = symbolic.linkage(model)  # positions, velocity ratios, reduced equations of motion of loops
 robot = symbolic.robot(model)          # A, T, J, M, C, G … as sympy matrices
 """
 
+from core.symbolic.linkage import Linkage, linkage
 from core.symbolic.robot import Robot, robot
 
-__all__ = ["Robot", "robot"]
+__all__ = ["Linkage", "Robot", "linkage", "robot"]

@@ -14,16 +14,16 @@ from itertools import accumulate, chain
 from core.symbolic.forms import (
     ZERO,
     Form,
+    Function,
     Number,
     Power,
-    Product,
-    Sum,
     Symbol,
     Trig,
     children,
     operations,
     power,
     product,
+    rebuilt,
     summed,
 )
 from core.symbolic.terms import Atom, Term, expanded
@@ -142,7 +142,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
         if number in named:
             return named[number]
         form, inner = census.nodes[number]
-        result = _rebuilt(form, [replaced(child) for child in inner])
+        result = rebuilt(form, [replaced(child) for child in inner])
         if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _length(result) >= least:
             definitions.append((f"{stem}{len(definitions) + 1}", result))
             result = Symbol(definitions[-1][0])
@@ -170,8 +170,8 @@ class _Census:
 
     def _number(self, form: Form) -> int:
         inner = tuple(self.number(child) for child in children(form))
-        exponent = form.exponent if isinstance(form, Power) else 0
-        key: object = (type(form), inner, exponent) if inner else form
+        own = form.exponent if isinstance(form, Power) else form.name if isinstance(form, Function) else 0
+        key: object = (type(form), inner, own) if inner else form
         if key not in self._known:
             self._known[key] = len(self.nodes)
             self.nodes.append((form, inner))
@@ -185,12 +185,4 @@ def _length(form: Form) -> int:
     if isinstance(form, Power):
         return form.exponent - 1 + _length(form.base)
     inner = () if isinstance(form, Trig) else children(form)
-    return max(len(inner) - 1, 0) + sum(map(_length, inner))
-
-
-def _rebuilt(form: Form, parts: list[Form]) -> Form:
-    if isinstance(form, Sum):
-        return Sum(tuple(parts))
-    if isinstance(form, Product):
-        return Product(tuple(parts))
-    return Power(parts[0], form.exponent) if isinstance(form, Power) else form
+    return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_length, inner))

@@ -1,11 +1,12 @@
 """Written expressions: small immutable trees, as they are shown, counted, printed and turned into code.
 
 Number(1/4)  Symbol("m1")  Trig("cos", (("q1", 1), ("q2", 1)))  Power(base, 2)  Product(…)  Sum(…)
+Quotient(top, bottom)  Function("atan2", (y, x))
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -59,7 +60,23 @@ class Sum:
     terms: tuple[Form, ...]
 
 
-Form = Number | Symbol | Trig | Power | Product | Sum
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """top over bottom."""
+
+    top: Form
+    bottom: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """sqrt of one form, atan2 of two (y, x); sin and cos of one where no short name is wanted."""
+
+    name: str
+    arguments: tuple[Form, ...]
+
+
+Form = Number | Symbol | Trig | Power | Product | Sum | Quotient | Function
 
 ZERO = Number(Fraction(0))
 ONE = Number(Fraction(1))
@@ -86,6 +103,15 @@ def power(base: Form, exponent: int) -> Form:
     return base if exponent == 1 else Power(base, exponent)
 
 
+def quotient(top: Form, bottom: Form) -> Form:
+    """top over bottom, a minus in front."""
+    if bottom == ONE or top == ZERO:
+        return top
+    negative, positive = sign_of(top)
+    made = Quotient(positive, bottom)
+    return product(MINUS_ONE, made) if negative else made
+
+
 def summed(terms: list[Form]) -> Form:
     """The sum of terms, flat."""
     flat: list[Form] = []
@@ -109,7 +135,24 @@ def children(form: Form) -> tuple[Form, ...]:
         return form.terms
     if isinstance(form, Product):
         return form.factors
+    if isinstance(form, Quotient):
+        return form.top, form.bottom
+    if isinstance(form, Function):
+        return form.arguments
     return (form.base,) if isinstance(form, Power) else ()
+
+
+def rebuilt(form: Form, parts: Sequence[Form]) -> Form:
+    """The form with other forms directly inside, in the order of `children`."""
+    if isinstance(form, Sum):
+        return Sum(tuple(parts))
+    if isinstance(form, Product):
+        return Product(tuple(parts))
+    if isinstance(form, Quotient):
+        return Quotient(*parts)
+    if isinstance(form, Function):
+        return Function(form.name, tuple(parts))
+    return Power(parts[0], form.exponent) if isinstance(form, Power) else form
 
 
 def walk(form: Form) -> Iterator[Form]:
@@ -137,7 +180,7 @@ def names(form: Form) -> set[str]:
 
 
 def operations(form: Form, kept: dict[int, int] | None = None) -> int:
-    """Multiplications and additions it takes to evaluate the form as it is written (a sine counts one).
+    """Multiplications and additions it takes to evaluate the form as it is written (a sine or a root counts one).
 
     kept : counts of sums met before, for forms of which parts are the same objects
     """
@@ -153,6 +196,8 @@ def operations(form: Form, kept: dict[int, int] | None = None) -> int:
         return own + sum(operations(factor, kept) for factor in form.factors)
     if isinstance(form, Power):
         return form.exponent - 1 + operations(form.base, kept)
+    if isinstance(form, Quotient | Function):
+        return 1 + sum(operations(part, kept) for part in children(form))
     if isinstance(form, Trig):
         return 1 + sum(int(abs(k) > 1) for _, k in form.angle) + len(form.angle) - 1
     return 0
@@ -169,6 +214,10 @@ def evaluate(form: Form, values: Mapping[str, Any], kept: dict[Any, Any] | None 
         return reduce(mul, [evaluate(form.base, values, kept)] * form.exponent)
     if isinstance(form, Product):
         return reduce(mul, (evaluate(part, values, kept) for part in form.factors))
+    if isinstance(form, Quotient):
+        return evaluate(form.top, values, kept) / evaluate(form.bottom, values, kept)
+    if isinstance(form, Function):
+        return apply(form.name, *(evaluate(part, values, kept) for part in form.arguments))
     key: Any = form if isinstance(form, Trig) else id(form)
     if kept is not None and key in kept:
         return kept[key]

@@ -8,7 +8,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 from core.model.formula.numerals import readable
-from core.symbolic.forms import ONE, Form, Number, Power, Product, Sum, product, summed
+from core.symbolic.forms import (
+    ONE,
+    Form,
+    Function,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    children,
+    product,
+    rebuilt,
+    summed,
+)
 
 SHORT_DENOMINATOR, SHORT_NUMERATOR = 64, 99_999
 """Up to these a number is written as a fraction."""
@@ -39,6 +52,9 @@ def legible(form: Form, factor: Fraction = Fraction(1), kept: Kept | None = None
         return kept[key][0]
     if isinstance(form, Power):
         return product(Number(factor), Power(legible(form.base, kept=kept), form.exponent))
+    if isinstance(form, Quotient | Function):
+        inner = rebuilt(form, [legible(part, kept=kept) for part in children(form)])
+        return inner if factor == 1 else product(Number(factor), inner)
     if not isinstance(form, Product):
         return form if factor == 1 else product(Number(factor), form)
     number, rest = factor, []

@@ -13,16 +13,24 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from core.model import Body, DHChain, DHRow, Joint, Model, Parameter, Pose
+from core.errors import ModelError
+from core.model import Body, DHChain, DHRow, Inertia, Joint, Model, Parameter, Pose
 from core.model.fields import Value, fields_of, nested_elements
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_fields import formulas_in
+from core.model.model import needed
+from core.multibody.number_reader import Numbers
+from core.spatial.inertia import split
 
 RECOGNITION_TOLERANCE = 5e-5
 """Relative difference within which a number is taken for a multiple of π or a simple fraction."""
 LARGEST_SIMPLE = 16
 """Largest denominator of a fraction that is recognised as simple."""
+NO_FRACTION = 1e-12
+"""Part of the largest component below which another is none."""
+KINDS = ("named", "masses", "all", "none")
+"""Choices of symbols that are no names."""
 USUAL_GRAVITY = (9.7, 9.9)
 """Accelerations (m/s²) that are called g."""
 
@@ -86,6 +94,77 @@ def with_gravity_symbol(model: Model) -> Model:
     world = dataclasses.replace(model.world, gravity=dataclasses.replace(gravity, acceleration=(x, y, z)))
     g = Parameter(name="g", value=abs(acting[0]), dimension="acceleration", description="Gravity")
     return dataclasses.replace(model, world=world, parameters=(*model.parameters, g))
+
+
+def with_chosen_symbols(
+    model: Model, symbols: str | Iterable[str] | None, values: Mapping[str, float] | None
+) -> tuple[Model, dict[str, float]]:
+    """The model with parameters for what is to be a symbol, and the values of those that are to be numbers.
+
+    symbols : "named", "masses", "all", "none" or names, as `symbolic.robot` and `symbolic.linkage` take them; values :
+    of parameters that take others than the model's. Raises ModelError for unknown names and for no numbers.
+    """
+    named = with_gravity_symbol(needed(model))
+    if symbols == "all":
+        named = with_symbols(named)
+    elif symbols == "masses":
+        named = with_mass_symbols(named)
+    known = {
+        name: x for name, x in named.values().items() if any(p.name == name and p.independent for p in named.parameters)
+    }
+    for name, value in (values or {}).items():
+        if value is None or isinstance(value, str | list | tuple):
+            raise ModelError(f"{value!r} is not a number.", where=f"value of '{name}'", remedy="Give a number in SI.")
+    if not isinstance(symbols, str | None):
+        symbols = tuple(symbols)
+    wanted = (symbols,) if isinstance(symbols, str) and symbols not in KINDS else symbols
+    if isinstance(wanted, tuple) and (missing := [name for name in wanted if name not in known]):
+        raise ModelError(
+            f"There is no parameter '{missing[0]}'.", where="symbols", remedy="There are: " + ", ".join(known) + "."
+        )
+    given = kept_symbols(wanted)(known) | dict(values or {})
+    unknown = sorted(given.keys() - known.keys())
+    if unknown:
+        raise ModelError(
+            f"There is no parameter '{unknown[0]}'.", where="values", remedy="There are: " + ", ".join(known) + "."
+        )
+    return named, given
+
+
+def with_mass_symbols(model: Model) -> Model:
+    """The model with a parameter in place of mass, centre of mass and inertia of every body, those that follow from its
+    shapes and a density included; lengths stay as they are."""
+    namer = _Namer(model)
+    numbers = Numbers(model.values(), model.origin)
+    bodies = tuple(_weighed(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1))
+    chains = tuple(
+        dataclasses.replace(
+            chain,
+            rows=tuple(
+                dataclasses.replace(row, **namer.mass(row, f"{chain.prefix.replace('.', '_')}{i}"))
+                for i, row in enumerate(chain.rows, 1)
+            ),
+        )
+        for chain in model.chains
+    )
+    return dataclasses.replace(model, chains=chains, bodies=bodies, parameters=(*model.parameters, *namer.made))
+
+
+def _weighed(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
+    """A body with symbols for its inertial data; what rounding leaves is zero."""
+    mass, center, tensor = split(inertia)
+    size = max(map(abs, center), default=0.0)
+    x, y, z = (float(each) if abs(each) > NO_FRACTION * size else 0.0 for each in center)
+    moments = {name: float(getattr(tensor, name[1:])) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
+    most = max(map(abs, moments.values()))
+    plain = dataclasses.replace(
+        body,
+        density=None,
+        mass=float(mass),
+        center_of_mass=(x, y, z),
+        inertia=Inertia(**{name: I if abs(I) > NO_FRACTION * most else 0.0 for name, I in moments.items()}),
+    )
+    return dataclasses.replace(plain, **namer.mass(plain, i))
 
 
 class _Namer:
@@ -176,5 +255,11 @@ def kept_symbols(chosen: str | Iterable[str] | None) -> Callable[[Mapping[str, f
 
     chosen : "all" or None (every parameter stays a symbol), "none", or the names that stay
     """
-    keep = None if chosen in (None, "all", "named") else frozenset() if chosen == "none" else frozenset(chosen or ())
+    keep = (
+        None
+        if chosen in (None, "all", "named", "masses")
+        else frozenset()
+        if chosen == "none"
+        else frozenset(chosen or ())
+    )
     return lambda values: {} if keep is None else {n: x for n, x in values.items() if n not in keep}

@@ -6,18 +6,20 @@ C12 means cos(q1 + q2), S1 sin(q1), Dq1 the speed of q1 and DDq1 its acceleratio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
 from keyword import kwlist
 from typing import Any, NamedTuple
 
-from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
+from core.symbolic.forms import Form, Function, Number, Power, Product, Quotient, Sum, Symbol, Trig, sign_of
 from core.symbolic.legible import Kept, is_short, legible
 
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
+PRIME = "_prime"
+"""At the end of the name of a derivative by the independent coordinate."""
 GREEK = {
     "alpha",
     "beta",
@@ -69,6 +71,14 @@ def short_angle_digits(name: str) -> str:
     return match.group(1) if match else ""
 
 
+_CALLS: dict[str, Callable[..., str]] = {
+    "sqrt": lambda x: f"sqrt({x})",
+    "sin": lambda x: f"sin({x})",
+    "cos": lambda x: f"cos({x})",
+    "atan2": lambda y, x: f"atan2({y}, {x})",
+}
+
+
 @dataclass(frozen=True)
 class Language:
     """How a language writes the parts of a form."""
@@ -81,6 +91,9 @@ class Language:
     minus: str = " - "
     plus: str = " + "
     brackets: tuple[str, str] = ("(", ")")
+    fraction: Callable[[str, str], str] | None = None
+    """Writes a quotient; None: with a stroke."""
+    functions: Mapping[str, Callable[..., str]] = field(default_factory=lambda: dict(_CALLS))
 
     def write(self, form: Form) -> str:
         """The whole form."""
@@ -97,7 +110,17 @@ class Language:
             if negative:
                 return "-" + self._inside(positive, product=True)
             return self.times.join(self._inside(factor, product=True) for factor in form.factors)
+        if isinstance(form, Quotient):
+            return self._quotient(form)
+        if isinstance(form, Function):
+            return self.functions[form.name](*map(self.write, form.arguments))
         return self._sum(form)
+
+    def _quotient(self, form: Quotient) -> str:
+        if self.fraction is not None:
+            return self.fraction(self.write(form.top), self.write(form.bottom))
+        top = self._inside(form.top, product=True)
+        return f"{top}/{self._inside(form.bottom, product=not isinstance(form.bottom, Product | Power))}"
 
     def _sum(self, form: Sum) -> str:
         text = ""
@@ -110,6 +133,7 @@ class Language:
     def _inside(self, form: Form, *, product: bool = False) -> str:
         """The form as a factor or base."""
         needs = isinstance(form, Sum) or (not product and isinstance(form, Product | Number | Power))
+        needs = needs or (isinstance(form, Quotient) and (self.fraction is None or not product))
         needs = needs or (isinstance(form, Number) and form.value < 0)
         inner = self.write(form)
         return f"{self.brackets[0]}{inner}{self.brackets[1]}" if needs else inner
@@ -215,6 +239,8 @@ def latex_symbol(name: str) -> str:
     root = re.fullmatch(r"sqrt\((\d+)\)", name)
     if root:
         return rf"\sqrt{{{root.group(1)}}}"
+    if name.endswith(PRIME):
+        return latex_symbol(name.removesuffix(PRIME)) + "'"
     match = _PARTS.fullmatch(name)
     if match is None:
         return r"\mathrm{" + name.replace("_", r"\_") + "}"
@@ -240,17 +266,41 @@ def _latex_fraction(x: Fraction) -> str:
 
 
 LANGUAGES: dict[str, Language] = {
-    "text": Language(_readable, str, _text_trig, lambda base, n: f"{base}^{n}", " "),
-    "latex": Language(_latex_fraction, latex_symbol, _latex_trig, lambda base, n: f"{base}^{{{n}}}", r"\,"),
+    "text": Language(_readable, lambda name: name.replace(PRIME, "′"), _text_trig, lambda base, n: f"{base}^{n}", " "),
+    "latex": Language(
+        _latex_fraction,
+        latex_symbol,
+        _latex_trig,
+        lambda base, n: f"{base}^{{{n}}}",
+        r"\,",
+        fraction=lambda top, bottom: rf"\frac{{{top}}}{{{bottom}}}",
+        functions={
+            "sqrt": lambda x: rf"\sqrt{{{x}}}",
+            "sin": lambda x: rf"\sin({x})",
+            "cos": lambda x: rf"\cos({x})",
+            "atan2": lambda y, x: rf"\operatorname{{atan2}}({y},\, {x})",
+        },
+    ),
     "mathematica": Language(
         _fraction,
         _mathematica_name,
         lambda trig: f"{trig.function.title()}[{_mathematica_angle(trig)}]",
         lambda base, n: f"{base}^{n}",
         " ",
+        functions={
+            "sqrt": lambda x: f"Sqrt[{x}]",
+            "sin": lambda x: f"Sin[{x}]",
+            "cos": lambda x: f"Cos[{x}]",
+            "atan2": lambda y, x: f"ArcTan[{x}, {y}]",
+        },
     ),
     "python": Language(
-        _decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", lambda base, n: f"{base}**{n}", "*"
+        _decimal,
+        _identifier,
+        lambda trig: f"{trig.function}({_code_angle(trig)})",
+        lambda base, n: f"{base}**{n}",
+        "*",
+        functions=_CALLS | {"atan2": lambda y, x: f"arctan2({y}, {x})"},
     ),
     "c": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated, "*"),
     "sympy": Language(
@@ -282,5 +332,9 @@ def sympy_of(form: Form, symbols: Callable[[str], Any]) -> Any:
         return getattr(sympy, form.function)(sympy.Add(*(k * symbols(name) for name, k in form.angle)))
     if isinstance(form, Power):
         return sympy_of(form.base, symbols) ** form.exponent
+    if isinstance(form, Quotient):
+        return sympy_of(form.top, symbols) / sympy_of(form.bottom, symbols)
+    if isinstance(form, Function):
+        return getattr(sympy, form.name)(*(sympy_of(part, symbols) for part in form.arguments))
     kind, parts = (sympy.Mul, form.factors) if isinstance(form, Product) else (sympy.Add, form.terms)
     return kind(*(sympy_of(part, symbols) for part in parts))

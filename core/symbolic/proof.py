@@ -175,7 +175,7 @@ class _Judge:
         return np.asarray(self.mech.inverse_dynamics(q, v, a, p=p, passive=False)[self.at_v])
 
     def _K(self, q: Array, v: Array, a: Array, p: Array) -> Array:
-        return np.array([self.mech.energy(q, v, p=p).kinetic])
+        return np.array([self.mech.compiled.call("energy", q, v, p=p)[0]])
 
     def _Ki(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
         """Of the bodies of a link: ½ m v·v + ½ ω·I ω about each centre of mass; and of the joint's rotor."""
@@ -224,7 +224,7 @@ class _Judge:
         return Numbers(model.values(dict(zip(self.mech.p_names, map(float, p), strict=True))), model.origin)
 
     def _P(self, q: Array, v: Array, a: Array, p: Array) -> Array:
-        return np.array([self.mech.energy(q, v, p=p).potential])
+        return np.array([self.mech.compiled.call("energy", q, v, p=p)[1]])  # poses beyond limits are as good as others
 
 
 def _known(robot: Robot) -> dict[str, float]:

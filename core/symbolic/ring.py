@@ -99,6 +99,14 @@ class Ring:
                 return float(value)
         return Element(self, polynomial)
 
+    def broken(self, top: Element, bottom: Element) -> Element:
+        """The quotient of two elements that is no polynomial. Raises ModelError: a ring has none."""
+        raise ModelError(
+            f"The quotient by '{bottom}' is no polynomial.",
+            where="symbolic",
+            remedy="Give the divisor a value, or a parameter of its own.",
+        )
+
     # ------------------------------------------------------------------------------- sines and cosines
 
     def sin_cos(self, x: Element) -> tuple[scalar.Scalar, scalar.Scalar]:
@@ -202,13 +210,7 @@ class Element:
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Element):
             quotient, rest = divmod(self.polynomial, other.polynomial)
-            if not rest.is_zero():
-                raise ModelError(
-                    f"The quotient by '{other}' is no polynomial.",
-                    where="symbolic",
-                    remedy="Give the divisor a value, or a parameter of its own.",
-                )
-            return self.ring.wrapped(quotient)
+            return self.ring.wrapped(quotient) if rest.is_zero() else self.ring.broken(self, other)
         return Element(self.ring, self.polynomial / self.ring.number(other))
 
     def __rtruediv__(self, other: Any) -> Any:

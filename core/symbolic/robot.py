@@ -13,13 +13,13 @@ import numpy as np
 
 from core.errors import ModelError
 from core.model import Model
-from core.model.model import needed
 from core.spatial.scalar import Scalar
-from core.symbolic.chain import Chain, Rows
+from core.symbolic.chain import Chain
 from core.symbolic.forms import Form
 from core.symbolic.long_forms import LONG, Writer, length, parts_of
-from core.symbolic.naming import Recognised, kept_symbols, with_gravity_symbol, with_symbols
+from core.symbolic.naming import Recognised, with_chosen_symbols
 from core.symbolic.notation import sympy_of
+from core.symbolic.symbolic_machine import Rows
 from core.symbolic.terms import Groups
 
 Forms = tuple[tuple[Form, ...], ...]
@@ -43,28 +43,7 @@ def robot(
 
     Raises ModelError for machines with loops, joints with quaternions, and formulas that are no polynomials.
     """
-    named = with_gravity_symbol(needed(model))
-    if symbols == "all":
-        named = with_symbols(named)
-    known = {
-        name: x for name, x in named.values().items() if any(p.name == name and p.independent for p in named.parameters)
-    }
-    for name, value in (values or {}).items():
-        if value is None or isinstance(value, str | list | tuple):
-            raise ModelError(f"{value!r} is not a number.", where=f"value of '{name}'", remedy="Give a number in SI.")
-    if not isinstance(symbols, str | None):
-        symbols = tuple(symbols)
-    wanted = (symbols,) if isinstance(symbols, str) and symbols not in ("named", "all", "none") else symbols
-    if isinstance(wanted, tuple) and (missing := [name for name in wanted if name not in known]):
-        raise ModelError(
-            f"There is no parameter '{missing[0]}'.", where="symbols", remedy="There are: " + ", ".join(known) + "."
-        )
-    given = kept_symbols(wanted)(known) | dict(values or {})
-    unknown = sorted(given.keys() - known.keys())
-    if unknown:
-        raise ModelError(
-            f"There is no parameter '{unknown[0]}'.", where="values", remedy="There are: " + ", ".join(known) + "."
-        )
+    named, given = with_chosen_symbols(model, symbols, values)
     return Robot(Chain(named, tip, given, recognise=recognise))
 
 

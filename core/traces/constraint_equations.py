@@ -50,3 +50,18 @@ def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inli
 def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
     return context.row_expressions.time(x, run)
+
+
+def cut_values(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Coordinates of joints that close loops, as rows along which forces act."""
+    return context.cut_expressions.residual(x, run)
+
+
+def cut_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Entries of W, with which their rates are W v."""
+    return context.cut_expressions.entries(x, run)
+
+
+def cut_drift(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Ẇ v."""
+    return context.cut_expressions.bias(x, run)

@@ -60,11 +60,22 @@ def _pose(entries: Sequence[Any]) -> Pose:
 def constraint_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
     """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes, and
     that origin."""
+    return _sides(context, context.constraints.table, x, run)
+
+
+def cut_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
+    """The same of coordinates of joints that close loops, and of clutches between such."""
+    return _sides(context, context.cut_coordinates, x, run)
+
+
+def _sides(
+    context: TraceContext, table: Sequence[KinematicConstraint], x: Mapping[str, list[Any]], run: Runner
+) -> list[Scalar]:
     kinematics = context.standing(x["q"], run)
     known: dict[Form, Step] = {}
     alike: dict[Hashable, _Derived] = {}
     result: list[Scalar] = []
-    for constraint in context.constraints.table:
+    for constraint in table:
         if not constraint.sides:
             continue
         frames = _Frames(constraint.sides, context.tree)

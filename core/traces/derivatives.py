@@ -21,13 +21,15 @@ from core.traces.program import Program
 
 Array = NDArray[np.float64]
 
-_known: weakref.WeakKeyDictionary[Program, Derivatives] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Program, dict[tuple[int, ...], Derivatives]] = weakref.WeakKeyDictionary()
 
 
 class Equations(NamedTuple):
-    """Derivatives of f and g along displacements ξ of q (nv directions) and by v, and of G v and q̇ along ξ.
+    """Derivatives of f and g along displacements ξ of q (nv directions) and by v, of G v and q̇ along ξ, and of all by
+    the m parameters that were asked for.
 
     f_q, f_v : (nv, nv); f_x : (nv, nx); g_q, g_v, Gv_q : (rows, nv); turn : (nv, nv) with ξ̇ = δv + turn · ξ
+    f_p : (nv, m); g_p, Gv_p, s_p : (rows, m), s the residuals of positions; x_p : (nx, m); sum_p : (nj, m)
     """
 
     f_q: Array
@@ -46,13 +48,20 @@ class Equations(NamedTuple):
     """(nj, nv), (nj, nx), (nj, nj): forces on the junctions by displacements, states and the junctions' own speeds."""
     sum_x: Array
     sum_w: Array
+    f_p: Array
+    g_p: Array
+    Gv_p: Array
+    s_p: Array
+    x_p: Array
+    sum_p: Array
 
 
 class Derivatives:
-    """Derivatives of one program's traces."""
+    """Derivatives of one program's traces; parameters : indices of those by which, too."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, parameters: tuple[int, ...] = ()) -> None:
         self._program = program
+        self._by = column([program.tracer.p[k] for k in parameters])
         self._inputs: dict[str, list[Any]] = {}
         self._function = self._traced()
 
@@ -61,6 +70,13 @@ class Derivatives:
         arguments = [np.asarray(values[name], dtype=float) for name in (*self._inputs, "x")]
         results = self._function(*arguments, multipliers, p)
         return Equations(*(np.array(result.full(), dtype=float) for result in results))
+
+    def many(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
+        """At many states (n, …) and one set of parameters, each derivative with the states first."""
+        count = len(multipliers)
+        arguments = [np.asarray(values[name], dtype=float).T for name in (*self._inputs, "x")]
+        arguments += [multipliers.T, np.repeat(p[:, None], count, axis=1)]
+        return Equations(*many_values(self._function, count, arguments))
 
     def _body(self, name: str) -> Any:
         """A trace as a column, over this object's symbols."""
@@ -82,8 +98,9 @@ class Derivatives:
         rows = tracer.signature("constraint_residual").shape[0]
         multipliers = ca.SX.sym("lambda", rows)
         N = ca.sparsify(ca.jacobian(rate, v))
-        g = gaps = ca.SX.zeros(rows)
+        g = gaps = positions = ca.SX.zeros(rows)
         if rows:
+            positions = self._body("constraint_residual")
             G = speed_jacobian(tracer, self._inputs["q"])
             forces = forces - G.T @ multipliers
             gaps = G @ v
@@ -96,6 +113,8 @@ class Derivatives:
         outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
         outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
         outputs += self._sums(own, x_rate, q, N)
+        outputs += [ca.jacobian(each, self._by) for each in (forces, g, gaps, positions, x_rate)]
+        outputs += [self._sums_by_parameters(x_rate, own)]
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
         return ca.Function("derivatives", arguments, outputs, {"cse": True})
 
@@ -110,6 +129,16 @@ class Derivatives:
         slopes = (ca.jacobian(f, q) @ N, ca.jacobian(f, x), ca.jacobian(f, w))
         return [ca.densify(ca.substitute(each, w, x_rate[:count])) for each in slopes]
 
+    def _sums_by_parameters(self, x_rate: Any, x: Any) -> Any:
+        """∂f/∂p of these forces."""
+        tracer = self._program.tracer
+        count = 3 * len(tracer.elements.junctions)
+        if not count:
+            return ca.SX.zeros(0, self._by.numel())
+        w = ca.SX.sym("w", count)
+        f = forces(tracer, {**self._inputs, "x": ca.vertsplit(x)}, w)
+        return ca.densify(ca.substitute(ca.jacobian(f, self._by), w, x_rate[:count]))
+
     def _follow(self, x: Any, q: Any, N: Any) -> Any:
         """−(∂f/∂x)⁻¹ ∂f/∂q N of the forces f at junctions."""
         tracer = self._program.tracer
@@ -120,14 +149,24 @@ class Derivatives:
         return -ca.solve(ca.densify(ca.jacobian(f, x[:count])), ca.densify(ca.jacobian(f, q) @ N))
 
 
+def many_values(function: Any, count: int, arguments: list[Array]) -> list[Array]:
+    """(n, r, c) each of the results (r, c) of a function at n columns of its arguments."""
+    results = function.map(count)(*arguments)
+    shapes = (function.size_out(k) for k in range(function.n_out()))
+    return [
+        np.array(result.full(), dtype=float).reshape(rows, count, columns).transpose(1, 0, 2)
+        for result, (rows, columns) in zip(results, shapes, strict=True)
+    ]
+
+
 def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:
     """∂f/∂by; by q along displacements, δq = N ξ."""
     return ca.jacobian(f, by) @ N if by is q else ca.jacobian(f, by)
 
 
-def derivatives(program: Program) -> Derivatives:
-    """The derivatives of a program, traced once."""
-    found = _known.get(program)
-    if found is None:
-        found = _known[program] = Derivatives(program)
-    return found
+def derivatives(program: Program, parameters: tuple[int, ...] = ()) -> Derivatives:
+    """The derivatives of a program, traced once; parameters : indices of those by which, too."""
+    known = _known.setdefault(program, {})
+    if parameters not in known:
+        known[parameters] = Derivatives(program, parameters)
+    return known[parameters]

@@ -17,6 +17,7 @@ from core.elements.signals import Signals
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
 from core.mechanics.crba import by_screws, crba
+from core.mechanics.dry_friction import NO_FRICTION
 from core.mechanics.factor import factorise, solve
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.momentum import momentum
@@ -27,13 +28,10 @@ from core.spatial.scalar import Scalar, minus, plus
 from core.spatial.vector import Vector3
 from core.traces.trace_context import TraceContext
 
-SLIP_SPEED = 1e-3
-"""Speed (rad/s or m/s) over which Coulomb friction turns round in simulations; a joint that sticks creeps below it."""
 
-
-def regularised(tree: Tree) -> Tree:
-    """The tree with friction · v / √(v² + slip_speed²)."""
-    return replace(tree, links=tuple(replace(link, slip_speed=SLIP_SPEED) for link in tree.links))
+def without_friction(tree: Tree) -> Tree:
+    """The tree with joints whose friction is left to modes (`core.simulation.equations.mode_rows`)."""
+    return replace(tree, links=tuple(replace(link, friction=NO_FRICTION) for link in tree.links))
 
 
 Inputs = Mapping[str, list[Any]]
@@ -41,14 +39,14 @@ Scalars = Sequence[Scalar]
 
 
 def force_state(
-    context: TraceContext, x: Inputs, run: Runner = inline, slip_speed: float = 0.0, elements: Elements | None = None
+    context: TraceContext, x: Inputs, run: Runner = inline, smooth: bool = False, elements: Elements | None = None
 ) -> ForceState:
     """What force elements see."""
     elements = context.elements if elements is None else elements
     kinematics = KinematicState(elements.machine.tree, x["q"], x.get("v"), run)
     states = x.get("x") or ()
     signals = Signals(elements, context.numbers.values, kinematics, x.get("t") or (0.0,), states)
-    return ForceState(kinematics, signals, states[: context.nx], states[context.nx :], slip_speed)
+    return ForceState(kinematics, signals, states[: context.nx], states[context.nx :], smooth)
 
 
 def acting(
@@ -57,7 +55,7 @@ def acting(
     run: Runner,
     *,
     resist: bool = True,
-    regularise: bool = False,
+    smooth: bool = False,
     unmerged: bool = False,
 ) -> Loads | None:
     """What the force elements exert; None if there are none."""
@@ -66,7 +64,7 @@ def acting(
     masses = elements.added_inertia if "u" in x else ()
     if not (forces or masses):
         return None
-    seen = force_state(context, x, run, SLIP_SPEED if regularise else 0.0, elements)
+    seen = force_state(context, x, run, smooth, elements)
     loads = loads_of(forces, seen)
     if masses:
         kinematics = KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"])
@@ -102,11 +100,11 @@ def segment_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inli
 
 
 def inverse(
-    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
     """τ; u: accelerations."""
-    tree = regularised(context.tree) if regularise else context.tree
-    loads = acting(context, x, run, resist=resist, regularise=regularise)
+    tree = without_friction(context.tree) if smooth else context.tree
+    loads = acting(context, x, run, resist=resist, smooth=smooth)
     if loads is None:
         return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
     torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
@@ -114,10 +112,10 @@ def inverse(
 
 
 def bias(
-    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
     """h: the forces that produce no acceleration."""
-    return inverse(context, {**x, "u": [0.0] * context.tree.nv}, _, run, resist=resist, regularise=regularise)
+    return inverse(context, {**x, "u": [0.0] * context.tree.nv}, _, run, resist=resist, smooth=smooth)
 
 
 def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -127,18 +125,18 @@ def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> l
 
 
 def forward(
-    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
     """Accelerations."""
-    tree = regularised(context.tree) if regularise else context.tree
+    tree = without_friction(context.tree) if smooth else context.tree
     if not (tree.coupled or context.elements.added_inertia):
-        loads = acting(context, x, run, resist=resist, regularise=regularise)
+        loads = acting(context, x, run, resist=resist, smooth=smooth)
         if loads is None:
             return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
         forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
         return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    h = bias(context, x, "", run, resist=resist, regularise=regularise)
+    h = bias(context, x, "", run, resist=resist, smooth=smooth)
     remaining = run(_differences, tuple(x["u"]), tuple(h))
     M = mass_matrix(context, x, "", run)
     rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
@@ -181,6 +179,12 @@ def observed(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> 
     """What every force element of the document shows."""
     s = force_state(context, x, run)
     return [number for element in context.elements.named_forces for number in element.observed(s)]
+
+
+def friction_levels(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Friction while it slides and at rest, onward and backward, of every brake and clutch, one behind the other."""
+    s = force_state(context, x, run)
+    return [s.value(each) for friction in context.elements.controlled.values() for each in friction.levels]
 
 
 def event_indicators(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:

@@ -16,7 +16,7 @@ from core.codegen.graph_symbols import column
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
 from core.traces.constraint_equations import constraint_bias, speed_jacobian
-from core.traces.dynamics import inverse
+from core.traces.dynamics import energy, inverse
 from core.traces.junctions import states
 from core.traces.kinematics import rates
 from core.traces.trace_context import TraceContext
@@ -29,7 +29,7 @@ def slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     own = list((x.get("x") or [])[: context.nx])
     x_rate = states(context, {**x, "x": [*own, *[0.0] * context.nx]}, "") if own else []
     seen = {**x, "x": [*own, *x_rate]} if own else x
-    balance, drift = column(inverse(context, seen, "", regularise=True)), ca.SX(0, 1)
+    balance, drift = column(inverse(context, seen, "", smooth=True)), ca.SX(0, 1)
     if x.get("l"):
         G = speed_jacobian(context, x["q"])
         balance = balance - G.T @ column(list(x["l"]))
@@ -37,3 +37,17 @@ def slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     moving = ca.vertcat(rates(context, x), balance, drift, column(x_rate))
     by = column([*x["q"], *x["v"], *own])
     return ca.vertsplit(ca.vec(ca.densify(ca.jacobian(moving, by))))
+
+
+def lost_power(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """W: what dampers and force elements take from the energy of a machine, without dry friction. v · h is what joint
+    forces would have to give for no acceleration, and dE/dt what the energy then has of it."""
+    own = list((x.get("x") or [])[: context.nx])
+    x_rate = states(context, {**x, "x": [*own, *[0.0] * context.nx]}, "") if own else []
+    seen = {**x, "x": [*own, *x_rate]} if own else x
+    h = column(inverse(context, {**seen, "u": [0.0] * context.tree.nv}, "", smooth=True))
+    whole = sum(energy(context, seen, ""))
+    time = list(x.get("t") or ())[:1]
+    moved = ca.vertcat(rates(context, x), column(x_rate), column([1.0] * len(time)))
+    change = ca.jtimes(ca.SX(whole), column([*x["q"], *own, *time]), moved)
+    return [ca.dot(column(list(x["v"])), h) - change]

@@ -19,12 +19,18 @@ from core.traces.trace_context import TraceContext
 
 
 def wrenches(
-    context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline, *, resist: bool = True
+    context: TraceContext,
+    x: Mapping[str, list[Any]],
+    _: str,
+    run: Runner = inline,
+    *,
+    resist: bool = True,
+    smooth: bool = False,
 ) -> list[Scalar]:
     """Parent side on child side of every joint, at b's origin in world axes; of cut joints only what their own springs,
-    dampers, forces and rotors exert, not what closes the loop. u: accelerations."""
+    dampers, forces and rotors exert, not what closes the loop. u: accelerations; smooth : without dry friction"""
     machine = context.unmerged
-    loads = acting(context, x, run, resist=resist, unmerged=True)
+    loads = acting(context, x, run, resist=resist, smooth=smooth, unmerged=True)
     external = () if loads is None else loads.external
     forces = rnea(machine.tree, x["q"], x["v"], x["u"], external=external, run=run).forces
     poses = kinematics.link_poses(machine.tree, x["q"], run)
@@ -33,7 +39,7 @@ def wrenches(
     for name, (_a, b) in machine.joints.items():
         link = machine.carried.get(name)
         if link is None:
-            F = _own(context, x, name, run, resist)
+            F = _own(context, x, name, run, resist, smooth)
             result += [*F.moment, *F.force]
             continue
         p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
@@ -42,10 +48,12 @@ def wrenches(
     return result
 
 
-def _own(context: TraceContext, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool) -> Force:
+def _own(
+    context: TraceContext, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool, smooth: bool
+) -> Force:
     """What the elements of a cut joint exert on its child side."""
     elements = context.unmerged_elements
-    seen = force_state(context, x, run, elements=elements)
+    seen = force_state(context, x, run, smooth, elements)
     loads = Exchanged(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
     for element in elements.forces_in(joint) if resist else ():
         element.act(seen, loads)

@@ -46,8 +46,16 @@ def _rows(context: TraceContext, _: str) -> Shape:
     return (len(context.constraints.rows),)
 
 
+def _cut_rows(context: TraceContext, _: str) -> Shape:
+    return (len(context.cut_coordinates),)
+
+
 def _side_rows(context: TraceContext, _: str) -> Shape:
     return (sum(rows.stop - rows.start for *_, rows in context.constraints.sides()), 9)
+
+
+def _cut_side_rows(context: TraceContext, _: str) -> Shape:
+    return (sum(len(each.sides) for each in context.cut_coordinates), 9)
 
 
 def _frames(context: TraceContext) -> int:
@@ -76,6 +84,10 @@ def _slopes(context: TraceContext, _: str) -> Shape:
     return states, states + len(context.constraints.rows)
 
 
+def _by_parameters(context: TraceContext, _: str) -> Shape:
+    return context.tree.nv, len(context.p)
+
+
 _of = partial(later.function, __package__)
 """A trace of this package."""
 
@@ -92,7 +104,7 @@ FUNCTIONS: dict[str, Traced] = {
     "sensor": Traced("qvu", lambda c, sensor: (3, c.components(sensor)), _of("kinematics.sensor"), whole=True),
     "cut_coordinates": Traced("q", _cut_coordinates, _of("kinematics.cut_coordinates")),
     "joint_measure": Traced("qvu", _joint_measure, _of("kinematics.joint_measure")),
-    # masses and forces; ideal: without passive joint forces; regularised: friction as runs take it
+    # masses and forces; ideal: without passive joint forces; smooth: without friction, which runs take by modes
     "mass_matrix": Traced("q", lambda c, _: (c.tree.nv, c.tree.nv), _of("dynamics.mass_matrix")),
     "mass_entries": Traced("q", lambda c, _: (len(c.mass_pattern.rows),), _of("dynamics.mass_entries")),
     "segment_entries": Traced(
@@ -102,21 +114,28 @@ FUNCTIONS: dict[str, Traced] = {
     "inverse_dynamics_ideal": Traced("qvu", _speeds, partial(_of("dynamics.inverse"), resist=False)),
     "forward_dynamics": Traced("qvu", _speeds, _of("dynamics.forward"), loaded=True, checked=True),
     "forward_dynamics_ideal": Traced("qvu", _speeds, partial(_of("dynamics.forward"), resist=False), checked=True),
-    "forward_dynamics_regularised": Traced(
-        "qvu", _speeds, partial(_of("dynamics.forward"), regularise=True), loaded=True, checked=True
+    "forward_dynamics_smooth": Traced(
+        "qvu", _speeds, partial(_of("dynamics.forward"), smooth=True), loaded=True, checked=True
     ),
     "bias": Traced("qv", _speeds, _of("dynamics.bias"), loaded=True),
     "bias_ideal": Traced("qv", _speeds, partial(_of("dynamics.bias"), resist=False)),
-    "bias_regularised": Traced("qv", _speeds, partial(_of("dynamics.bias"), regularise=True), loaded=True),
+    "bias_smooth": Traced("qv", _speeds, partial(_of("dynamics.bias"), smooth=True), loaded=True),
     "gravity": Traced("q", _speeds, _of("dynamics.gravity")),
     "energy": Traced("qv", lambda *_: (2,), _of("dynamics.energy"), loaded=True),
+    "lost_power": Traced("qvxt", lambda *_: (1,), _of("jacobians.lost_power"), whole=True),
     "momentum": Traced("qv", lambda *_: (6,), _of("dynamics.momentum_of")),
     "wrenches": Traced("qvu", lambda c, _: _joints(c, 6), _of("joint_wrenches.wrenches"), loaded=True),
+    "wrenches_smooth": Traced(
+        "qvu", lambda c, _: _joints(c, 6), partial(_of("joint_wrenches.wrenches"), smooth=True), loaded=True
+    ),
     "wrenches_ideal": Traced("qvu", lambda c, _: _joints(c, 6), partial(_of("joint_wrenches.wrenches"), resist=False)),
     # force elements and their states
     "forces": Traced("qvxt", lambda c, _: (c.observed,), _of("dynamics.observed")),
     "event_indicators": Traced(
         "qvxt", lambda c, _: (len(c.elements.mode_variables.numbers),), _of("dynamics.event_indicators"), whole=True
+    ),
+    "friction_levels": Traced(
+        "qvxt", lambda c, _: (len(c.elements.controlled), 4), _of("dynamics.friction_levels"), whole=True
     ),
     "states": Traced("qvxt", _states, _of("junctions.states"), whole=True),
     "stretched": Traced("qvxt", _states, _of("junctions.stretched"), whole=True),
@@ -137,7 +156,28 @@ FUNCTIONS: dict[str, Traced] = {
     ),
     "constraint_bias": Traced("qvt", _rows, _of("constraint_equations.constraint_bias")),
     "constraint_time": Traced("t", _rows, _of("constraint_equations.constraint_time")),
+    "cut_values": Traced("q", _cut_rows, _of("constraint_equations.cut_values")),
+    "cut_entries": Traced(
+        "q", lambda c, _: (len(c.cut_expressions.pattern.rows),), _of("constraint_equations.cut_entries")
+    ),
+    "cut_drift": Traced("qv", _cut_rows, _of("constraint_equations.cut_drift")),
+    "cut_sides": Traced("q", _cut_side_rows, _of("constraint_sides.cut_sides")),
     "constraint_sides": Traced("q", _side_rows, _of("constraint_sides.constraint_sides")),
+    # derivatives of inverse and forward dynamics of open chains
+    "force_slopes": Traced(
+        "qvu", lambda c, _: (2, c.tree.nv, c.tree.nv), _of("motion_slopes.force_slopes"), loaded=True, whole=True
+    ),
+    "force_slopes_by_parameters": Traced(
+        "qvu", _by_parameters, _of("motion_slopes.force_slopes_by_parameters"), loaded=True, whole=True
+    ),
+    "motion_slopes": Traced(
+        "qvu", lambda c, _: (3, c.tree.nv, c.tree.nv), _of("motion_slopes.motion_slopes"), loaded=True, whole=True
+    ),
+    "motion_slopes_by_parameters": Traced(
+        "qvu", _by_parameters, _of("motion_slopes.motion_slopes_by_parameters"), loaded=True, whole=True
+    ),
+    # by what inverse dynamics is linear in
+    "regressor": Traced("qvu", _of("regressor.shape"), _of("regressor.regressor"), whole=True),
     # for implicit integrators
     "slopes": Traced("qvulxt", _slopes, _of("jacobians.slopes"), whole=True),
 }

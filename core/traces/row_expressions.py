@@ -106,9 +106,10 @@ class RowExpressions:
             if constraint.relative:
                 side = constraint.sides[0]
                 kinematics = between(self.tree, self._q, side.a.link, side.b.link)
-            values += constraint.values(ConstraintState(kinematics))
+            state = ConstraintState(kinematics)
+            values += constraint.values(state)
             targets += constraint.targets(self._t or (0.0,))
-            own = constraint.speeds(self.tree, self._v)
+            own = constraint.speeds(state, self._v, self._rates)
             speeds += [None] * len(constraint.rows) if own is None else own
         kind = _Kind(
             tuple(row.level for each in some for row in each.rows),
@@ -132,6 +133,12 @@ class RowExpressions:
         if (form, kind) not in self._forms:
             self._forms[form, kind] = _derived(form, kind)
         return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
+
+    def _rates(self, scalars: Sequence[Scalar]) -> list[Scalar]:
+        """Derivatives by time of scalars of q."""
+        free = sorted((link for link in self.tree.links if link.coupling is None), key=lambda link: link.q.start)
+        rates = [x for link in free for x in link.law.rate(self._q[link.q], self._v[link.v])]
+        return _split(along(column(list(scalars)), column(self._q), column(rates)))
 
     def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """s − f of every row; zero for rows that hold on higher levels only."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.codegen.graph_symbols import symbols
 from core.elements.constraint_reader import ConstraintReader
+from core.elements.constraints.joint_coordinate import RowCoordinate, row_coordinates
 from core.elements.element_reader import Elements
 from core.elements.forces import FORCES
 from core.elements.forces.force_element import numbers_shown
@@ -106,6 +107,18 @@ class TraceContext:
         from core.traces.row_expressions import RowExpressions
 
         return RowExpressions(self.tree, self.constraints.table, self.p, self.clock.size, self.long)
+
+    @cached_property
+    def cut_coordinates(self) -> tuple[RowCoordinate, ...]:
+        """Coordinates along which forces may act in joints that close loops, and in clutches."""
+        return row_coordinates(self.elements)
+
+    @cached_property
+    def cut_expressions(self) -> RowExpressions:
+        """Those coordinates, as expressions."""
+        from core.traces.row_expressions import RowExpressions
+
+        return RowExpressions(self.tree, self.cut_coordinates, self.p, self.clock.size, self.long)
 
     @property
     def nx(self) -> int:

@@ -252,11 +252,15 @@ def test_two_springs_joined_without_a_mass_are_one_softer_spring():
     assert found.stability == "stable"
 
 
-def limited(lower, upper, **more):
+def limited(lower, upper, stop="rigid", **more):
     """A pendulum of length 1 that hangs in −z at 0, and turns about y."""
     bob = Body(name="bob", mass=2.0, center_of_mass=(0.0, 0.0, -1.0), inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
     pin = Joint(
-        name="pin", parent="world", child="bob", axis=(0.0, 1.0, 0.0), limits=(Limit(lower=lower, upper=upper),)
+        name="pin",
+        parent="world",
+        child="bob",
+        axis=(0.0, 1.0, 0.0),
+        limits=(Limit(lower=lower, upper=upper, stop=stop),),
     )
     return Mechanism(Model(name="limited", bodies=(bob,), joints=(pin,), **more))
 
@@ -316,7 +320,7 @@ def test_the_rest_goes_on_where_one_joint_rests_against_its_limit():
     """The upper of two bars lies on its stop, the lower one hangs down: q₁ = 0.6, q₂ = −q₁."""
     mech = Mechanism(chain([1.0, 2.0], [1.0, 1.0], True))
     model = mech.model
-    upper = dataclasses.replace(model.joints[0], limits=(Limit(lower=0.6, upper=3.0),))
+    upper = dataclasses.replace(model.joints[0], limits=(Limit(lower=0.6, upper=3.0, stop="rigid"),))
     found = equilibrium(Mechanism(dataclasses.replace(model, joints=(upper, *model.joints[1:]))), np.array([1.4, 0.3]))
     np.testing.assert_allclose(found.q, [0.6, -0.6], atol=1e-8)
     g = CHAINS["parameters"]["g"]
@@ -329,7 +333,7 @@ def test_a_loop_rests_against_a_limit():
     """A parallelogram that would hang down, held by a limit of its first crank: the stop carries d(weight)/dθ."""
     model = spring_fourbar()
     data = FOURBAR["parameters"]
-    crank = dataclasses.replace(model.joint("A"), limits=(Limit(lower=-1.0, upper=2.0),))
+    crank = dataclasses.replace(model.joint("A"), limits=(Limit(lower=-1.0, upper=2.0, stop="rigid"),))
     mech = Mechanism(
         dataclasses.replace(model, forces=(), joints=tuple(crank if j.name == "A" else j for j in model.joints))
     )
@@ -343,7 +347,8 @@ def test_a_loop_rests_against_a_limit():
 
 @pytest.mark.parametrize("cut", "ABCD")
 @pytest.mark.parametrize("limited_joint", "ABCD")
-def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_joint, cut):
+@pytest.mark.parametrize("kind", ["rigid", "elastic"])
+def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_joint, cut, kind):
     """The parallelogram above, held at the same pose by the limit of each of its joints: virtual work tells the force,
     ∂(weight)/∂θ over the joint's own turn per θ."""
     data = FOURBAR["parameters"]
@@ -355,7 +360,7 @@ def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_
         at[theta] = {name: float(usual.coordinate(q, name)[0]) for name in "ABCD"}
     stop, rate = at[-1.0][limited_joint], (at[-1.0 + 1e-6][limited_joint] - at[-1.0][limited_joint]) / 1e-6
     lower = at[0.3][limited_joint] > stop
-    limit = Limit(lower=stop) if lower else Limit(upper=stop)
+    limit = Limit(lower=stop, stop=kind) if lower else Limit(upper=stop, stop=kind)
     joints = tuple(
         dataclasses.replace(
             j,
@@ -368,9 +373,10 @@ def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_
     mech = Mechanism(dataclasses.replace(plain, joints=joints))
     assert mech.loops[0].cut == cut
     found = equilibrium(mech, np.array([at[0.3][name] for name in mech.q_names]))
-    assert found.stability == "stable"
-    assert mech.coordinate(found.q, "A")[0] == pytest.approx(-1.0, abs=1e-8)
-    wanted = 2.0 * data["m"] * data["g"] * data["L"] * np.cos(1.0) / rate
+    assert found.stability == ("stable" if kind == "rigid" else "asymptotically stable")
+    theta = mech.coordinate(found.q, "A")[0]
+    assert theta == pytest.approx(-1.0, abs=1e-8) if kind == "rigid" else -1.01 < theta < -1.0 - 1e-8
+    wanted = 2.0 * data["m"] * data["g"] * data["L"] * np.cos(theta) / rate
     assert found.limits == {limited_joint: pytest.approx(wanted, rel=1e-5)}
     report = call("static_equilibrium", Context(mech.model, mech, mech.rest(), {}))
     assert f"{limited_joint} rests against its limit" in report.parts[0].text
@@ -442,3 +448,85 @@ def test_massless_bodies_of_a_loop_do_not_matter():
     found = linearise(mech, parallelogram_at(-0.5 * np.pi))
     assert found.stability == "stable"
     assert abs(found.eigenvalues[0]) == pytest.approx(np.sqrt(9.81), rel=1e-9)
+
+
+def test_joints_that_friction_holds_take_freedoms():
+    """A cart that sticks, with a pendulum on it: that of a fixed pivot is left."""
+    mech = Mechanism(cart(friction=5.0))
+    found = linearise(mech, np.zeros(2))
+    assert (found.stuck, found.coordinates) == (("cart",), ("pin",))
+    assert found.modes[0].frequency * 2 * np.pi == pytest.approx(np.sqrt(2.0 * 9.81 * 0.5 / (0.1 + 2.0 * 0.25)))
+    free = linearise(mech, np.zeros(2), friction=False)
+    assert (free.stuck, len(free.A)) == ((), 4)
+    np.testing.assert_allclose(free.A, linearise(Mechanism(cart()), np.zeros(2)).A, atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_what_is_pushed_beyond_its_friction_slides(share):
+    mech = Mechanism(cart(friction=3.0, static_friction=5.0))
+    found = linearise(mech, np.zeros(2), tau=np.array([5.0 * share, 0.0]))
+    assert found.stuck == (("cart",) if share < 1.0 else ())
+    if share > 1.0:
+        # sliding friction is constant: the motion is that of the cart without it, pushed by what is left
+        assert found.sliding == ("cart",)
+        smooth = linearise(Mechanism(cart()), np.zeros(2), tau=np.array([5.0 * share - 3.0, 0.0]))
+        np.testing.assert_allclose(found.A, smooth.A, atol=1e-9)
+        np.testing.assert_allclose(found.residual, smooth.residual, atol=1e-9)
+
+
+def test_sliding_has_the_slope_of_stribecks_curve():
+    mech = Mechanism(cart(friction=3.0, static_friction=5.0, stribeck_speed=0.2))
+    found = linearise(mech, np.zeros(2), [0.1, 0.0])
+    free = linearise(Mechanism(cart()), np.zeros(2), [0.1, 0.0], tau=np.array([-3.0 - 2.0 * np.exp(-0.25), 0.0]))
+    slope = 2.0 * np.exp(-0.25) * 2 * 0.1 / 0.2**2
+    M = Mechanism(cart()).mass_matrix(np.zeros(2))
+    expected = free.A.copy()
+    expected[2:, 2] += np.linalg.inv(M)[:, 0] * slope
+    np.testing.assert_allclose(found.A, expected, atol=1e-9)
+
+
+def test_a_stuck_slider_holds_its_crank_and_a_stuck_joint_of_the_loop_the_whole_machine():
+    from tests.mechanism.constraints.test_force_ranges import at_crank, slider_crank
+
+    for cut in ("yes", "no"):
+        mech = Mechanism(
+            slider_crank(S={"friction": 40.0, "cut": cut}, A={"cut": "no"}, C={"cut": "no" if cut == "yes" else "yes"})
+        )
+        found = linearise(mech, at_crank(mech, 0.8))
+        assert (found.stuck, found.modes) == (("S",), ())
+
+
+def test_a_joint_of_a_loop_that_slides_turns_with_it():
+    """Derivatives by differences of the accelerations themselves, friction of the slider constant."""
+    from tests.mechanism.constraints.test_force_ranges import at_crank, slider_crank
+
+    mech = Mechanism(slider_crank(S={"friction": 4.0, "cut": "yes"}, A={"cut": "no"}, C={"cut": "no"}))
+    q = at_crank(mech, 0.8)
+    v, tau = mech.speeds(q, {"A": -0.7}), np.zeros(mech.nv)
+    found = linearise(mech, q, v, tau, coordinates=["A"])
+
+    def acceleration(angle, speed):
+        pose = mech.move(q, {"A": angle}, exact=True)
+        return mech.forward_dynamics(pose, mech.speeds(pose, {"A": speed}), tau)[mech.v_names.index("A")]
+
+    step = 1e-5
+    by_angle = (acceleration(0.8 + step, -0.7) - acceleration(0.8 - step, -0.7)) / (2 * step)
+    by_speed = (acceleration(0.8, -0.7 + step) - acceleration(0.8, -0.7 - step)) / (2 * step)
+    np.testing.assert_allclose(found.A[1], [by_angle, by_speed], rtol=1e-6)
+    begins = linearise(mech, q, None, tau + 20.0 * (np.arange(mech.nv) == mech.v_names.index("A")), coordinates=["A"])
+    assert begins.sliding == ("S",)
+
+
+def cart(**friction):
+    """A pendulum on a cart along x."""
+    return Model(
+        name="cart",
+        bodies=(
+            Body(name="cart", mass=3.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1)),
+            Body(name="rod", mass=2.0, center_of_mass=(0.0, 0.0, -0.5), inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1)),
+        ),
+        joints=(
+            Joint(name="cart", kind="prismatic", parent="world", child="cart", axis=(1.0, 0.0, 0.0), **friction),
+            Joint(name="pin", kind="revolute", parent="cart", child="rod", axis=(0.0, 1.0, 0.0)),
+        ),
+    )

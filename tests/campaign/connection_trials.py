@@ -1,5 +1,5 @@
-"""Parts connected by hand at random: whatever is pointed at, dragged and undone in the window, the document is valid,
-its loops are closed unless they were left apart, and undoing it all leads back to where it began."""
+"""Parts connected by hand at random: whatever is pointed at, dragged, locked and undone in the window, the document is
+valid, its loops are closed unless they were left apart, what is locked stays, and undoing it all leads back."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from tests.campaign.window_trials import WindowTrials
 STEPS = 8
 CLOSED_GAP = 1e-10
 """m and rad"""
+LOCKED_GAP = 2e-6
+"""m, or of a direction"""
 DRAG = 40.0
 """Pixels of a drag at most, to either side."""
 
@@ -46,11 +48,14 @@ class ConnectionTrials(WindowTrials):
             verb = luck.choice(VERBS)
             done.append(verb.__name__)
             (folder / "actions.txt").write_text("\n".join(done), encoding="utf-8")
+            standing = self._locked()
             verb(self)
             self._close_dialogs()
             self._settle()
             self._look()
             self._examine()
+            if verb is not ConnectionTrials.back_and_forth:
+                self._stays(standing)
         while session.undo_label:
             session.undo()
         if session.model != first or dict(session.state.pose) != pose:
@@ -66,6 +71,17 @@ class ConnectionTrials(WindowTrials):
             gap = float(np.abs(session.mech.constraint_residual(session.q, p=session.p)).max(initial=0.0))
             if not gap < CLOSED_GAP:
                 raise Unexpected(f"Loops are open by {gap:.3g}")
+
+    def _locked(self) -> dict[str, np.ndarray]:
+        """Where locked bodies stand."""
+        session = self.bench.session
+        return {name: np.array(session.mech.frame(session.q, name, p=session.p)) for name in session.locked}
+
+    def _stays(self, standing: dict[str, np.ndarray]) -> None:
+        """What was locked and still is stands where it stood."""
+        for name, X in self._locked().items():
+            if name in standing and not float(np.abs(X - standing[name]).max()) < LOCKED_GAP:
+                raise Unexpected("A locked body was moved")
 
     # ----------------------------------------------------------------------------- hands
 
@@ -126,6 +142,11 @@ class ConnectionTrials(WindowTrials):
         self.bench.session.select(Ref("bodies", self.luck.choice(self.bench.session.model.bodies).name))
         self.bench.window.run("element.ground")
 
+    def lock_part(self) -> None:
+        """A body is locked, or let go."""
+        self.bench.session.select(Ref("bodies", self.luck.choice(self.bench.session.model.bodies).name))
+        self.bench.window.run("element.lock")
+
     def close_joints(self) -> None:
         """What was left apart is closed, if it can be."""
         self.bench.window.run("edit.close_joints")
@@ -152,6 +173,7 @@ VERBS = (
     *(ConnectionTrials.drag_part,) * 3,
     ConnectionTrials.drag_length,
     ConnectionTrials.ground_part,
+    *(ConnectionTrials.lock_part,) * 2,
     ConnectionTrials.close_joints,
     ConnectionTrials.delete_joint,
     *(ConnectionTrials.back_and_forth,) * 2,

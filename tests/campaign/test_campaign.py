@@ -8,7 +8,16 @@ from tests.campaign.runner import Runner
 from tests.campaign.trials import luck_of
 from tests.campaign.worker import PARTS
 
-SHORT = {"files": 120, "formulas": 800, "drawings": 6, "sketches": 4, "connections": 3, "window": 1, "kills": 1}
+SHORT = {
+    "files": 120,
+    "formulas": 800,
+    "drawings": 6,
+    "sketches": 4,
+    "connections": 3,
+    "window": 1,
+    "kills": 1,
+    "modes": 6,
+}
 """Trials of the short parts."""
 
 

@@ -168,10 +168,11 @@ def test_check_reports_errors(run, tmp_path):
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS.values() if f.id != "picture"], ids=lambda f: f.id)
 def test_json_is_the_result(run, function):
-    code, out, error = run(function.command, PUMA, "--json")
+    file = str(EXAMPLES / "slider_crank.kst") if function.id.endswith(("loop_symbols", "loop_equations")) else PUMA
+    code, out, error = run(function.command, file, "--json")
     assert code == 0, error
     write_short(True)  # trig_notation chose the other notation, and shall do so again
-    context = Context.of(load(PUMA))
+    context = Context.of(load(file))
     assert same(json.loads(out), json.loads(json.dumps(to_json(call(function.id, context)))))
 
 

@@ -24,14 +24,16 @@ PLAIN = {
     ("Joint", "second_axis"),
     ("Constraint", "axis"),
     ("Constraint", "ratio"),
+    ("Force", "ratio"),
     ("Mimic", "ratio"),
     ("Sensor", "axis"),
     ("Sensor", "axis_b"),
     ("Mesh", "scale"),
     ("Gearwheel", "teeth"),
     ("Coil", "turns"),
+    ("Limit", "restitution"),
 }
-"""Directions, ratios and counts: plain numbers wherever they stand."""
+"""Directions, ratios, shares and counts: plain numbers wherever they stand."""
 
 
 def powers(dimension, radians=True):

@@ -20,8 +20,14 @@ from resources import EXAMPLES
 
 FILE = EXAMPLES / "puma560.kst"
 
+OTHER_FILES = dict.fromkeys(("loop_symbols", "write_loop_equations"), EXAMPLES / "slider_crank.kst")
+"""Machines of functions that an arm does not have."""
+
 CHOSEN = {
+    "loop_symbols": ({"what": "ratios", "symbols": "r, l"}, ["--what", "ratios", "--symbols", "r, l"]),
+    "write_loop_equations": ({"language": "python"}, ["--language", "python"]),
     "dh_table": ({"numbers": "values"}, ["--numbers", "values"]),
+    "write_c_code": ({"functions": "frame:tool", "step": 5e-4}, ["--functions", "frame:tool", "--step", "0.5 ms"]),
     "forward_kinematics": (
         {"frames": ("tool", "link3"), "reference": "link1"},
         ["--frames", "tool,link3", "--reference", "link1"],
@@ -108,8 +114,13 @@ def data(result):
 
 
 @pytest.fixture
-def session():
-    return Session(load(FILE))
+def file(function):
+    return OTHER_FILES.get(function, FILE)
+
+
+@pytest.fixture
+def session(file):
+    return Session(load(file))
 
 
 @pytest.fixture
@@ -149,11 +160,11 @@ def from_console(qtbot: QtBot, session, settings, call):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_panel_command_line_and_console_agree(qtbot, session, settings, function, capsys, tmp_path, monkeypatch):
+def test_panel_command_line_and_console_agree(qtbot, file, session, settings, function, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pictures go here
     options, arguments = CHOSEN.get(function, ({}, []))
     panel = from_panel(qtbot, session, settings, function, options)
-    assert cli([FUNCTIONS[function].command, str(FILE), *arguments, "--json"]) == 0
+    assert cli([FUNCTIONS[function].command, str(file), *arguments, "--json"]) == 0
     command_line = json.loads(capsys.readouterr().out)
     console = from_console(qtbot, session, settings, panel.call)
     assert same(data(panel), data(command_line))

@@ -361,3 +361,37 @@ def test_a_plane_through_a_joint_is_square_to_its_axis_and_what_is_drawn_turns_a
     mech = Mechanism(model)
     pin = np.asarray(mech.joint_poses(mech.rest())[model.joints[-1].name][0])
     assert pin[:3, :3] @ model.joints[-1].axis == pytest.approx(X[:3, 2], abs=1e-12)
+
+
+def test_a_plane_measured_on_a_surface_is_written_without_noise_and_once():
+    from core.spatial.rotation import from_angles
+
+    tilted = np.array(from_angles([0.0, 0.0, np.pi / 6]), dtype=float)
+    noise = 1e-8 * np.arange(9.0).reshape(3, 3)
+    model, plane = linkage.plane_at(
+        Model(bodies=(Body(name="arm"),)), "arm", (0.1000000015, 0.0, 1e-9), np.eye(3) + noise
+    )
+    assert model.frames[0].pose == Pose(position=(0.1, 0.0, 0.0))
+    assert linkage.plane_at(model, "arm", (0.1, 0.0, 0.0), np.eye(3)) == (model, plane)
+    other, tilt = linkage.plane_at(model, "arm", (0.1, 0.0, 0.0), tilted + noise)
+    X = linkage.Drawing(other, tilt).X_WD
+    assert len(other.frames) == 2
+    assert X[:3, :3] == pytest.approx(tilted, abs=1e-6)
+    assert X[:3, :3].T @ X[:3, :3] == pytest.approx(np.eye(3), abs=1e-12)
+
+
+def test_a_guide_that_came_to_close_a_loop_rests_where_it_stands_after_a_drag_and_its_motor_begins_there():
+    chain = linkage.link(EMPTY, [(-0.06, -0.24), (0.14, 0.13), (-0.23, -0.07), (0.21, -0.26)])
+    model = linkage.slot(chain, linkage.ground(0.07, 0.28), "link1")
+    guide = model.joints[-2]
+    model = linkage.slot(model, guide.child, "link2")
+    assert guide.rest
+    assert guide.name not in Mechanism(model).q_names, "the second loop is closed in it"
+    moved = linkage.moved_pin(model, (0.14, 0.13), (0.02, 0.13))
+    mech = Mechanism(moved)
+    stands = float(mech.coordinate(mech.rest(), guide.name)[0])
+    before = Mechanism(model)
+    assert abs(stands - before.coordinate(before.rest(), guide.name)[0]) > 1e-3
+    assert float(moved.joint(guide.name).rest[0]) == pytest.approx(stands, abs=1e-9)
+    driven = Mechanism(linkage.motor(moved, guide.name))
+    assert np.max(np.abs(driven.constraint_residual(driven.rest()))) < 1e-10

@@ -110,9 +110,10 @@ def test_values_that_contradict_each_other_are_told_with_how_far_they_are_apart(
     mech = machine(name)
     q = closed_poses(mech, 1)[0]
     names = leading(mech, q)
-    follower = next(
-        c for c in mech.coordinates if c.dimension == "angle" and c.name in mech.v_names and c.name not in names
-    )
+    turning = [c for c in mech.coordinates if c.dimension == "angle" and c.name in mech.v_names and c.name not in names]
+    if not turning:
+        pytest.skip("nothing that turns follows")
+    follower = turning[0]
     near = {each: q[mech.q_names.index(each)] for each in names}
     named = {**near, follower.name: q[follower.index] + 0.02}
     with pytest.raises(AssemblyError) as caught:

@@ -15,7 +15,6 @@ CLOSED_BY = {
     ): "a run saves and loads itself; only then HDF5 is needed",
     ("app.widgets.fields.element_form", "app.widgets.fields.part_editors"): "an element's form has forms of its parts",
     ("app.widgets.fields.element_form", "app.widgets.fields.rows_editor"): "an element's form has forms of its parts",
-    ("app.widgets.fields.element_form", "app.widgets.fields.table_editor"): "an element's form has forms of its parts",
 }
 """Imports that close a circle, and why they may. (Those for types alone do not count.)"""
 

@@ -39,13 +39,14 @@ def test_an_example_left_alone_moves_as_in_one_run(example):
     start = {"q0": mech.rest(), "v0": start_speeds(mech)}
     run = simulate(mech, output=settings["duration"] / 4, **start, **settings)
     live = Live(mech, **start, **settings)
-    for k in range(1, 5):
+    for _ in range(4):
         live.advance(settings["duration"] / 4)
-        scale = max(1.0, np.abs(run.v[k]).max(initial=0.0))
-        np.testing.assert_allclose(live.time, run.time[k], rtol=1e-12)
-        np.testing.assert_allclose(mech.difference(run.q[k], live.q), 0.0, atol=1e-7)
-        np.testing.assert_allclose(live.v, run.v[k], rtol=0.0, atol=1e-7 * scale)
-        np.testing.assert_allclose(live.x, run.x[k], rtol=1e-6, atol=1e-7)
+        at = int(np.searchsorted(run.time, live.time - 1e-9))  # there are more samples where modes change
+        scale = max(1.0, np.abs(run.v[at]).max(initial=0.0))
+        np.testing.assert_allclose(live.time, run.time[at], rtol=1e-12)
+        np.testing.assert_allclose(mech.difference(run.q[at], live.q), 0.0, atol=1e-7)
+        np.testing.assert_allclose(live.v, run.v[at], rtol=0.0, atol=1e-7 * scale)
+        np.testing.assert_allclose(live.x, run.x[at], rtol=1e-6, atol=1e-7)
     assert live.dampings == ()
 
 

@@ -35,6 +35,11 @@ class JointHandle:
             self._handles = {handle.part: handle for handle in made}
         self.limits = {part: _limit(joint, part, skeleton) for part in self._handles}
 
+    def stop(self, part: Part) -> str:
+        """What runs meet at the limits of a part: "elastic", "rigid", "off"; nothing where it has none."""
+        k = part.coordinate
+        return self.joint.limits[k].stop if k is not None and k < len(self.joint.limits) else ""
+
     @property
     def parts(self) -> tuple[Part, ...]:
         """All rings and arrows."""

@@ -8,7 +8,7 @@ else is in proportion.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -51,12 +51,19 @@ class Part:
 
     coordinate : index among the joint's coordinates that it moves; None where it turns a quaternion
     speed      : index among the joint's speeds: moving the part by x is moving along this unit speed by x
+    bound      : "lower" or "upper": not the part itself, but the stop at that limit of its coordinate
     """
 
     joint: str
     kind: Literal["turn", "slide"]
     coordinate: int | None
     speed: int
+    bound: Literal["", "lower", "upper"] = ""
+
+    @property
+    def whole(self) -> Part:
+        """The part whose limit it is; itself, where it is no limit."""
+        return replace(self, bound="")
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,19 @@ class Feature(NamedTuple):
     outline: Array
 
 
+class FlatFace(NamedTuple):
+    """A plane piece of a surface, in the axes of the form, m.
+
+    point, normal : (3,) its middle, outward; along : (3,) its longest straight edge, None if it has none; outlines :
+    (n, 3) each, the closed lines around it
+    """
+
+    point: Array
+    normal: Array
+    along: Array | None
+    outlines: tuple[Array, ...]
+
+
 @dataclass(frozen=True)
 class Surface:
     """Triangles with shared points. points (n, 3), faces (m, 3), normals (m, 3), beside (m, 3): the neighbour across
@@ -106,8 +119,7 @@ class Surface:
 
 def features(form: g.Geometry, place: Array) -> tuple[Feature, ...]:
     """What may be meant by pointing at a place (3,) of a form's surface; the hole or cylinder that it lies on first."""
-    sharp = replace(form, bevel=0.0) if isinstance(form, g.Box | g.Cylinder) else form
-    surface = _surface(sharp)
+    surface = _surface(form)
     if surface is None:
         return ()
     seed = surface.nearest(place)
@@ -115,9 +127,29 @@ def features(form: g.Geometry, place: Array) -> tuple[Feature, ...]:
     return round_ if round_ else tuple(_face(surface, seed))
 
 
-@lru_cache(maxsize=64)
+def flat_face(form: g.Geometry, place: Array) -> FlatFace | None:
+    """The plane piece of a form's surface at a place (3,); None where it is bent."""
+    surface = _surface(form)
+    if surface is None:
+        return None
+    seed = surface.nearest(place)
+    region, loops = _flat(surface, seed)
+    if not loops or _cylinder(surface, seed, place):
+        return None
+    edges = [each.outline[1] - each.outline[0] for loop in loops for each in _edges(loop) if each.word == "edge"]
+    longest = max(edges, key=lambda edge: float(edge @ edge), default=None)
+    along = None if longest is None else unit(longest)
+    outlines = tuple(np.vstack((loop, loop[:1])) for loop in loops)
+    return FlatFace(_centroid(surface, region), surface.normals[seed], along, outlines)
+
+
 def _surface(form: g.Geometry) -> Surface | None:
-    """The triangles of a form, with neighbours; None where there are none, or too many."""
+    """The triangles of a form, with neighbours, its edges sharp; None where there are none, or too many."""
+    return _triangles(replace(form, bevel=0.0) if isinstance(form, g.Box | g.Cylinder) else form)
+
+
+@lru_cache(maxsize=64)
+def _triangles(form: g.Geometry) -> Surface | None:
     drawn = mesh(form)
     if not 0 < drawn.GetNumberOfPolys() <= MOST_TRIANGLES:
         return None
@@ -246,9 +278,8 @@ def _angle_covered(angles: Array) -> float:
 def _face(surface: Surface, seed: int) -> Iterator[Feature]:
     """The middle of the plane face on which a triangle lies, its circles, edges and corners; none on bent surfaces."""
     normal = surface.normals[seed]
-    region = surface.region(seed, surface.normals @ normal > FLAT, FLAT)
-    loops = list(surface.loops(region))
-    if not loops or _bends(surface, region):
+    region, loops = _flat(surface, seed)
+    if not loops:
         return
     yield Feature("face", _centroid(surface, region), normal, np.zeros((0, 3)))
     u = perpendicular(normal)
@@ -260,6 +291,12 @@ def _face(surface: Surface, seed: int) -> Iterator[Feature]:
             yield Feature("circle", center, normal, np.vstack((loop, loop[:1])))
         else:
             yield from _edges(loop)
+
+
+def _flat(surface: Surface, seed: int) -> tuple[NDArray[np.int64], list[Array]]:
+    """The plane piece on which a triangle lies, and the lines around it; none of these on bent surfaces."""
+    region = surface.region(seed, surface.normals @ surface.normals[seed] > FLAT, FLAT)
+    return region, [] if _bends(surface, region) else list(surface.loops(region))
 
 
 def _bends(surface: Surface, region: NDArray[np.int64]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import pi
 from typing import Literal
 
@@ -35,6 +36,14 @@ _DRAWN = {
     "turn": g.Arc(RING, 2.3),
     "slide": g.Arrow(ARROW, 2.2, 7.5, 20.0),
 }
+BOUNDS: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
+"""Of a part's coordinate; there stand its stops."""
+STOPS = {"elastic": 0.7, "hunt_crossley": 0.7, "rigid": 1.0, "off": 0.15}
+"""How opaque a stop is drawn: one that gives way is seen through, one that is not there hardly seen."""
+WEDGE = 0.2
+"""Width of a ring's stop, rad."""
+DISC = 5.0
+"""Thickness of an arrow's stop, pixels."""
 _HELD = {
     "turn": g.Arc(RING, 8.0),
     "slide": g.Arrow(ARROW + 6.0, 8.0, 11.0, 28.0),
@@ -83,10 +92,10 @@ class Handles:
             for part in handle.parts:
                 if part not in self.immovable:
                     self._actors[part] = self._make(handle, part)
-        if self.dragged not in self._actors:
+        if self.dragged is None or self.dragged.whole not in self._actors:
             self.dragged = None
             self.say("")
-        if self.hovered not in self._actors:
+        if self.hovered is None or self.hovered.whole not in self._actors:
             self.hovered = None
         self.paint(self.look)
 
@@ -120,11 +129,12 @@ class Handles:
             start, end = (low, high) if low is not None and high is not None else (-pi, pi)
             if end - start < 2.0 * pi:
                 actors["range"] = _actor(g.Sector(0.0, 0.9 * RING, float(start), float(end)))
+                actors |= {bound: _actor(form) for bound, form in _wedges(low, high).items()}
             actors["hand"] = _actor(g.Box((0.94 * RING, 1.6, 1.6)))
         elif part.kind == "slide" and low is not None and high is not None:
             actors["range"] = _actor(g.Cylinder(1.0, 1.0, sides=12))
-            actors["low"] = _actor(g.Cylinder(1.0, 1.0, sides=24))
-            actors["high"] = _actor(g.Cylinder(1.0, 1.0, sides=24))
+            actors["lower"] = _actor(g.Cylinder(1.0, 1.0, sides=24))
+            actors["upper"] = _actor(g.Cylinder(1.0, 1.0, sides=24))
         for actor in actors.values():
             self.renderer.AddActor(actor)
         return actors
@@ -156,17 +166,36 @@ class Handles:
         for part, actors in self._actors.items():
             for name, actor in actors.items():
                 surface = actor.GetProperty()
-                surface.SetColor(*look.colour(self._colour(part)))
-                quiet = self.dragged is not None and self.dragged != part
+                surface.SetColor(*look.colour(self._colour(part, name)))
+                quiet = self.dragged is not None and self.dragged.whole != part
                 faint = {"range": 0.16 if part.kind == "turn" else 0.7}.get(name, 1.0)
+                if name in BOUNDS:
+                    faint = STOPS.get(self._joints[part.joint].stop(part), 1.0)
                 surface.SetOpacity(faint * (0.35 if quiet else 1.0))
 
-    def _colour(self, part: Part) -> str:
+    def _colour(self, part: Part, name: str) -> str:
+        if name in BOUNDS:
+            held = self.dragged or self.hovered
+            return "dragged" if held == replace(part, bound=name) else "limit"
         if part == self.dragged:
             return "dragged" if self.state == "free" else self.state
         if part == self.hovered and self.dragged is None:
             return "dragged"
         return self._joints[part.joint].colour(part)
+
+    def set_limits(self, part: Part, low: float | None, high: float | None) -> None:
+        """Show other limits of a part's coordinate, until handles are shown anew."""
+        part = part.whole
+        handle = self._joints[part.joint]
+        handle.limits[part] = low, high
+        for actor in self._actors[part].values():
+            self.renderer.RemoveActor(actor)
+        self._actors[part] = self._make(handle, part)
+        self.paint(self.look)
+
+    def limits(self, part: Part) -> tuple[float | None, float | None]:
+        """Bounds of a part's coordinate as they are shown."""
+        return self._joints[part.joint].limits[part.whole]
 
     # ------------------------------------------------------------------------------- places
 
@@ -187,8 +216,8 @@ class Handles:
             for name, pose in self._places(part, spot, scale):
                 self._actors[part][name].SetUserMatrix(vtk_matrix(pose))
         held = self.dragged or self.hovered
-        if held in self._spots and self._text.GetVisibility():
-            x, y = project(view, size, self._spots[held].centre)
+        if held is not None and held.whole in self._spots and self._text.GetVisibility():
+            x, y = project(view, size, self._spots[held.whole].centre)
             if np.isfinite([x, y]).all():
                 aside = (RING + 14.0) * pixel_ratio
                 room = (30.0 + 8.0 * len(self._text.GetInput())) * pixel_ratio
@@ -206,8 +235,9 @@ class Handles:
         if "back" in actors:
             yield "back", _scaled(_frame(spot, -1.0), scale)
         if part.kind == "turn":
-            if "range" in actors:
-                yield "range", _scaled(base, scale)
+            for name in ("range", *BOUNDS):
+                if name in actors:
+                    yield name, _scaled(base, scale)
             if "hand" in actors and spot.value is not None:
                 yield "hand", _scaled(base @ _turned(spot.value) @ _shift(0.47 * RING * scale), scale)
         elif "range" in actors:
@@ -217,30 +247,59 @@ class Handles:
             width = 1.4 * scale
             middle, length = (low + high) / 2.0, max(high - low, 1e-9)
             yield "range", _bar(base, spot.zero + middle * spot.axis, width, length)
-            yield "low", _bar(base, spot.zero + low * spot.axis, 6.0 * scale, 2.0 * scale)
-            yield "high", _bar(base, spot.zero + high * spot.axis, 6.0 * scale, 2.0 * scale)
+            for bound, sign, edge in (("lower", -1.0, low), ("upper", 1.0, high)):
+                middle = edge + sign * 0.5 * DISC * scale  # a stop stands beyond the limit
+                yield bound, _bar(base, spot.zero + middle * spot.axis, 7.0 * scale, DISC * scale)
 
     # ------------------------------------------------------------------------------- holding
 
     def spot(self, part: Part) -> Spot:
         """Where a part is now."""
-        return self._spots[part]
+        return self._spots[part.whole]
 
     def grip(self, part: Part) -> Grip:
         """What a drag of a part needs (see `viz.drawlist.drag_geometry.Drag`)."""
-        spot = self._spots[part]
-        return Grip(part.kind, spot.centre, spot.axis, RING * self._scales.get(part, 1.0))
+        spot = self._spots[part.whole]
+        return Grip(part.kind, spot.centre, spot.axis, RING * self._scales.get(part.whole, 1.0))
+
+    def _stops(self, part: Part, spot: Spot, scale: float) -> Iterable[Target]:
+        """What is tested for the stops at a part's limits: a little more than what is drawn."""
+        low, high = self._joints[part.joint].limits[part]
+        if part.kind == "turn":
+            wedges = _wedges(low, high, 0.04)
+            for bound in BOUNDS:
+                if bound in self._actors[part]:
+                    yield Target(wedges[bound], _scaled(_frame(spot), scale), replace(part, bound=bound))
+            return
+        places = dict(self._places(part, spot, scale))
+        for bound in BOUNDS:
+            if bound in places:
+                pose = places[bound] @ np.diag([1.3, 1.3, 2.0, 1.0])
+                yield Target(g.Cylinder(1.0, 1.0, sides=24), pose, replace(part, bound=bound))
 
     def pick(self, ray: Ray) -> Met | None:
-        """The part a ray meets; its `meaning` is the `Part`. Needs a render (or `fit`) after the last change."""
-        targets = []
+        """The part a ray meets, a stop before its ring; its `meaning` is the `Part`. Needs a render (or `fit`) after
+        the last change."""
+        targets, stops = list[Target](), list[Target]()
         for part, spot in self._spots.items():
             if part in self._scales:
                 scale = self._scales[part]
                 targets.append(Target(_HELD[part.kind], _scaled(_frame(spot), scale), part))
+                stops += self._stops(part, spot, scale)
                 if "back" in self._actors[part]:
                     targets.append(Target(_HELD[part.kind], _scaled(_frame(spot, -1.0), scale), part))
-        return nearest(ray, targets)
+        return nearest(ray, stops) or nearest(ray, targets)
+
+
+def _wedges(low: float | None, high: float | None, more: float = 0.0) -> dict[str, g.Sector]:
+    """The stops of a ring, beyond its limits; `more` of the radius, and rad, at all sides."""
+    found: dict[str, g.Sector] = {}
+    inner, outer = (0.74 - more) * RING, (1.12 + more) * RING
+    if low is not None:
+        found["lower"] = g.Sector(inner, outer, low - WEDGE - more, low + more)
+    if high is not None:
+        found["upper"] = g.Sector(inner, outer, high - more, high + WEDGE + more)
+    return found
 
 
 def _actor(form: g.Geometry) -> vtkActor:

@@ -117,6 +117,8 @@ def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> l
 def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
     """Arrows of a force element: at both ends of a line; of a wrench on b; in a joint on the child's side."""
     force = run.model.expanded.find("forces", wanted.name)
+    if force.is_clutch:  # it exerts opposite torques on two joints
+        return []
     values = run[f"{wanted.name}.force"]
     if force.info.along == JOINT:
         return _in_joint(run, force.joint, values, KINDS[wanted.kind].turning)

@@ -15,6 +15,8 @@ STRONG = 5
 """Every how many lines one is stronger."""
 FAINT, FULL = 0.32, 0.75
 """Shares of the look's opacity of a line of the grid, and of a stronger one."""
+IN_FRONT = -200.0
+"""Steps of depth by which lines of the grid are before a face in the same plane."""
 AXES = ("x", "z")
 """Colours of the first and second axis."""
 
@@ -39,6 +41,8 @@ class WorkingPlane:
     def __init__(self, renderer: vtkRenderer) -> None:
         mapper = vtkPolyDataMapper()
         mapper.SetInputData(vtkPolyData())
+        mapper.SetResolveCoincidentTopologyToPolygonOffset()  # a face of a shape may lie in the plane
+        mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, IN_FRONT)
         self._actor = vtkActor()
         self._actor.SetMapper(mapper)
         self._actor.GetProperty().LightingOff()

@@ -132,7 +132,7 @@ class _Growing:
             self._file = RunFile(str(self.path), run.mech, run.settings)
         count = 0 if self._last is None else len(self._last)
         if len(run) > count:
-            names = ("time", "q", "v", "a", "tau", "x")
+            names = ("time", "q", "v", "a", "tau", "x", "modes")
             rows = {name: rows[count:] for name in names if len(rows := getattr(run, name)) == len(run)}
             self._file.append(dataclasses.replace(run, **rows))
             self._last = run

@@ -275,6 +275,7 @@ class PlotsPanel(QWidget):
             chart.axes.settle()
         self._show_active()
         self._show_times()
+        self._show_flags()
         self._prove()
         self._drawn = monotonic()
 
@@ -330,6 +331,14 @@ class PlotsPanel(QWidget):
         time = self.runs.time if self.runs.current is not None else None
         for chart in self.charts:
             chart.set_time(time, self.pair)
+
+    def _show_flags(self) -> None:
+        """Instants of the current run at which joints slipped, stuck, met their stops."""
+        record = self.runs.current
+        events = record.run.events if record is not None and not record.growing else ()
+        flags = [(event.time, str(event)) for event in events]
+        for chart in self.charts:
+            chart.show_flags(flags)
 
     def _link(self) -> None:
         """Plots over time show the same piece of it, if that is wanted."""

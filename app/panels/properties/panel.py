@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.chain_members import assembly_of, brought_by, in_row
+from app.document.joint_defaults import defaults_of
 from app.document.link_lengths import LinkLength, resized
 from app.document.revision import exists
 from app.document.session import Ref, Session, State
@@ -40,7 +41,7 @@ from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, with_unit
 from core.errors import KinetostatError
 from core.files import refreshed
-from core.model import WORDS, Body, DHChain, Finding, Model
+from core.model import WORDS, Body, DHChain, Finding, Joint, Model
 from core.model.edits import edits
 from core.model.edits.rewiring import together
 from core.model.fields import Element
@@ -268,6 +269,7 @@ class PropertyEditor(QWidget):
             values=model.values(),
             findings=self._findings_by_path(ref),
             notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
+            defaults=defaults_of(self.session, element) if isinstance(element, Joint) else {},
             read_only=derived,
             promote=self._promote if promotable else None,
             suggest=self._suggest if promotable else None,

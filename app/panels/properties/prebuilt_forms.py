@@ -1,25 +1,41 @@
-"""Forms that are wanted most, made after the start while there is nothing else to do: the first link that a person
-adds then comes as quickly as the next."""
+"""What a person's first edit needs, made after the start while there is nothing else to do: the first link that is
+added then comes as quickly as the next."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
 
 from app.background.slices import slices
 from app.panels.properties.panel import PropertyEditor
 from app.widgets.fields.field_editor import Context
 from core.model import WORLD, Model
 from core.model.edits import starters
+from core.model.fields import Element
+
+FIRST_EDIT = ("core.constraints.carried_pose", "core.constraints.closed_positions")
+"""Modules that nothing asks for before."""
 
 
 def prepare_forms(editor: PropertyEditor) -> None:
-    """Make those of bodies with a shape and of joints, one for each slice."""
+    """Make the forms of joints and of bodies with a shape, and read what edits need: a little in each slice."""
     model, body = starters.attached_body(Model(name="sample"), WORLD)
-    samples = [model.body(body), model.joints[0]]
+    joint, link = model.joints[0], model.body(body)
+    steps: list[Callable[[], object]] = [partial(import_module, name) for name in FIRST_EDIT]
+    for element in (joint, replace(link, shapes=()), link):
+        steps += [partial(editor.form_of, type(element)), partial(_fill, editor, model, element)]
 
     def work(_seconds: float) -> bool:
-        element = samples.pop()
-        form, _ = editor.form_of(type(element))
-        if form.element is None:
-            form.show_element(element, Context(model, editor.settings, model.values()))
-        return not samples
+        steps.pop(0)()
+        return not steps
 
     slices().add(editor, work)
+
+
+def _fill(editor: PropertyEditor, model: Model, element: Element) -> None:
+    """Show a sample in its form, unless a person looks at something in it already."""
+    form, _ = editor.form_of(type(element))
+    if form.element is None or form.model is model:
+        form.show_element(element, Context(model, editor.settings, model.values()))

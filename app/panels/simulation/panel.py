@@ -29,7 +29,7 @@ from app.panels.simulation.start_rows import StartRows
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
 from app.runs.job import Simulation
-from app.runs.run_settings import STARTS
+from app.runs.run_settings import STARTS, problem_of_closing
 from app.widgets.elided import ElidedCombo
 from app.widgets.label import Label
 from app.widgets.note import Note
@@ -53,6 +53,7 @@ LABELS = {
     "atol": "Absolute tolerance",
     "step": "Step",
     "output": "Output every",
+    "closing": "Loops closed",
 }
 """What fields are called where they are refused."""
 
@@ -168,6 +169,14 @@ class SimulationPanel(QWidget):
         self.closed_forms = QCheckBox("Closed forms for loops")
         self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
         self.closed_forms.toggled.connect(lambda on: self.simulation.choose(closed_forms=on))
+        self.closing = self._number(
+            "closing",
+            "How iteration closes loops after each step: empty, until gaps are below 1e-12; below 1, until they are "
+            "below it (rad, m); 1, 2 …, by so many Gauss–Newton steps, at a fixed cost",
+            plain=True,
+            optional=True,
+            empty="to 1e-12",
+        )
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
         self.accuracy.addWidget(self.step)
@@ -184,6 +193,8 @@ class SimulationPanel(QWidget):
         form.addRow("Output every", self.output)
         form.addRow("Start from", self.start)
         form.addRow("", self.closed_forms)
+        self.closing_label = Label("Loops closed")
+        form.addRow(self.closing_label, self.closing)
 
     def _number(
         self, field: str, tip: str, *, plain: bool = False, optional: bool = False, empty: str = ""
@@ -191,6 +202,8 @@ class SimulationPanel(QWidget):
         def commit(value: Any, _: object) -> str:
             if value is not None and not (isinstance(value, float | int) and value > 0):
                 return "A positive number is needed."
+            if field == "closing" and (problem := problem_of_closing(value)):
+                return problem
             self.simulation.choose(**{field: None if value is None else float(value)})
             return ""
 
@@ -236,6 +249,7 @@ class SimulationPanel(QWidget):
             (self.atol, run_settings.atol),
             (self.step, run_settings.step),
             (self.output, run_settings.output),
+            (self.closing, run_settings.closing),
         ):
             edit.show_value(value)
         self.method.setCurrentIndex(self.method.findData(run_settings.method))
@@ -244,7 +258,9 @@ class SimulationPanel(QWidget):
         self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
         self.closed_forms.setChecked(run_settings.closed_forms)
-        self.closed_forms.setVisible(bool(self._session.mech.compiled.lasting.any()))
+        loops = bool(self._session.mech.compiled.lasting.any())
+        for widget in (self.closed_forms, self.closing, self.closing_label):
+            widget.setVisible(loops)
         self._show_starts()
         self.rows.refresh()
         running = self.simulation.running

@@ -55,6 +55,9 @@ NAMES_SHARE = 0.72
 """Greatest part of the width that names take."""
 
 
+LOCKED = "Locked: it stays where it is while you drag, draw, connect and edit. K lets it go."
+
+
 class ModelTree(QWidget):
     """Shows and selects the elements of the document; renames, adds, duplicates and deletes them."""
 
@@ -75,7 +78,7 @@ class ModelTree(QWidget):
         self.items: dict[str, QTreeWidgetItem] = {}
         self._folded: set[str] = set()
         self._met: set[str] = set()
-        self._shown: tuple[list[Node], dict[Ref, Finding]] | None = None
+        self._shown: tuple[list[Node], dict[Ref, Finding], frozenset[str]] | None = None
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
         self._build()
@@ -151,9 +154,9 @@ class ModelTree(QWidget):
         cut = {loop.cut for loop in self.session.mech.loops}
         marks = _marks(self.diagnosis.findings(model))
         rows = nodes(model, cut, self.settings)
-        if (rows, marks) == self._shown:
+        if (rows, marks, self.session.locked) == self._shown:
             return
-        self._shown = (rows, marks)
+        self._shown = (rows, marks, self.session.locked)
         self._updating = True
         position = self.view.verticalScrollBar().value()
         self.view.setUpdatesEnabled(False)
@@ -200,6 +203,9 @@ class ModelTree(QWidget):
             item.setText(1, visible(f"{MARKS[finding.severity]} {node.detail}".strip()))
             item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
             words = in_preferred_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
+        if node.ref is not None and node.ref.collection == "bodies" and node.ref.name in self.session.locked:
+            item.setIcon(1, icon("lock"))
+            words = f"{words}\n{LOCKED}".strip()
         item.setToolTip(0, as_tip(words or node.text))
         item.setToolTip(1, as_tip(words or node.detail))
 
@@ -258,7 +264,7 @@ class ModelTree(QWidget):
     # --------------------------------------------------------------------------- hearing
 
     def _changed(self, old: State, new: State) -> None:
-        if old.model is not new.model:
+        if old.model is not new.model or old.locked != new.locked:
             self.note.say("")
             self.refresh()
 

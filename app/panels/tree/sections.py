@@ -78,12 +78,16 @@ def _channels(collection: str, element: Any) -> tuple[str, ...]:
     name = element.name
     if collection == "junctions":
         return (f"{name}.position",)
-    return (name,) if collection == "sensors" else (f"{name}.force",)
+    if collection == "sensors":
+        return (name,)
+    return (f"{name}.friction.force",) if collection == "forces" and element.is_clutch else (f"{name}.force",)
 
 
 def _force(force: Force) -> str:
     if force.info.along == SENSOR:
         return f"along {force.sensor}"
+    if force.is_clutch:
+        return f"{force.joint} – {force.leader}"
     if force.info.along == JOINT:
         return f"in {force.joint}"
     if force.info.along == STRANDS:

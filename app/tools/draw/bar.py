@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QMenu, 
 from app.background.lifetime import Lifetime
 from app.plain_text import as_tip, headed_tip
 from app.preferences.icons import icon
+from app.tools.draw.face_plane import OnFace
 from app.tools.draw.freedoms import Freedoms
 from app.tools.draw.sub_tools import SUB_TOOLS
 from app.tools.draw.tool import click_with_numbers, hand_of
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 WIDE, NARROW = 760, 560
 """Pixels from which there is room for the letters of the sub-tools, and from which for plane, grid and snapping: below
 they are in the menu."""
+LONGEST_PLANE = 130
+"""Pixels of the name of a plane at most."""
 FIELD, ICONS = 76, 580
 """Pixels of the fields of length and angle, and of all else without letters."""
 
@@ -47,6 +50,7 @@ class DrawBar(QFrame):
         self.plane = QComboBox(toolTip="The working plane: Tab takes the next one before the first click")
         self.plane.setAccessibleName("Working plane")
         self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.plane.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.plane.activated.connect(self._chosen_plane)
         self.subs = {key: self._button(key) for key in SUB_TOOLS}
         self.grid = self._switch("Grid", "Show the grid, and snap to it")
@@ -110,6 +114,7 @@ class DrawBar(QFrame):
         menu.addAction("Flip", lambda: self._hand.make_plane(flipped=True))
         self.through = menu.addAction("Through the selected joint", self._take_joint)
         menu.aboutToShow.connect(lambda: self.through.setEnabled(self._selected_joint() is not None))
+        menu.addAction("On a face…", lambda: self._hand.choose(OnFace()))
         menu.addSeparator()
         for title, plane in PLANES.items():
             menu.addAction(f"Plane {title}", partial(self._hand.take_plane, plane))
@@ -173,8 +178,7 @@ class DrawBar(QFrame):
 
     def _take_numbers(self) -> None:
         hand, angle = self._hand, self.angle.text().strip()
-        text = f"{self.length.text()} < {angle}" if angle and not angle.startswith("<") else self.length.text()
-        text = f"{text} <{angle}" if angle.startswith("<") else text
+        text = f"{self.length.text()} <{angle}" if angle else self.length.text()
         hand.typed = typed_numbers(text, hand.view.settings, hand.drawing.values)
         hand.view.annotations.update()
 
@@ -222,6 +226,7 @@ class DrawBar(QFrame):
             self.plane.clear()
             for title in titles:
                 self.plane.addItem(title, title if title in PLANES else hand.plane.axes)
+            self.plane.setFixedWidth(min(self.plane.sizeHint().width(), LONGEST_PLANE))
         self.plane.setCurrentIndex(titles.index(hand.plane.title))
         for key, button in self.subs.items():
             button.setChecked(hand.sub is SUB_TOOLS[key])

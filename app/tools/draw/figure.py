@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import QFrame
 
 from app.tools.draw.snapping import ends_beside
 from app.tools.draw.typed_numbers import LENGTH
@@ -27,16 +28,16 @@ PIN = 5.0
 """Radius of a pin in pixels, as all sizes here."""
 BAND = 9.0
 GROUND = 13.0
-BUTTONS = 60.0
-"""Pixels at the right edge for the buttons of the view."""
 LABEL_ASIDE = 17.0
 LABEL_STEP = 21.0
-ALONG = (0.0, 0.2, -0.2)
-"""Where along a link its dimension stands, from the middle, in lengths of the link."""
+PLAIN = 6
+"""Places beside a link from which its dimension needs no line to it."""
 LOCK = 16.0
 """Room for a padlock beside a dimension."""
 LEAST_LINK = 46.0
 """Links shorter than this on the screen have their dimension after all others, apart from them at the end of a line."""
+ARC, ARC_PIECES = 30.0, 24
+"""Radius of the arc of an angle, and the straight pieces it is drawn of."""
 STEPS = 4
 """Places on each side of a link that are tried for its dimension, one beyond the other."""
 
@@ -66,16 +67,20 @@ class Figure:
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None
 
     def paint(self, painter: QPainter) -> None:
-        """Everything; what does not move with the pointer is kept as a picture."""
+        """Everything; what does not move with the pointer is kept as a picture. Nothing while one points at what is in
+        space."""
+        if not self._hand.sub.in_plane:
+            self.tags = []
+            return
         picture, tags = self._standing(painter)
         self.tags, self.of = list(tags), self._hand.drawing
         self._band(painter)
         self._branch(painter)
         self._drag(painter)
         painter.drawPixmap(0, 0, picture)
+        self._motor(painter)
         self._hovered_dimension(painter)
         self._pointer(painter)
-        self._motor(painter)
 
     def paint_selected(self, painter: QPainter) -> None:
         """While one does not draw: the length of the selected link, if it is one as Draw makes them."""
@@ -85,11 +90,13 @@ class Figure:
             return
         body = next((each for each in session.model.bodies if each.name == ref.name), None)
         planes = (hand.plane, *PLANES.values())
-        fitting = (plane for plane in planes if body is not None and bar_length(body, plane) is not None)
-        for hand.plane in fitting:
+        for plane in planes:
+            if body is None or bar_length(body, plane) is None:
+                continue
+            hand.plane = plane  # of no account until one draws again: `Hand.enter` offers one anew
             bar = hand.drawing.bar(ref.name)
             if bar is not None:
-                self.tags, self._taken = [], []
+                self.tags, self._taken = [], self._covered()
                 self._bar_dimension(painter, bar, 1)
                 return
 
@@ -220,6 +227,7 @@ class Figure:
         self._taken = [QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._at, self._points())]
         middles = [(self._at(bar.start) + self._at(bar.end)) / 2.0 for bar in drawing.bars]
         self._taken += [QRectF(at.x() - 7.0, at.y() - 7.0, 14.0, 14.0) for at in middles]
+        self._taken += self._covered()
         bars = [(math.hypot(*(self._at(bar.end) - self._at(bar.start)).toTuple()), bar) for bar in drawing.bars]
         for span, bar in bars:
             if span >= LEAST_LINK:
@@ -228,6 +236,11 @@ class Figure:
         for span, bar in bars:
             if span < LEAST_LINK:
                 self._bar_dimension(painter, bar, STEPS)
+
+    def _covered(self) -> list[QRectF]:
+        """Where buttons lie over the picture."""
+        beside = self._hand.view.widget.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return [QRectF(each.geometry()) for each in beside if each.isVisible()]
 
     def _points(self) -> set[Point]:
         return {pin.point for pin in self._hand.drawing.pins}
@@ -264,15 +277,15 @@ class Figure:
         those beside it; None where there is no room."""
         metrics = QFontMetricsF(painter.font())
         half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
-        others = [*self._taken, *(tag.box for tag in self.tags)]
+        others, seen = [*self._taken, *(tag.box for tag in self.tags)], QRectF(self._hand.view.widget.rect())
         for number, at in enumerate(places):
             box = QRectF(at - half, at + half)
             lock = 0.0 if root is None else LOCK
             leftward = root is not None and at.x() < root.x()
             claimed = box.adjusted(-lock if leftward else 0.0, 0.0, 0.0 if leftward else lock, 0.0)
-            if any(claimed.intersects(other) for other in others):
+            if not seen.contains(claimed) or any(claimed.intersects(other) for other in others):
                 continue
-            if number >= 2 * len(ALONG) and root is not None:
+            if number >= PLAIN and root is not None:
                 painter.setPen(QPen(self._color("muted", 0.7), 1.0))
                 painter.drawLine(root, at)
             return self._word(painter, text, at, quiet=True)
@@ -313,15 +326,18 @@ class Figure:
             self._angle(painter, pin.name, pin.point, angle)
 
     def _angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
-        center, radius = self._at(point), 30.0
+        """From the first axis of the plane, as that is seen."""
+        pixel = self._hand.pixel
+
+        def at(turn: float, pixels: float) -> QPointF:
+            return self._at((point[0] + pixels * pixel * math.cos(turn), point[1] + pixels * pixel * math.sin(turn)))
+
         painter.setPen(QPen(self._color("muted", 0.8), 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        box = QRectF(center.x() - radius, center.y() - radius, 2.0 * radius, 2.0 * radius)
-        painter.drawArc(box, 0, round(math.degrees(angle) * 16.0))
-        painter.drawLine(center, center + QPointF(radius + 8.0, 0.0))
-        middle = center + QPointF(math.cos(angle / 2.0), -math.sin(angle / 2.0)) * (radius + 26.0)
+        painter.drawPolyline([at(angle * k / ARC_PIECES, ARC) for k in range(ARC_PIECES + 1)])
+        painter.drawLine(self._at(point), at(0.0, ARC + 8.0))
         text = self._hand.view.settings.shown(angle, "angle")
-        written = self._dimension(painter, text, middle)
+        written = self._dimension(painter, text, at(angle / 2.0, ARC + 26.0))
         if written is not None:
             self.tags.append(Tag(written, "angle", name, angle))
 
@@ -375,8 +391,8 @@ class Figure:
     def _pointer(self, painter: QPainter) -> None:
         """What is meant by the pointer, in words, and the numbers of the link to it."""
         hand, snap = self._hand, self._hand.snap
-        if snap is None:
-            return
+        if snap is None or (hand.view.session.following and not hand.chain and not hand.picks):
+            return  # of a run that is played the pointer says nothing
         place = self._at(snap.point)
         painter.setPen(QPen(self._color("accent"), 2.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -386,25 +402,25 @@ class Figure:
             return
         rows = [snap.word] if snap.word not in ("", "grid") else []
         band = hand.sub.band(hand)
-        if band:
+        if band and hand.sub.measures:
             (u0, v0), (u1, v1) = band[-1]
             angle, length = math.atan2(v1 - v0, u1 - u0), math.dist(*band[0])
             if length > SAME_PLACE:
                 rows.insert(0, f"{self._length(length)} < {hand.view.settings.shown(angle, 'angle')}")
-        else:
+        elif not band:
             rows.append(", ".join(self._length(each) for each in snap.point))
         coming, now = hand.coming, hand.freedoms
         if coming is not None and now is not None:
             rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
         widths = [QFontMetricsF(painter.font()).horizontalAdvance(row) + 10.0 for row in rows]
         extent = max(widths, default=0.0), 19.0 * len(rows)
-        room = hand.view.widget.width() - BUTTONS - place.x() - 18.0
-        sides = [(x, y) for x in ((1.0, -1.0) if extent[0] <= room else (-1.0, 1.0)) for y in (1.0, -1.0)]
+        sides = [(x, y) for x in (1.0, -1.0) for y in (1.0, -1.0)]
+        taken, seen = [*(tag.box for tag in self.tags), *self._covered()], QRectF(hand.view.widget.rect())
 
         def is_free(x: float, y: float) -> bool:
             across, down = sorted((18.0 * x, (18.0 + extent[0]) * x)), sorted((11.0 * y, (11.0 + extent[1]) * y))
             box = QRectF(place + QPointF(across[0], down[0]), place + QPointF(across[1], down[1]))
-            return not any(box.intersects(tag.box) for tag in self.tags)
+            return seen.contains(box) and not any(box.intersects(other) for other in taken)
 
         side, below = next((each for each in sides if is_free(*each)), sides[0])
         first = 20.0 if below > 0.0 else -1.0 - extent[1]

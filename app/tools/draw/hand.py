@@ -22,6 +22,7 @@ from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
 from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
+from core.linkage.closing import coordinates_at
 from core.linkage.drawing import End, drawn_on
 from core.linkage.reshaping import dead_pins, folded
 from core.model import WORLD, Model
@@ -48,6 +49,10 @@ class Sub(Protocol):
 
     goes_on: bool
     """Whether a chain that hangs goes on with it."""
+    measures: bool
+    """Whether length and angle to the pointer are of what a click makes."""
+    in_plane: bool
+    """Whether what is clicked are places of the working plane."""
 
     def expects(self, hand: Hand) -> str:
         """What the hint line says."""
@@ -137,6 +142,7 @@ class Hand:
 
     def leave(self) -> None:
         """Draw no more; the camera stays, and what was drawn remains in the picture."""
+        self.sub = self._first
         self.drop()
         self.on = False
         self.field.close_field()
@@ -213,8 +219,8 @@ class Hand:
 
     def take_plane(self, plane: Plane) -> None:
         """Draw in another plane from now on."""
-        self.drop()
         self.plane = plane
+        self.drop()
         self.look_flat()
         self.refresh()
 
@@ -334,8 +340,7 @@ class Hand:
         return done
 
     def _coordinates(self) -> dict[str, float]:
-        session = self.view.session
-        return dict(zip(session.mech.q_names, np.asarray(session.q).tolist(), strict=True))
+        return coordinates_at(self.view.session.mech, np.asarray(self.view.session.q))
 
     def choose(self, sub: Sub) -> None:
         """Another sub-tool; one that ends a chain as it hangs leaves it so."""
@@ -343,14 +348,25 @@ class Hand:
             self.end_chain()
         self.picks = []
         self.field.close_field()
-        self.sub, self._done_at = sub, None
+        self._take(sub)
         self.refresh()
+
+    def _take(self, sub: Sub) -> None:
+        """A sub-tool for what is in space looks at it obliquely, and flat at the plane again when it goes."""
+        before, self.sub, self._done_at = self.sub, sub, None
+        if before.in_plane and not sub.in_plane:
+            self.view.viewpoint.fly_to(self.view.viewpoint.fitted(camera.preset(self.view.viewpoint.goal, "iso")))
+        elif sub.in_plane and not before.in_plane:
+            self.view.annotations.clear()
+            self.look_flat(fit=True)
 
     def drop(self) -> bool:
         """Forget what is begun; False if nothing is."""
-        begun = bool(self.chain or self.picks or self.field.isVisible())
+        begun = bool(self.chain or self.picks or self.field.isVisible() or not self.sub.in_plane)
         self.chain, self.picks, self.typed = [], [], NOTHING
         self.field.close_field()
+        if not self.sub.in_plane:
+            self._take(self._first)
         self.refresh()
         return begun
 
@@ -428,7 +444,7 @@ class Hand:
         if not self.on:
             return
         self._leave_room()
-        self.view.scene.dim_all_but(drawn_on(self.drawing))
+        self.view.scene.dim_all_but(drawn_on(self.drawing) if self.sub.in_plane else None)
         QTimer.singleShot(0, self.view.widget, self._prepare_next)  # when all has taken note of what was done
         self.show_plane()
         self.view.annotations.update()
@@ -446,6 +462,8 @@ class Hand:
         step = grid_step(self.pixel)
         low = np.floor((np.array(middle) - half) / step) * step
         high = np.ceil((np.array(middle) + half) / step) * step
+        if not self.sub.in_plane:
+            return
         if self.grid:
             scene.working_plane.show(drawing.X_WD, low, high, step, scene.palette)
         else:

@@ -180,7 +180,7 @@ class _Circle(NamedTuple):
 
 
 def _crossing(drawing: Drawing, aim: Aim) -> Snap | None:
-    """Where a direction through the point one draws from, or its dead point, meets the line or the circle of a link."""
+    """Where a direction through the point one draws from meets the line or the circle of a link."""
     if aim.start is None or math.dist(aim.start, aim.point) < aim.reach:
         return None
     from_start = [_Line(aim.start, angle, word) for word, angle in _directions(drawing, aim)]

@@ -37,6 +37,14 @@ class SubTool(ABC):
     """What others call what it draws."""
     goes_on = False
     """Whether a chain that hangs goes on with it."""
+    measures = True
+    """Whether the length and angle of what is drawn to the pointer are of what a click makes."""
+    in_plane = True
+    """Whether what is clicked are places of the working plane; else it is `point`ed at in space."""
+
+    def point(self, hand: Hand, pointer: Pointer | None) -> None:
+        """Show what a click in space would mean."""
+        hand.view.say(self.expects(hand))
 
     def expects(self, hand: Hand) -> str:
         """What the hint line says."""
@@ -282,6 +290,7 @@ class Slot(SubTool):
 
     key, title = "b", "Pin in slot"
     icon = "cylindrical"
+    measures = False
     also = ("slot", "slotted link", "quick return", "scotch yoke")
     help = "Click a pin or free end, then the link along which it slides."
     words = ("click a pin or free end", "click the link along which it slides")

@@ -20,6 +20,7 @@ from app.tools.draw.snapping import Snap, grid_step, snapped
 from app.tools.draw.sub_tools import SUB_TOOLS, SubTool, begin_chain, drive, link_to
 from app.tools.draw.typed_numbers import NOTHING, typed_numbers, worth
 from app.viewport.gestures import Gesture
+from app.viewport.navigate import clicked
 from app.viewport.pointer import Pointer
 from app.widgets.quantities.quantity_text import Measure, quantity, read
 from core import linkage
@@ -54,6 +55,10 @@ ARROWS = {
     Qt.Key.Key_Up: (0.0, 1.0),
 }
 """Which way an arrow key moves a pin."""
+NOWHERE = Snap((0.0, 0.0), (0.0, 0.0))
+"""What is clicked in the plane where something in space is."""
+SAME_END = 1e-7
+"""m: ends of links nearer than this to a pin are at it."""
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -98,6 +103,10 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
         return
     hand = hand_of(view)
     hand.gesture = object()
+    if not _sub(hand).in_plane:
+        if (yield from clicked(view, pointer)):
+            _sub(hand).click(hand, NOWHERE, pointer)
+        return
     tag = tag_under(hand, pointer)
     hand.aim_at(pointer)
     drag = _drag_of(hand, tag, pointer)
@@ -133,7 +142,23 @@ def _drag_of(hand: Hand, tag: Tag | None, press: Pointer) -> Gesture:
         return _slide(hand, tag, press)
     if hand.chain or _sub(hand).key != "l" or snap is None or snap.kind not in ("pin", "tip"):
         return _draw_in_one_go(hand)
+    if locked := _locked_at(hand, snap.point):
+        return _refused(hand, locked)
     return _reshape(hand, snap.point)
+
+
+def _locked_at(hand: Hand, point: Point) -> str:
+    """The locked link that ends at a point; "" if there is none."""
+    ends = ((bar.body, min(math.dist(bar.start, point), math.dist(bar.end, point))) for bar in hand.drawing.bars)
+    return next((body for body, away in ends if away < SAME_END and body in hand.view.session.locked), "")
+
+
+def _refused(hand: Hand, locked: str) -> Gesture:
+    """A drag of a pin of what is locked moves nothing, and says why."""
+    yield
+    hand.view.session.message.emit("hint", f"“{locked}” is locked: its pins stay where they are. K lets it go.")
+    while (yield) is not None:
+        pass
 
 
 def _draw_in_one_go(hand: Hand) -> Gesture:
@@ -153,7 +178,7 @@ def _draw_in_one_go(hand: Hand) -> Gesture:
 
 def _reshape(hand: Hand, point: Point) -> Gesture:
     """A pin is dragged: the lengths beside it change when it is let go; the machine follows as far as it is quick."""
-    goal, drawing, quick = point, hand.drawing, True
+    goal, drawing, slow = point, hand.drawing, 0  # the first time something may have to be made ready
     session = hand.view.session
     try:
         while (pointer := (yield)) is not None:
@@ -164,8 +189,8 @@ def _reshape(hand: Hand, point: Point) -> Gesture:
             near = hand.aim.point if hand.snap.joins else hand.snap.point
             goal = pin_target(drawing, point, near, hand.locked)
             began = time.thread_time()
-            follows = quick and _followed(hand, drawing, point, goal)
-            quick = quick and time.thread_time() - began < QUICK
+            follows = slow < 2 and _followed(hand, drawing, point, goal)
+            slow += slow >= 2 or time.thread_time() - began > QUICK
             hand.dragged = (goal if follows else point), goal
             hand.view.say(
                 "Changing the geometry: lengths beside the pin follow, a shut padlock holds one · Esc cancels"
@@ -218,7 +243,7 @@ def _slide(hand: Hand, tag: Tag, press: Pointer) -> Gesture:
         session.cancel()
     if slides:
         edit = partial(linkage.dimension, parameter=tag.name, value=value)
-        _told(hand, lambda: hand.commit(f"Dimension {tag.name}", edit, here=True))
+        _told(hand, lambda: hand.commit(f"Dimension {tag.name}", session.keeping_locks(edit), here=True))
 
 
 def _sub(hand: Hand) -> SubTool:
@@ -258,6 +283,11 @@ def menu(view: Stage, pointer: Pointer) -> bool:
 def hover(view: Stage, pointer: Pointer | None) -> None:
     """Show what a click would mean."""
     hand = hand_of(view)
+    if not _sub(hand).in_plane:
+        hand.aim = hand.snap = None
+        view.widget.setCursor(Qt.CursorShape.CrossCursor)
+        _sub(hand).point(hand, None if view.hover_cube(pointer) else pointer)
+        return
     if pointer is None:
         hand.aim = hand.snap = None
         view.hover_cube(None)
@@ -338,7 +368,7 @@ def _dimension(hand: Hand, tag: Tag, measure: Measure, text: str) -> None:
         return linkage.ground_distance(model, tag.name, tag.other, float(value), plane=plane)
 
     hand.gesture = object()
-    hand.commit(f"Dimension {renamed or tag.name}", edit, here=True)
+    hand.commit(f"Dimension {renamed or tag.name}", hand.view.session.keeping_locks(edit), here=True)
 
 
 # ------------------------------------------------------------------------------- the keyboard

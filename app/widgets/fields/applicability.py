@@ -6,6 +6,7 @@ from app.document.link_lengths import has_length
 from core.model import Constraint, Driver, Force, Gravity, Joint, Model, Sensor
 from core.model.bodies import Body
 from core.model.fields import Element, Field, PartsKind, ScalarKind
+from core.model.joints import LEVELS, Limit
 from core.model.model import COLLECTIONS
 
 ADVANCED: dict[type, tuple[str, ...]] = {
@@ -33,6 +34,8 @@ def applies(element: Element, field: Field, model: Model | None = None) -> bool:
         return _applies_to_driver(element, field.name, model)
     if isinstance(element, Joint):
         return _applies_to_joint(element, field.name)
+    if isinstance(element, Limit):
+        return _applies_to_stop(element, field.name)
     if isinstance(element, Gravity):
         return {"acceleration": "uniform", "mu": "point", "center": "point"}.get(
             field.name, element.kind
@@ -52,6 +55,8 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
         return field in info.uses
     if field in ("damping", "friction", "armature"):
         return info.nv > 0
+    if field in (*LEVELS[1:], "stribeck_speed"):
+        return info.nv > 0 and _rubs(joint, field)
     if field == "limits":
         return info.nq > 0 and info.nq == info.nv
     if field in ("rest", "stiffness", "spring_rest"):
@@ -59,6 +64,28 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
     if field == "mimic":
         return info.nq == 1
     return True
+
+
+def _rubs(joint: Joint, field: str) -> bool:
+    """Levels beside the first where there is friction, backward where a joint has that; the speed between two."""
+    if field == "stribeck_speed":
+        return joint.static_friction is not None or joint.backward_static_friction is not None
+    if field in LEVELS[2:] and joint.info.nq != joint.info.nv:
+        return getattr(joint, field) is not None
+    return joint.friction != 0.0 or any(level is not None for level in joint.friction_levels[1:])
+
+
+def _applies_to_stop(limit: Limit, field: str) -> bool:
+    """Elastic stops have a damping or a restitution, rigid ones only throw back."""
+    match field:
+        case "stiffness":
+            return limit.stop in ("elastic", "hunt_crossley")
+        case "damping":
+            return limit.stop == "elastic" and limit.restitution is None
+        case "restitution":
+            return limit.stop in ("rigid", "hunt_crossley") or (limit.stop == "elastic" and limit.damping is None)
+        case _:
+            return True
 
 
 def _applies_to_kind(

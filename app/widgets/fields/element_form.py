@@ -98,15 +98,14 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
 def _parts_editor(element: Any) -> type[FieldEditor]:
     """The editor of a list of nested elements."""
     from app.widgets.fields.part_editors import PartsEditor
-    from app.widgets.fields.rows_editor import RowsEditor
+    from app.widgets.fields.rows_editor import LimitsEditor, RowsEditor
     from app.widgets.fields.settings_editor import SettingsEditor
-    from app.widgets.fields.table_editor import TableEditor
 
     if element is Setting:
         return SettingsEditor
     if not columns_of(element):
         return PartsEditor
-    return TableEditor if element is Limit else RowsEditor
+    return LimitsEditor if element is Limit else RowsEditor
 
 
 class ElementForm(QWidget):

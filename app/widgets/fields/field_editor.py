@@ -12,7 +12,7 @@ from app.widgets.note import Note
 from app.widgets.quantities.quantity_text import Measure, Units, measure_of
 from core.model import Finding, Model
 from core.model.dimensions import Owners, dimension_of
-from core.model.fields import Element, Field
+from core.model.fields import Element, Field, Value
 
 Commit = Callable[[Any, object], str]
 """commit(new value, gesture) → '' when accepted, else the reason in words."""
@@ -34,6 +34,8 @@ class Context:
     """By the path of the field."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What follows from a field's value, in words, by the path of the field."""
+    defaults: Mapping[str, Value] = field(default_factory=dict)
+    """What counts where a field is empty, SI, by the path of the field."""
     read_only: bool = False
     promote: Promote | None = None
     suggest: Callable[[str], str] | None = None

@@ -16,7 +16,7 @@ from app.widgets.fields.field_editor import Commit, Context, FieldEditor
 from app.widgets.fields.titles import title_of
 from app.widgets.label import Label
 from app.widgets.quantities.quantity import QuantityEdit
-from app.widgets.quantities.quantity_text import Measure, SIUnits, value_in
+from app.widgets.quantities.quantity_text import Measure, SIUnits, quantity, value_in
 from core.joints import Revolute
 from core.model import Joint, Parameter
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
@@ -92,6 +92,14 @@ class NumberEditor(FieldEditor):
         edit.show_value(value, context.values)
         if changed_unit:
             edit.refresh()
+        if edit.optional:
+            counts = context.defaults.get(self.path)
+            edit.setPlaceholderText("none" if counts is None else ghost(counts, edit))
+
+
+def ghost(value: Value, edit: QuantityEdit) -> str:
+    """What counts while a line is empty, as it would stand there."""
+    return value if isinstance(value, str) else quantity(value, edit.measure, edit.settings, 3)
 
 
 def offer_promotion(edit: QuantityEdit, path: str, context: Context) -> None:

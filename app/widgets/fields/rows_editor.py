@@ -1,4 +1,5 @@
-"""A table whose rows can be added, moved and removed: the rows of a DH chain."""
+"""Tables with a form beneath for what does not fit in a row: the rows of a DH chain, which can be added, moved and
+removed, and the limits of a joint's coordinates with their stops."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from app.preferences.icons import icon
 from app.widgets.fields.element_form import ElementForm
 from app.widgets.fields.field_editor import Context, FieldEditor
 from app.widgets.fields.table_editor import TableEditor
+from app.widgets.fields.titles import coordinate_titles
 from app.widgets.section import Section
 from core.model import DHRow
 
@@ -84,6 +86,11 @@ class RowsEditor(TableEditor):
         return dataclasses.replace(
             context,
             findings=found,
+            defaults={
+                form + path.removeprefix(own): each
+                for path, each in context.defaults.items()
+                if path.startswith(f"{own}.")
+            },
             promote=None if promote is None else lambda path: promote(there(path)),
             suggest=None if suggest is None else lambda path: suggest(there(path)),
         )
@@ -133,3 +140,32 @@ class RowsEditor(TableEditor):
     def _commit_rows(self, items: list[Any], current: int) -> None:
         if not self.attempt(tuple(items)):
             self.table.setCurrentCell(min(current, len(items) - 1), max(0, self.table.currentColumn()))
+
+
+class LimitsEditor(RowsEditor):
+    """A row for each coordinate."""
+
+    fixed_rows = True
+
+    def complete(self, box: QWidget, column: QVBoxLayout) -> None:
+        self.table.currentCellChanged.connect(lambda *_: self._show_detail())
+        self.detail = Section("Stops", self._make_detail, f"{self.owner.__name__}.{self.field.name}.row", opened=False)
+        self.detail.folded.connect(lambda _on: self._show_detail())
+        column.addWidget(self.detail)
+
+    def show_beneath(self) -> None:
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        if self._shown is None:
+            return
+        joint, context = self._shown
+        row = min(max(0, self.table.currentRow()), self._rows() - 1)
+        limit = self.value[row] if row < len(self.value) else self.type()
+        self.detail.setVisible(limit.lower is not None or limit.upper is not None)
+        titles = coordinate_titles(joint)
+        self.detail.set_title(f"Stops of {titles[row]}" if len(titles) > 1 else "Stops")
+        self.detail.summarize(limit.stop)
+        form = self.detail.content
+        if isinstance(form, ElementForm) and self.detail.opened:
+            form.show_element(limit, self._context_of(context, row))

@@ -62,7 +62,15 @@ _OWN_TITLES: dict[type, dict[str, str]] = {
     },
     Constraint: {"a": "From", "b": "To", "axis": "First axis", "value": "Held at", "leader": "Follows joint"},
     Driver: {"file": "Recorded signal", "times": "Table", "motion": "Gives"},
-    Joint: {"given_in": "Given in", "cut": "Cut in a loop"},
+    Joint: {
+        "given_in": "Given in",
+        "cut": "Cut in a loop",
+        "static_friction": "Friction at rest",
+        "backward_friction": "Friction backward",
+        "backward_static_friction": "At rest, backward",
+        "stribeck_speed": "Stribeck speed",
+    },
+    Limit: {"stop": "Stop"},
 }
 _ROW_TITLES = {"a": "a", "d": "d", "alpha": "α", "theta": "θ", "kind": "Type"}
 

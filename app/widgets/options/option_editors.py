@@ -14,6 +14,7 @@ from app.widgets.fields.choice_editors import Combo
 from app.widgets.options.number_options import NumbersEditor, SymbolsEditor, ValuesEditor
 from app.widgets.options.option_editor import OptionEditor
 from app.widgets.options.range_options import RangesEditor
+from app.widgets.options.signal_options import SignalsEditor
 from app.widgets.plain_keys import FieldEnds
 from app.widgets.quantities.quantity_text import Units
 from app.widgets.tool_button import tool_button
@@ -28,7 +29,10 @@ from core.functions.options import (
     Number,
     Option,
     OutputFile,
+    OutputFolder,
     Ranges,
+    Signals,
+    SignalValues,
     SymbolValues,
     Values,
     Vector,
@@ -191,6 +195,16 @@ class FileEditor(_PathEditor):
             self.changed.emit()
 
 
+class FolderEditor(FileEditor):
+    """A path of a folder and a button to choose it."""
+
+    def _choose(self) -> None:
+        start = in_folder_of(self.context().model, self.value())
+        if path := QFileDialog.getExistingDirectory(self, self.option.title, start):
+            self._line.setText(path)
+            self.changed.emit()
+
+
 class InputFileEditor(_PathEditor):
     """A path, a button to choose it, and the files that lie near the machine's own."""
 
@@ -239,9 +253,12 @@ _EDITORS: dict[type[Option], type[OptionEditor]] = {
     FrameNames: TextEditor,
     InputFile: InputFileEditor,
     OutputFile: FileEditor,
+    OutputFolder: FolderEditor,
     SymbolValues: SymbolsEditor,
     Values: ValuesEditor,
     Ranges: RangesEditor,
+    Signals: SignalsEditor,
+    SignalValues: SignalsEditor,
 }
 
 

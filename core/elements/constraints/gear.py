@@ -8,7 +8,6 @@ from core.elements.constraints.constraint_kind import ConstraintElement, Ratio
 from core.elements.constraints.joint_coordinate import Coordinate
 from core.elements.constraints.kinematic_constraint import ConstraintState, Row, Side
 from core.elements.resolver import Resolver
-from core.errors import ModelError
 from core.model import Constraint, Model
 from core.model.constraints import meshing
 from core.spatial.attitude import within_half_a_turn
@@ -29,20 +28,15 @@ class Gear(ConstraintElement):
     @classmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> Gear:
         """See `ConstraintElement`."""
-        where, joints = f"constraint '{constraint.name}'", []
-        for field in ("joint", "leader"):
-            joint = machine.machine.member(getattr(constraint, field))
-            if joint.info.nq != 1:
-                raise ModelError(
-                    f"'{joint.name}' has {joint.info.nq} coordinates, not one.",
-                    where=f"{where}, {field}",
-                    remedy="Couple joints with one coordinate.",
-                )
-            joints.append(Coordinate.read(joint, 0, machine))
+        where = f"constraint '{constraint.name}'"
+        joint, leader = (
+            Coordinate.read(machine.single(getattr(constraint, field), f"{where}, {field}"), 0, machine)
+            for field in ("joint", "leader")
+        )
         ratio, offset = (
             machine.numbers.scalar(getattr(constraint, field), f"{where}, {field}") for field in ("ratio", "offset")
         )
-        return cls(joints[0], joints[1], ratio, offset, (Row("constraints", constraint.name, ""),))
+        return cls(joint, leader, ratio, offset, (Row("constraints", constraint.name, ""),))
 
     @classmethod
     def elementary(cls, constraint: Constraint, model: Model) -> Ratio:

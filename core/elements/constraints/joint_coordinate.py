@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.elements.constraints.kinematic_constraint import ConstraintState, Side
+from core.elements.constraints.kinematic_constraint import (
+    POSITION,
+    VELOCITY,
+    ConstraintState,
+    KinematicConstraint,
+    Rates,
+    Row,
+    Side,
+)
 from core.elements.resolver import Resolver
 from core.joints.measures import coordinates_of
-from core.model import Joint
-from core.spatial.scalar import Scalar
+from core.model import Force, Joint
+from core.spatial.motion import Motion
+from core.spatial.scalar import Scalar, negated, plus, times
+from core.spatial.vector import Vector3
 
 
 @dataclass(frozen=True)
@@ -42,3 +53,85 @@ class Coordinate:
         if self.side is None:
             return state.kinematics.coordinates[self.link][self.k]  # type: ignore[index]
         return coordinates_of(*state.frames(self.side), self.law, None).values[self.k]
+
+
+OF_CLUTCH = -1
+"""Stands for the number of a coordinate where it is the slip of a clutch."""
+
+
+@dataclass(frozen=True)
+class RowCoordinate(KinematicConstraint):
+    """A coordinate along which forces act, and which is no speed of the tree: one that is measured where a joint closes
+    a loop, or Σ factor · coordinate of a clutch."""
+
+    owner: str
+    k: int
+    """The joint or clutch, and which coordinate of it (`OF_CLUTCH`)."""
+    parts: tuple[tuple[Scalar, Coordinate], ...]
+    rows: tuple[Row, ...]
+    of_speed: bool = False
+    """Whether it is the k-th speed of a joint with a quaternion, which no coordinate has as its rate."""
+
+    @property
+    def relative(self) -> bool:  # type: ignore[override]
+        """See `KinematicConstraint`."""
+        return self.k != OF_CLUTCH
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """See `Coordinate.sides`."""
+        return tuple(side for _, part in self.parts for side in part.sides)
+
+    def values(self, state: ConstraintState) -> list[Scalar]:
+        """The coordinate; of a speed what small motions of b make of it."""
+        if self.of_speed:
+            side = self.sides[0]
+            motion = state.shifts.get(id(side))
+            return [0.0] if motion is None else [self._along(ConstraintState(state.kinematics), motion)]
+        total: Scalar = 0.0
+        for factor, part in self.parts:
+            total = plus(total, times(factor, part.value(state)))
+        return [total]
+
+    def _along(self, state: ConstraintState, motion: Sequence[Scalar]) -> Scalar:
+        """The speed that a motion [ω; v] of b against a has, at b's origin in the axes of all frames."""
+        part = self.parts[0][1]
+        wrench = coordinates_of(*state.frames(self.sides[0]), part.law, None).wrenches[self.k]
+        return Motion(Vector3(*motion[:3]), Vector3(*motion[3:])).dot(wrench)
+
+    def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar] | None:
+        """See `KinematicConstraint`."""
+        if not self.of_speed:
+            return None
+        X_a, X_b = state.frames(self.sides[0])
+        X_ab = X_a.inverse() @ X_b
+        R = X_ab.rotation
+        flat = rates([entry for row in (*R, X_ab.position) for entry in row])
+        slopes = [Vector3(*flat[i : i + 3]) for i in (0, 3, 6)]
+        turning = Vector3(slopes[2].dot(R[1]), slopes[0].dot(R[2]), slopes[1].dot(R[0]))  # Ṙ Rᵀ = ω ×
+        wrench = self.parts[0][1].law.measure(X_ab).wrenches[self.k]
+        return [Motion(turning, Vector3(*flat[9:])).dot(wrench)]
+
+
+def row_coordinates(machine: Resolver) -> tuple[RowCoordinate, ...]:
+    """Those of all joints that close loops, speeds where joints have a quaternion; then of clutches."""
+    cuts = (machine.machine.member(name) for name in machine.machine.laws)
+    of_joints = (row for joint in cuts for row in _of_joint(joint, machine))
+    clutches = (_slip(force, machine) for force in machine.model.forces if force.is_clutch)
+    return (*of_joints, *clutches)
+
+
+def _of_joint(joint: Joint, machine: Resolver) -> Iterator[RowCoordinate]:
+    by_speeds = joint.info.nq != joint.info.nv
+    for k, word in enumerate(joint.info.speeds if by_speeds else joint.info.coordinates):
+        row = Row("joints", joint.name, word, VELOCITY if by_speeds else POSITION)
+        yield RowCoordinate(joint.name, k, ((1.0, Coordinate.read(joint, k, machine)),), (row,), by_speeds)
+
+
+def _slip(force: Force, machine: Resolver) -> RowCoordinate:
+    """q_joint − ratio · q_leader of a clutch."""
+    joint, leader = (Coordinate.read(machine.machine.member(name), 0, machine) for name in (force.joint, force.leader))
+    ratio = machine.numbers.scalar(force.ratio, f"force '{force.name}', ratio")
+    return RowCoordinate(
+        force.name, OF_CLUTCH, ((1.0, joint), (negated(ratio), leader)), (Row("forces", force.name, ""),)
+    )

@@ -7,17 +7,19 @@ G a = f̈ − Ġ v. A driver may give only the speed or the acceleration; its ro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from core.mechanics.kinematic_state import KinematicState
-from core.mechanics.tree import Place, Tree
+from core.mechanics.tree import Place
 from core.spatial.pose import Pose
 from core.spatial.rotation import small as small_rotation
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
 
 POSITION, VELOCITY, ACCELERATION = 0, 1, 2
+
+Rates = Callable[[Sequence[Scalar]], Sequence[Scalar]]
 
 
 class Row(NamedTuple):
@@ -99,6 +101,7 @@ class KinematicConstraint(ABC):
         """f(t) of each row; by default nothing moves by time."""
         return [STILL] * len(self.rows)
 
-    def speeds(self, tree: Tree, v: Sequence[Scalar]) -> list[Scalar] | None:
-        """What rows of speeds hold, where no coordinates have them as rates; None: rows are of coordinates."""
+    def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar] | None:
+        """What rows of speeds hold, where no coordinates have them as rates; None: rows are of coordinates. rates : the
+        derivatives by time of scalars of the state"""
         return None

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.elements.constraints.joint_coordinate import Coordinate
-from core.elements.constraints.kinematic_constraint import POSITION, ConstraintState, Row, Side
+from core.elements.constraints.kinematic_constraint import POSITION, ConstraintState, Rates, Row, Side
 from core.elements.drivers.driver_functions import Motion
 from core.elements.drivers.driver_kind import DriverElement, component_of
 from core.elements.resolver import Resolver
 from core.errors import ModelError
-from core.mechanics.tree import Tree
 from core.model import Driver, Joint
 from core.model.constraints import MOTIONS
 from core.spatial.scalar import Scalar
@@ -82,9 +81,9 @@ class DrivenSpeed(DriverElement):
         """Nothing is held on the level of positions."""
         return [0.0]
 
-    def speeds(self, tree: Tree, v: Sequence[Scalar]) -> list[Scalar]:
+    def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar]:
         """The speed itself."""
-        return [v[tree.links[self.link].first_v + self.k]]
+        return [v[state.kinematics.tree.links[self.link].first_v + self.k]]
 
 
 def _speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:

@@ -7,26 +7,25 @@ the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.elements.force_state import ForceState, Scalars, Term
 from core.elements.forces.force_element import ForceChannel, ForceElement
 from core.elements.resolver import Resolver
-from core.mechanics.loads import sign
+from core.mechanics.dry_friction import NO_FRICTION, DryFriction, resisting
 from core.model import Force as DocumentForce
 from core.spatial.force import Force
-from core.spatial.scalar import Scalar, is_zero, minus, negated, plus, times
+from core.spatial.scalar import Scalar, minus, negated, plus, times
 
 
 class Law(NamedTuple):
-    """F = stiffness (s − rest) + damping ṡ + friction sign(ṡ) + formula."""
+    """F = stiffness (s − rest) + damping ṡ + friction against ṡ + formula."""
 
     stiffness: Scalar = 0.0
     rest: Scalar = 0.0
     damping: Scalar = 0.0
     formula: Term = 0.0
-    friction: Scalar = 0.0
+    friction: DryFriction = NO_FRICTION
 
 
 def law_of(force: DocumentForce, machine: Resolver) -> Law:
@@ -49,7 +48,7 @@ class Observed(NamedTuple):
     potential: Scalar
 
 
-_RATE_AND_FORCE = {"length": ("velocity", "force"), "angle": ("angular_velocity", "torque")}
+SPEED_AND_FORCE = {"length": ("velocity", "force"), "angle": ("angular_velocity", "torque")}
 
 
 class AlongOne(ForceElement):
@@ -60,7 +59,7 @@ class AlongOne(ForceElement):
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
         """The numbers of `Observed`."""
-        rate, force = _RATE_AND_FORCE.get(along, ("none", "none"))
+        rate, force = SPEED_AND_FORCE.get(along, ("none", "none"))
         dimensions = (along, rate, force, "power", "energy")
         return tuple(
             ForceChannel(name, dimension, of_runs=name != "potential")
@@ -88,27 +87,23 @@ class AlongOne(ForceElement):
 
 def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
     """(F, potential) of a law."""
-    force, potential = s.run(_Resistance(s.slip_speed), law[:3], law.friction, length, speed)
+    friction = NO_FRICTION if s.smooth else friction_at(law, s)
+    force, potential = s.run(resistance, law[:3], friction, length, speed)
     further = s.value(law.formula, {"length": length, "rate": speed})
     return s.run(plus, force, further), potential
 
 
-@dataclass(frozen=True)
-class _Resistance:
-    slip_speed: float
-
-    def __call__(self, law: Scalars, friction: Scalar, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        return resistance(law[0], law[1], law[2], friction, self.slip_speed, length, speed)
+def friction_at(law: Law, s: ForceState) -> DryFriction:
+    """Its friction with the levels of an instant."""
+    known = {id(each): s.value(each) for each in law.friction}  # levels that are one stay one
+    return DryFriction(*(known[id(each)] for each in law.friction))
 
 
-def resistance(
-    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip_speed: float, s: Scalar, v: Scalar
-) -> tuple[Scalar, Scalar]:
+def resistance(law: Scalars, friction: DryFriction, s: Scalar, v: Scalar) -> tuple[Scalar, Scalar]:
     """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
+    stiffness, rest, damping = law
     stretch = minus(s, rest)
-    force = plus(times(stiffness, stretch), times(damping, v))
-    if not is_zero(friction):
-        force = plus(force, times(friction, sign(v, slip_speed)))
+    force = plus(plus(times(stiffness, stretch), times(damping, v)), resisting(friction, v))
     return force, times(0.5, times(stiffness, times(stretch, stretch)))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from core.elements.force_state import End, ForceState, Loads, Scalars
-from core.elements.forces.along_one import AlongOne, Law, against_growth, law_of
+from core.elements.forces.along_one import AlongOne, Law, against_growth, friction_at, law_of
 from core.elements.forces.along_sensor import MeasureForce
-from core.elements.forces.force_element import ForceElement
+from core.elements.forces.force_element import ForceChannel, ForceElement
 from core.elements.resolver import Resolver
 from core.elements.sensors import RelativeMeasure, Share, measurement
+from core.mechanics.dry_friction import NO_FRICTION, DryFriction, resisting_together
 from core.model import Force as DocumentForce
 from core.model import Joint
 from core.model.signals import component
@@ -103,6 +105,12 @@ class CutJointForce(AlongOne):
         a, b = self.measure.a, self.measure.b
         loads.between(a, b, s.kinematics.frame(b).position, self._on_b(s))
 
+    def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
+        """Add a force against the growth of the coordinate."""
+        a, b = self.measure.a, self.measure.b
+        on_b = s.run(against_growth, self._coordinate(s)[0], 1.0, force)
+        loads.between(a, b, s.kinematics.frame(b).position, on_b)
+
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(displacement, speed)."""
         return self._coordinate(s)[1:]
@@ -115,6 +123,53 @@ class CutJointForce(AlongOne):
         """Opposite forces."""
         on_b = self._on_b(s).force
         return -on_b, on_b
+
+
+@dataclass(frozen=True)
+class BallFriction(ForceElement):
+    """Dry friction along coordinates of a joint whose speeds are components of one vector."""
+
+    name = "joint"
+    element: str
+    parts: tuple[JointForce | CutJointForce | MeasureForce, ...]
+    """Along each of them, without a law."""
+    friction: DryFriction
+    joint: str = ""
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """See `JointForce`."""
+        return JointForce.read(force, machine)
+
+    @classmethod
+    def channels(cls, along: str) -> tuple[ForceChannel, ...]:
+        """None."""
+        return ()
+
+    def act(self, s: ForceState, loads: Loads) -> None:
+        """See `ForceElement`."""
+        if s.smooth:
+            return
+        speeds = [part.quantity(s)[1] for part in self.parts]
+        forces = s.run(resisting_together, friction_at(Law(friction=self.friction), s), speeds)
+        for part, force in zip(self.parts, forces, strict=True):
+            part.pull(s, loads, force)
+
+    def observed(self, s: ForceState) -> Scalars:
+        """Nothing."""
+        return ()
+
+    def potential(self, s: ForceState) -> Scalar:
+        """None."""
+        return 0.0
+
+    def ends(self) -> tuple[End, ...]:
+        """None: it acts where the joint is."""
+        return ()
+
+    def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
+        """None."""
+        return ()
 
 
 def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
@@ -137,26 +192,47 @@ def at_joint(element: str, joint: Joint, k: int, law: Law, machine: Resolver) ->
 
 
 def passive(machine: Resolver) -> list[ForceElement]:
-    """Damping, friction and springs of joints that close a loop."""
+    """Brakes in joints of the tree; damping, friction and springs of joints that close a loop."""
     result: list[ForceElement] = []
-    for name in machine.machine.laws:
-        joint = machine.machine.member(name)
-        where = f"joint '{name}'"
-        stiffness, damping, friction = (
-            machine.numbers.scalar(getattr(joint, field), f"{where}, {field}")
-            for field in ("stiffness", "damping", "friction")
-        )
-        if all(is_zero(x) for x in (stiffness, damping, friction)):
-            continue
-        rest = tuple(machine.numbers.scalar(x, f"{where}, spring_rest") for x in joint.relaxed)
-        for k in range(joint.info.nv):
-            if joint.info.nq == joint.info.nv:
-                law = Law(stiffness, rest[k], damping, 0.0, friction)
-                result.append(at_joint(name, joint, k, law, machine))
-            else:
-                law = Law(stiffness, 0.0, damping, 0.0, friction)
-                result.append(CutJointForce(name, machine.measure_of_joint(name), k, law, rest, name))
+    for joint in machine.machine.members:
+        if joint.name in machine.machine.laws:
+            result += _closing(joint, machine)
+        elif joint.name in machine.machine.carried and machine.is_controlled(joint):
+            law = Law(friction=machine.friction(joint))
+            alone = [k for k in range(joint.info.nv) if not any(k in ball for ball in joint.info.balls)]
+            result += [at_joint(joint.name, joint, k, law, machine) for k in alone]
+            result += _balls(joint, law.friction, machine)
     return result
+
+
+def _balls(joint: Joint, friction: DryFriction, machine: Resolver) -> Iterator[BallFriction]:
+    """Friction of coordinates that rub together."""
+    for ball in joint.info.balls:
+        parts = tuple(at_joint(joint.name, joint, k, Law(), machine) for k in ball)
+        yield BallFriction(joint.name, parts, friction, joint.name)  # type: ignore[arg-type]
+
+
+def _closing(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
+    """Damping, friction and springs of a joint that closes a loop."""
+    where = f"joint '{joint.name}'"
+    stiffness, damping = (
+        machine.numbers.scalar(getattr(joint, field), f"{where}, {field}") for field in ("stiffness", "damping")
+    )
+    friction = machine.friction(joint)
+    if is_zero(stiffness) and is_zero(damping) and not friction.acts:
+        return
+    rest = tuple(machine.numbers.scalar(x, f"{where}, spring_rest") for x in joint.relaxed)
+    for k in range(joint.info.nv):
+        own = NO_FRICTION if any(k in ball for ball in joint.info.balls) else friction
+        if is_zero(stiffness) and is_zero(damping) and not own.acts:
+            continue
+        if joint.info.nq == joint.info.nv:
+            yield at_joint(joint.name, joint, k, Law(stiffness, rest[k], damping, 0.0, own), machine)
+        else:
+            law = Law(stiffness, 0.0, damping, 0.0, own)
+            yield CutJointForce(joint.name, machine.measure_of_joint(joint.name), k, law, rest, joint.name)
+    if friction.acts:
+        yield from _balls(joint, friction, machine)
 
 
 KIND = JointForce

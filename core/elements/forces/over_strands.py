@@ -90,14 +90,7 @@ def _parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
         if strand.sensor:
             along: ForceElement = along_sensor(force.name, strand.sensor, Law(), machine, where)
         else:
-            joint = machine.machine.member(strand.joint)
-            if joint.info.nq != 1:
-                raise ModelError(
-                    f"'{joint.name}' has {joint.info.nq} coordinates.",
-                    where=where,
-                    remedy="Name a joint with one coordinate.",
-                )
-            along = at_joint(force.name, joint, 0, Law(), machine)
+            along = at_joint(force.name, machine.single(strand.joint, where), 0, Law(), machine)
         assert isinstance(along, JointForce | MeasureForce)
         found.append(WeightedPart(factor, along))
     return tuple(found)

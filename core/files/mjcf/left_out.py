@@ -34,8 +34,14 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
     ),
     "soft stops": (
         "warning",
-        "{n} joints have stops of a softness of their own (solref, solimp, margin), which is left out: here stops are "
-        "rigid.",
+        "{n} joints have stops of a softness of their own (solref, solimp, margin), which is left out: how far they "
+        "give way follows here from the inertia that they meet.",
+        "Give their stiffness and damping, or make them rigid.",
+    ),
+    "one-sided motors": (
+        "warning",
+        "{n} joints have bounds of their motors' force that differ by direction (actuatorfrcrange); the larger is "
+        "taken.",
         "",
     ),
     "tendon limits": (

@@ -347,18 +347,32 @@ class _Build:
         self.references[name], self.relaxed[name] = reference, relaxed
         if reference:
             fields["rest"] = (reference,)
-        limited = tag.get("limited", "auto")
-        limited = limited == "true" or (limited == "auto" and self.settings.auto_limits)
-        if tag.get("range") is not None and limited and not self.settings.off("limit"):
+        bounds = self._effort(tag, where)
+        if tag.get("range") is not None and self._holds(tag, "limited") and not self.settings.off("limit"):
             low, high = (angle(value) for value in self.reader.numbers(tag, "range", 2, None, where))
-            fields["limits"] = (Limit(lower=low, upper=high),)
+            bounds |= {"lower": low, "upper": high}
             self.left_out.add("soft stops", tag, int(any(tag.get(key) is not None for key in _SOFTNESS)))
+        if bounds:
+            fields["limits"] = (Limit(**bounds),)
         unit = np.array(normalised(axis))
         position = np.array(self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where))
         away = _motion(word, unit, relaxed - reference)
         away[:3, 3] += position - away[:3, :3] @ position
         self.relaxed_poses[body] = self.relaxed_poses[body] @ away
         return _motion(word, unit, -reference)
+
+    def _holds(self, tag: Tag, switch: str) -> bool:
+        """Whether an attribute counts that a switch may turn off."""
+        value = tag.get(switch, "auto")
+        return value == "true" or (value == "auto" and self.settings.auto_limits)
+
+    def _effort(self, tag: Tag, where: str) -> dict[str, Any]:
+        """The largest force of a joint's motors, as they all together may give."""
+        if tag.get("actuatorfrcrange") is None or not self._holds(tag, "actuatorfrclimited"):
+            return {}
+        low, high = self.reader.numbers(tag, "actuatorfrcrange", 2, None, where)
+        self.left_out.add("one-sided motors", tag, int(low != -high))
+        return {"effort": max(abs(low), abs(high))}
 
     def _freedoms(self, tag: Tag, word: str, fields: dict[str, Any], body: str) -> None:
         """The speeds of a joint in the world, at the reference values."""

@@ -194,7 +194,7 @@ class Joints:
                     "limits",
                 )
             return None
-        values = {
+        values: dict[str, Any] = {
             ours: self._bound(limit, theirs, where)
             for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
         }

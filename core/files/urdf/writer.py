@@ -316,6 +316,7 @@ class _Writer:
         for field, word in {**words, "spring_rest": "where springs are relaxed"}.items():
             if any(getattr(joint, field) not in (0.0, ()) for joint in self.model.joints):
                 lost.append(word)
+        lost += _losses_of_modes(self.model.joints)
         if any(joint.limits and joint.info.nq > 1 for joint in self.model.joints):
             lost.append("limits of joints with several coordinates")
         if self.model.world != type(self.model.world)():
@@ -325,3 +326,19 @@ class _Writer:
 
     def _note(self, severity: Any, text: str, remedy: str, collection: str, name: str, field: str) -> None:
         self.findings.append(Finding(severity, text, remedy, collection, name, field))
+
+
+def _losses_of_modes(joints: Iterable[Joint]) -> list[str]:
+    """What URDF does not say of friction and stops."""
+    lost, limits = [], [limit for joint in joints for limit in joint.limits]
+    if any(joint.static_friction not in (None, joint.friction) for joint in joints):
+        lost.append("friction at rest that differs from that of sliding (which is written)")
+    if any(joint.friction_levels[2:] != (None, None) for joint in joints):
+        lost.append("friction that differs by direction (that of onward is written)")
+    if any(joint.stribeck_speed != 0.0 for joint in joints):
+        lost.append("Stribeck speeds")
+    plain = Limit()
+    stops = ("stop", "stiffness", "damping", "restitution")
+    if any(getattr(limit, field) != getattr(plain, field) for limit in limits for field in stops):
+        lost.append("how stops give way")
+    return lost

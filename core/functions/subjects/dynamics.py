@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.errors import ModelError
+from core.errors import ModelError, listed
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
@@ -40,8 +40,9 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
         ("Potential energy", Amount(potential, "energy")),
         ("Total energy", Amount(kinetic + potential, "energy")),
     )
-    note = "potential energy of gravity, zero at the world's origin, and of springs"
+    note = "potential energy of gravity, zero at the world's origin, of springs and stops"
     note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
+    note += _stops_words(context)
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
 
 
@@ -59,19 +60,49 @@ def inverse_dynamics(
     acting, where = _acting(context, actuators)
     forces = mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting)
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
-    v, a, tau = (
+    largest = float(np.max(np.abs(of_tree), initial=0.0))
+    columns, titles, held = [forces], ["Torque or force"], ""
+    if passive:
+        found = mech.inverse_dynamics_ranges(q, v, a, p=p, t=context.t, actuators=acting)
+        if (found.tau_min != found.tau).any() or (found.tau_max != found.tau).any():
+            columns += [found.tau_min, found.tau_max]
+            titles += ["At least", "At most"]
+            held = "; friction holds joints that stay at rest: the motion is the same for any force between the bounds"
+    v, a, *columns = (
         without_errors(mech, v),
         without_errors(mech, a),
-        without_errors(mech, forces, float(np.max(np.abs(of_tree), initial=0.0))),
+        *(without_errors(mech, column, largest) for column in columns),
     )
-    rows = tuple(
-        (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            name,
+            Amount(float(v[i]), d),
+            Amount(float(a[i]), _SECOND_RATES[d]),
+            *(Amount(float(column[i]), _FORCES[d]) for column in columns),
+        )
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
-    note = "M q̈ + C q̇ + G = τ; damping, friction and springs " + ("included" if passive else "left out")
-    note += where
-    titles = ("Joint", "Speed", "Acceleration", "Torque or force")
-    return Table(title="Inverse dynamics", columns=tuple(map(Column, titles)), rows=rows, note=note)
+    note = "M q̈ + C q̇ + G = τ; damping, friction, springs and stops " + ("included" if passive else "left out")
+    note += held + (_stops_words(context) if passive else "") + where
+    return Table(
+        title="Inverse dynamics",
+        columns=tuple(map(Column, ("Joint", "Speed", "Acceleration", *titles))),
+        rows=rows,
+        note=note,
+    )
+
+
+def _stops_words(context: Context) -> str:
+    """Which stops are pushed in at the pose."""
+    from core.constraints.elastic_stops import pushed_in
+    from core.constraints.joint_modes import joint_modes
+    from core.constraints.joint_rows import rows_at
+
+    compiled = context.mech.compiled
+    p = compiled.parameter_values(context.p)
+    at = rows_at(compiled, joint_modes(compiled, p), context.q, p, context.t)
+    names = [at.rows[i].name for i, _ in pushed_in(at)]
+    return f"; pushed in here: the stop of {listed(names)}" if names else ""
 
 
 def gravity(context: Context, actuators: str) -> Result:
@@ -171,8 +202,8 @@ FUNCTIONS = (
         "Centre of mass and energy",
         "Dynamics",
         "Where the machine's centre of mass is, and its kinetic and potential energy.\n\nThe kinetic energy belongs to "
-        "the joint speeds given; at rest it is zero. The potential energy is that of gravity and springs. "
-        + SPEEDS_FOLLOW,
+        "the joint speeds given; at rest it is zero. The potential energy is that of gravity, of springs, and of "
+        "elastic stops that are pushed in. " + SPEEDS_FOLLOW,
         energy,
         (_SPEEDS,),
         needs=(needs_bodies,),
@@ -183,7 +214,8 @@ FUNCTIONS = (
         "Inverse dynamics",
         "Dynamics",
         "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
-        "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction and springs can be left out. "
+        "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction, springs and stops can be left out. "
+        "Dry friction holds joints that stand still, so that their torques may be anything between two bounds. "
         + SPEEDS_FOLLOW
         + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
         "loops or constraints the torques are those of the actuators, which move the whole machine.",
@@ -191,7 +223,7 @@ FUNCTIONS = (
         (
             _SPEEDS,
             Values("accelerations", "Joint accelerations", "Accelerations by name; others follow, or are zero", rate=2),
-            Flag("passive", "Damping, friction, springs", "Include the joints' own forces", True),
+            Flag("passive", "Damping, friction, springs, stops", "Include the joints' own forces", True),
             ACTUATORS,
         ),
         needs=(needs_motion,),

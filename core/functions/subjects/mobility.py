@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_motion
-from core.functions.options import FrameName, Integer, Text, Values
+from core.functions.options import Flag, FrameName, Integer, Text, Values
 from core.functions.results import Arrow, Arrows, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW, speed_dimensions
@@ -21,12 +21,12 @@ MOST_SHOWN = 12
 """Free motions that come as poses to be played."""
 
 
-def mobility(context: Context) -> Result:
+def mobility(context: Context, friction: bool) -> Result:
     """Degrees of freedom, redundant constraints, free motions."""
     from core.analysis.free_motion_poses import swing
 
     context.step(0, 2, "Ranks at assembled poses")
-    found = context.mech.mobility(context.q, context.p, context.t)
+    found = context.mech.mobility(context.q, context.p, context.t, friction=friction)
     parts: list[Result] = [_summary(found)]
     if found.redundant:
         parts.append(_redundant(found))
@@ -208,6 +208,7 @@ FUNCTIONS = (
         "with the joints that fix it already and a proposal that makes the machine isostatic. Every free motion can be "
         "played in the scene.",
         mobility,
+        (Flag("friction", "Friction holds", "Joints with dry friction are held, as by brakes", False),),
         needs=(needs_motion,),
         also=(
             "DOF",

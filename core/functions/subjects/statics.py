@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from core.errors import SimulationError
+from core.errors import SimulationError, listed
 from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
-from core.functions.options import Choice, Text, Values
+from core.functions.options import Choice, Flag, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
@@ -16,7 +16,9 @@ from core.functions.text import Amount, Cell, Column
 from core.model.formula.numerals import readable
 
 if TYPE_CHECKING:
+    from core.analysis.friction_balance import FrictionBalance
     from core.analysis.linearisation import Linearisation, Mode
+    from core.analysis.poses_of_rest import Equilibrium
 
 FRAMES = 24
 """Poses of one oscillation of a mode."""
@@ -31,6 +33,8 @@ REAL_PART_FRACTION = 1e-11
 """Part of the imaginary part of an eigenvalue below which the real part is rounding."""
 TOUCH_TOLERANCE = 1e-9
 """Way (rad or m) to a limit at which a coordinate stands there."""
+JUST_HELD_FRACTION = 1e-6
+"""Part of the load that may be added where friction just holds it."""
 LEFT_OVER_FRACTION = 1e-8
 """Part of the largest force at work up to which what is left over is not told."""
 
@@ -39,22 +43,21 @@ _WORDS = {
     "asymptotically stable": "It is stable: after a push the machine comes back to it.",
     "indifferent": "It is indifferent: nothing brings the machine back along some of its motions.",
     "unstable": "It is unstable: the least push makes the machine leave it.",
+    "held": "Friction holds it.",
 }
 
 
-def static_equilibrium(context: Context, search: str, forces: dict[str, float]) -> Result:
+def static_equilibrium(context: Context, search: str, friction: bool, forces: dict[str, float]) -> Result:
     """The pose in which all forces balance."""
     import numpy as np
 
     from core.analysis.equilibrium import equilibrium
-    from core.analysis.manipulability import characteristic_length
-    from core.functions.rounding import pose_without_errors
 
     mech, p = context.mech, context.p
     context.step(0, 1, "Balancing forces")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
     try:
-        found = equilibrium(mech, context.q, p, context.t, tau=tau, nearest=search == "nearest")
+        found = equilibrium(mech, context.q, p, context.t, tau=tau, nearest=search == "nearest", friction=friction)
     except SimulationError as error:
         return Message(title="Static equilibrium", text=str(error), severity="warning")
     rests = "; ".join(
@@ -64,7 +67,25 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     )
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
-    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{_WORDS[found.stability]}"
+    verdict = _WORDS[found.stability] if found.friction is None else _held_words(found.friction, found.stability)
+    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{verdict}"
+    note = "" if search != "nearest" or friction else "limits of joints do not hold in this search"
+    table = _coordinates_table(context, found, note)
+    pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
+    parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
+    if found.friction is not None and found.friction.forces:
+        parts.append(_friction_table(mech, p, found.friction))
+    if found.linear is not None and found.linear.modes:
+        parts.append(_mode_table(found.linear))
+    return Report(title="Static equilibrium", parts=(*parts, pose))
+
+
+def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table:
+    """Coordinates now and at rest."""
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
+
+    mech, p = context.mech, context.p
     size = characteristic_length(mech, p)
     present, rest = (pose_without_errors(mech, q, size) for q in (context.q, found.q))
     rows = tuple(
@@ -82,17 +103,37 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         for c, before, after in measured
     )
     titles = ("Coordinate", "Present", "At rest", "Limit")
-    table = Table(
-        title="Coordinates",
-        columns=tuple(map(Column, titles)),
-        rows=rows,
-        note="" if search != "nearest" else "limits of joints do not hold in this search",
+    return Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows, note=note)
+
+
+def _held_words(found: FrictionBalance, stability: str) -> str:
+    """How surely friction holds."""
+    if not found.forces:
+        return f"No joint has friction. {_WORDS[stability]}"
+    if math.isinf(found.safety):
+        return "Friction, and limits where it rests against them, hold any multiple of its load."
+    if found.safety < 1.0 + JUST_HELD_FRACTION:
+        return "Friction just holds it: of all poses where it does this is the nearest."
+    return f"Friction holds it up to {found.safety:.4g} times its load."
+
+
+def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
+    """What friction does in each joint."""
+    from core.constraints.joint_modes import joint_modes
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
+
+    modes = joint_modes(mech.compiled, mech.compiled.parameter_values(p))
+    dimensions = {row.name: "force" if row.dimension == "length" else "torque" for row in modes.rows}
+    numbers = [(found.forces[name], *found.ranges[name], found.limits[name]) for name in found.forces]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *(Amount(float(x), dimensions[name]) for x in row))
+        for name, row in zip(found.forces, without_dust(numbers, SOLVED_FRACTION, 0.0), strict=True)
     )
-    pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
-    parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
-    if found.linear is not None and found.linear.modes:
-        parts.append(_mode_table(found.linear))
-    return Report(title="Static equilibrium", parts=(*parts, pose))
+    note = "along the growth of the coordinate"
+    if not found.unique:
+        note += "; one of many ways to share the load, that of least squares, with what each force may be"
+    titles = ("Coordinate", "Friction", "At least", "At most", "Largest possible")
+    return Table(title="Holding forces", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
 def _severity(stability: str) -> str:
@@ -120,7 +161,9 @@ def _beyond(coordinate: Any, value: float) -> str:
     return "below" if low else "above" if high else ""
 
 
-def linearise(context: Context, coordinates: str, speeds: dict[str, float], forces: dict[str, float]) -> Result:
+def linearise(
+    context: Context, coordinates: str, speeds: dict[str, float], forces: dict[str, float], friction: bool
+) -> Result:
     """State matrix, eigenvalues and modes about the present pose."""
     import numpy as np
 
@@ -130,7 +173,8 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
     mech, p = context.mech, context.p
     context.step(0, 2, "Derivatives of the motion")
     tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
-    found = linearised(mech, context.q, speeds, tau, p, context.t, coordinates=names_of(coordinates))
+    named = names_of(coordinates)
+    found = linearised(mech, context.q, speeds, tau, p, context.t, coordinates=named, friction=friction)
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(
         title="State matrix",
@@ -152,6 +196,7 @@ def _state_of(context: Context, found: Linearisation) -> Message:
     """Whether the pose is one of rest, and what small motions do."""
     import numpy as np
 
+    modes = _mode_words(found)
     largest = float(np.max(np.abs(found.residual), initial=0.0))
     scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
     if largest > 1e-6 * scale:
@@ -159,9 +204,19 @@ def _state_of(context: Context, found: Linearisation) -> Message:
             "The machine is not at rest here: the linear motion is that about its present acceleration. "
             "Static equilibrium finds a pose of rest."
         )
-        return Message(title="", text=text, severity="hint")
+        return Message(title="", text=f"{text}{modes}", severity="hint")
     text = f"The machine rests here. {_WORDS[found.stability]}" if found.modes else "The machine cannot move here."
-    return Message(title="", text=text, severity=_severity(found.stability))
+    return Message(title="", text=f"{text}{modes}", severity=_severity(found.stability))
+
+
+def _mode_words(found: Linearisation) -> str:
+    """What sticks, slides and presses."""
+    parts = (
+        (found.stuck, "Friction holds {}, which leaves no small motion there."),
+        (found.sliding, "Friction slides in {}: it keeps its direction."),
+        (found.pressed, "Pushed in, and a spring here: the stop of {}."),
+    )
+    return "".join(f" {words.format(listed(names))}" for names, words in parts if names)
 
 
 def _mode_table(found: Linearisation) -> Table:
@@ -226,16 +281,20 @@ FUNCTIONS = (
         "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
         "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
         "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
-        "nearest balance, whether stable or not, where limits do not hold.",
+        "nearest balance, whether stable or not, where limits do not hold. Elastic stops give way to what rests "
+        "against them, as in runs.\n\nWith friction the machine stays where it is if dry friction can hold it there; "
+        "otherwise the nearest pose is shown where it can. What friction does in each joint, in which bounds, and up "
+        "to which multiple of the load it holds, are told.",
         static_equilibrium,
         (
             Choice(
                 "search", "Search", "Downhill to a stable pose, or the nearest balance", "stable", ("stable", "nearest")
             ),
+            Flag("friction", "Friction holds", "Stay where dry friction holds, or go to the nearest such pose", False),
             _TORQUES,
         ),
         needs=(needs_motion,),
-        also=("equilibrium", "trim", "statics"),
+        also=("equilibrium", "trim", "statics", "stiction", "safety factor", "brake", "self-locking"),
     ),
     Function(
         "linearise",
@@ -243,7 +302,9 @@ FUNCTIONS = (
         "Mechanisms",
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
-        "that are chosen or named. Each mode can be played in the scene. Frequencies mean most about a pose of rest; "
+        "that are chosen or named. Joints that dry friction holds take freedoms; those that slide keep their "
+        "direction; stops that are pushed in are springs. Each mode can be played in the scene. Frequencies mean most "
+        "about a pose of rest; "
         "Static equilibrium finds one. " + SPEEDS_FOLLOW,
         linearise,
         (
@@ -252,6 +313,7 @@ FUNCTIONS = (
                 "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
             ),
             _TORQUES,
+            Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True),
         ),
         needs=(needs_motion, needs_mass),
         also=("eigenfrequency", "eigenvalues", "modes", "state space", "ABCD", "linearize"),

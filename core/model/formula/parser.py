@@ -43,9 +43,10 @@ _UNKNOWN = "Use numbers, names, + - * / ^, comparisons, parentheses and function
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str, dialect: Dialect = "native") -> Node:
+def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, int]] = frozenset()) -> Node:
     """The tree of a formula.
 
+    further : functions that the formula may have beside `FUNCTIONS`: (name, number of arguments)
     Raises ExpressionError naming the column and what was expected there.
     """
     if len(text) > MAX_LENGTH:
@@ -53,7 +54,7 @@ def parse(text: str, dialect: Dialect = "native") -> Node:
             f"The formula is {len(text)} characters long; {MAX_LENGTH} is the limit.",
             remedy="Split it with named parameters.",
         )
-    return _Parser(text, dialect).whole()
+    return _Parser(text, dialect, further).whole()
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
@@ -79,8 +80,10 @@ def _clip(text: str) -> str:
 class _Parser:
     """Precedence climbing over the token list."""
 
-    def __init__(self, text: str, dialect: Dialect) -> None:
+    def __init__(self, text: str, dialect: Dialect, further: frozenset[tuple[str, int]]) -> None:
         self.text = text
+        self.further = further
+        self.functions = {*FUNCTIONS, *(name for name, _ in further)}
         self.mathematica = dialect == "mathematica"
         self.tokens = [*_tokens(text), _END]
         self.index = 0
@@ -225,10 +228,10 @@ class _Parser:
             return self.operand(0)
         if follows != opening or (self.mathematica and known is None and opening == "("):
             return self.constant(token)
-        if known not in FUNCTIONS:
+        if known is None or known not in self.functions:
             raise ExpressionError(
                 f"'{token}' in '{_clip(self.text)}' is not a function.",
-                remedy="Known functions: " + ", ".join(sorted(FUNCTIONS)) + ".",
+                remedy="Known functions: " + ", ".join(sorted(self.functions)) + ".",
             )
         self.index += 1
         arguments = [self.expression(0)]
@@ -240,8 +243,8 @@ class _Parser:
     def call(self, name: str, arguments: list[Node]) -> Node:
         if self.mathematica and name == "atan" and len(arguments) == 2:
             return Call("atan2", (arguments[1], arguments[0]))  # ArcTan[x, y] = atan2(y, x)
-        wanted = FUNCTIONS[name][1]
-        if len(arguments) != wanted:
+        wanted = FUNCTIONS[name][1] if name in FUNCTIONS else next(n for known, n in self.further if known == name)
+        if len(arguments) != wanted and (name, len(arguments)) not in self.further:
             raise ExpressionError(
                 f"{name} in '{_clip(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
                 remedy="Write if(condition, value where it holds, value elsewhere)."

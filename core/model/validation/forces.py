@@ -137,8 +137,8 @@ class _Checks:
                 yield of(
                     force,
                     "error",
-                    f"With {field} 0 a spring and damper in series carry no force.",
-                    f"Give a {field}, or use a line force.",
+                    f"With {field} 0 it carries no force.",
+                    f"Give a {field}." if force.is_clutch else f"Give a {field}, or use a line force.",
                     field,
                 )
         if not force.info.nonzero and self.does_nothing(force):

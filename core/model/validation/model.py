@@ -23,7 +23,7 @@ from core.model.model import WORDS, Model, needed
 from core.model.shapes import Mesh, Pose
 from core.model.units.units import amount
 from core.model.unknown_kinds import of_unknown_kind, reason
-from core.model.validation import forces
+from core.model.validation import forces, friction_and_stops
 from core.model.validation.circular_references import circles
 from core.model.validation.degrees import in_degrees
 from core.model.validation.findings import Finding, Severity
@@ -96,6 +96,7 @@ class _Checks:
             yield from self.limits(joint)
             yield from self.rests(joint)
             yield from self.passive(joint)
+            yield from friction_and_stops.check(joint, self.number, self.model.world.limits == "act")
         yield from self.couplings()
         yield from self.massless()
         yield from self.point_masses()
@@ -432,13 +433,13 @@ class _Checks:
                 yield _of(
                     joint,
                     "hint",
-                    f"The largest {field}{which} is 0: taken at its word the joint cannot be driven.",
+                    f"The largest {field}{which} is 0, with which nothing could drive the joint: runs take it as none.",
                     "Give its size, or leave it empty for none.",
                     "limits",
                 )
 
     def passive(self, joint: Joint) -> Iterator[Finding]:
-        for field in ("damping", "friction", "stiffness", "armature"):
+        for field in ("damping", "stiffness", "armature"):
             if self.number(getattr(joint, field)) < 0.0:
                 yield _of(
                     joint,

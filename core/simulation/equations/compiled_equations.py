@@ -11,6 +11,7 @@ import numpy as np
 
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.reduction import Structure
+from core.constraints.joint_modes import joint_modes
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
@@ -21,10 +22,13 @@ from core.traces.native_entry import Entry, entry_of
 
 if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination
+    from core.simulation.equations.mode_rows import ModeRows
     from core.simulation.equations.system import Function
     from core.traces.tracer import Tracer
 
 NOTHING = nullcontext()
+OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels")
+"""Functions that only rows with modes ask."""
 
 
 _known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
@@ -42,7 +46,7 @@ def _places(compiled: Compiled, function: str) -> tuple[int, int]:
 
 def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
-    arguments = tracer.signature("bias_regularised" if function == "reduced" else function).arguments
+    arguments = tracer.signature("bias_smooth" if function == "reduced" else function).arguments
     starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
     found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
     return found.get("x", -1), found.get("t", -1)
@@ -94,8 +98,8 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
         "rate": bool(compiled.coordinates.quaternions),
         "mass_entries": matrix or slopes,
         "slopes": slopes,
-        "forward_dynamics_regularised": not matrix,
-        "bias_regularised": matrix,
+        "forward_dynamics_smooth": not matrix,
+        "bias_smooth": matrix,
         "constraint_residual": rows,
         "constraint_entries": rows,
         "segment_entries": rows and matrix and program.tracer.segments is not None,
@@ -142,8 +146,13 @@ class CompiledEquations:
     ) -> None:
         compiled = mech.compiled
         wanted = _wanted(compiled, slopes)
+        self.joint_modes = joint_modes(compiled, p)
+        """Rows of joints with friction, stops and limits."""
         self.modes = len(compiled.elements.mode_variables.numbers)
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
+        cut = self.joint_modes.own < len(self.joint_modes.rows)
+        wanted = {**wanted, **dict.fromkeys(OF_ROWS[:3], cut)}
+        wanted["friction_levels"] = self.joint_modes.controlled
         constant = joint_forces.constant(mech, torque)
         self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
         """The functions that the run needs, by name."""
@@ -177,6 +186,13 @@ class CompiledEquations:
         rows = len(program.constraint_rows)
         functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
         derivative, full, self.project, full_project = _addresses(compiled, independent)
+        rows_of_modes = self._mode_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
+        if rows_of_modes is not None:
+            from core.simulation.equations import held_rows
+
+            derivative, u = held_rows.modal_derivative.address, u.copy()
+        self.mode_rows = rows_of_modes
+        """Of joints; None: there are none."""
         """Of the entry that projects."""
         elimination = elimination_places.NOTHING
         if "mass_entries" in functions:
@@ -187,7 +203,12 @@ class CompiledEquations:
         masses = elimination_places.factors_of(_eliminated(reduced.structure))
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
-            **{name: function.place for name, function in functions.items()},
+            **{
+                name: function.place
+                for name, function in functions.items()
+                if not (name in OF_ROWS or (name == "torque" and rows_of_modes))
+            },
+            mode_rows=0 if rows_of_modes is None else rows_of_modes.place,
             derivative=derivative,
             full=full,
             full_project=full_project,
@@ -220,15 +241,46 @@ class CompiledEquations:
             if name in functions and self.indicators > self.modes:
                 first = 1 + compiled.nq + compiled.nv
                 self._mode_memory.append(functions[name].memory[first : first + self.indicators - self.modes])
-        if "torque" in functions:
+        if rows_of_modes is not None:
+            u = rows_of_modes.wanted
+        elif "torque" in functions:
             u = functions["torque"].memory[functions["torque"].result :]
         self.u = u[: compiled.nv]
         """(nv,) joint forces, those evaluated last."""
+
+    def _mode_rows(
+        self, compiled: Compiled, u: Array, functions: Mapping[str, Function], derivative: int, q: Array, p: Array
+    ) -> ModeRows | None:
+        if not self.joint_modes.rows:
+            return None
+        from core.simulation.equations.joint_mode_rows import mode_rows
+
+        places = {name: function.place for name, function in functions.items()}
+        return mode_rows(compiled, self.joint_modes, u, places, derivative, q, p)
 
     @property
     def differentiable(self) -> bool:
         """Whether there are traced derivatives."""
         return "slopes" in self.entries
+
+    @property
+    def jacobian(self) -> int:
+        """Address of the entry that gives ∂f/∂y, from traced derivatives where there are any."""
+        from core.simulation.equations import entry_points, held_rows
+
+        if not self.differentiable:
+            return entry_points.differenced_jacobian.address
+        exact = entry_points.exact_jacobian if self.mode_rows is None else held_rows.modal_jacobian
+        return exact.address
+
+    @property
+    def mode_notes(self) -> tuple[str, ...]:
+        """What a person must know of the modes of joints until now."""
+        if self.mode_rows is None:
+            return ()
+        from core.simulation.equations.joint_mode_rows import mode_notes
+
+        return mode_notes(self.joint_modes, self.mode_rows)
 
     def release(self) -> None:
         """Mode variables free from now on."""

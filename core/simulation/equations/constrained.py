@@ -15,7 +15,8 @@ last row is little but rounding. Where the motion is regular there, acceleration
 behind (`across`), and projection leaves what that row would hold as it was integrated.
 
 Projection of a state that steps have carried off the manifold (`project`):
-1. q by Newton's method, G δq = −r with the least δq in the metric of M, until the residuals r vanish (`close`).
+1. q by Newton's method, G δq = −r with the least δq in the metric of M, until the residuals r are below
+   `System.closed_gap`, or `System.closings` times (`close`); M is factored once.
 2. v by the least change with G v = ḟ; what is normal to the manifold in an error estimate is taken off likewise
    (`remove_normal`).
 3. States of junctions by Newton steps to where forces balance (`settle`).
@@ -208,7 +209,7 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         normalise(place, point)
         for k in range(n):
             speed[k] = v[k]
-        gaps, rank = close(place, point)
+        gaps, rank = close(place, point, 0, CLOSED_GAP)
         if not gaps < OPEN_GAP or rank < s.largest_rank or s.least_sine < 4.0 * SINGULAR_SINE**2:
             return False
         remove_normal(place, speed, SPEED, False)
@@ -225,11 +226,11 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations from the constraints as they are at q, into a; their rank, −1 if they are not finite."""
     s, rank, w = load_system(place), 0, vector(place, 1)
     well = factor_mass(place, q)
-    put_all(place, s.bias_regularised, q, v)
-    if not (well and evaluate(s.bias_regularised)):
+    put_all(place, s.bias_smooth, q, v)
+    if not (well and evaluate(s.bias_smooth)):
         return -1
     # w = L⁻ᵀ (u − h), changed as little as the constraints want, then a = L⁻¹ w
-    h = result(s.bias_regularised, s.nv)
+    h = result(s.bias_smooth, s.nv)
     for i in range(s.nv):
         a[i] = u[i] - h[i]
     spread(s.sparse, a, w)
@@ -263,16 +264,17 @@ def gap(place: int, q: Any, wanted: Any) -> Any:
 
 
 @native
-def close(place: int, q: Any) -> Any:
-    """q ← the nearest position at which the loops close, by Newton's method: (gap, rank)."""
+def close(place: int, q: Any, count: int, tolerance: float) -> Any:
+    """q ← the nearest position at which the loops close, by so many steps of Newton's method (0: until the gap is below
+    the tolerance, or no smaller any more): (gap, rank)."""
     s = load_system(place)
     wanted, w, step, change = vector(place, 0), vector(place, 1), vector(place, 2), vector(place, 3)
     if not factor_mass(place, q):
         return np.nan, 0
     rank = factor_rows(place)
     largest, before = gap(place, q, wanted), np.inf
-    for _ in range(PROJECTIONS):
-        if largest < CLOSED_GAP or not largest < before:
+    for _ in range(count if count > 0 else PROJECTIONS):
+        if count == 0 and (largest < tolerance or not largest < before):
             break
         before = largest
         # the least δq in the metric of M with G δq = −r
@@ -326,7 +328,7 @@ def settle(place: int, q: Any, v: Any, x: Any) -> None:
     s = load_system(place)
     if s.settle == 0:
         return
-    for _ in range(PROJECTIONS):
+    for _ in range(s.closings if s.closings > 0 else PROJECTIONS):
         for i in range(s.nx):
             s.own[i] = x[i]
         put_all(place, s.settle, q, v)
@@ -334,7 +336,7 @@ def settle(place: int, q: Any, v: Any, x: Any) -> None:
         step, longest = result(s.settle, s.nx), 0.0
         for i in range(s.nx):
             longest = max(longest, abs(step[i]))
-        if not longest > CLOSED_GAP:
+        if s.closings == 0 and not longest > CLOSED_GAP:
             return
         for i in range(s.nx):
             x[i] += step[i]
@@ -372,7 +374,7 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     tick(place, t)
     if jumps_branch(place, q, error):
         return DRIFTED
-    largest, _ = close(place, q)
+    largest, _ = close(place, q, s.closings, s.closed_gap)
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:

@@ -34,7 +34,7 @@ def multipliers(place: int, u: Any, out: Any) -> None:
     factors."""
     s = load_system(place)
     n, nv = len(load_sparse(s.sparse).unknowns), s.nv
-    h, drift, wanted = result(s.bias_regularised, nv), result(s.constraint_bias, s.rows), vector(place, 0)
+    h, drift, wanted = result(s.bias_smooth, nv), result(s.constraint_bias, s.rows), vector(place, 0)
     forces, free, w = scratch(nv), scratch(n), scratch(n)
     for i in range(nv):
         forces[i] = u[i] - h[i]

@@ -159,23 +159,23 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array)
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
-    inputs, forces, _ = _traced(mech, torque)
+    inputs, forces, _ = traced(mech, torque)
     return _entry(inputs, forces, p)
 
 
 def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
     """Machine code of their derivatives: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
-    inputs, forces, _ = _traced(mech, torque)
+    inputs, forces, _ = traced(mech, torque)
     return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
 def event_indicators(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
     """Machine code of their event indicators: (t, q, v, modes, p) → (indicators,)."""
-    inputs, _, indicators = _traced(mech, torque)
+    inputs, _, indicators = traced(mech, torque)
     return _entry(inputs, indicators, p)
 
 
-def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
+def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
     """((t, q, v, modes, p), forces, event indicators) as symbols."""
     modes = mode_variables_of(mech, torque)
     t, q, v, m, parameters = (

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.numerics.tolerances import CLOSED_GAP
 from core.simulation.machine_code.language import (
     address_of,
     call_single,
@@ -55,11 +56,11 @@ class Functions(Record):
     """u(t, q, v)"""
     rate: Fixed = 0
     """q̇"""
-    forward_dynamics_regularised: Fixed = 0
+    forward_dynamics_smooth: Fixed = 0
     """a"""
     mass_entries: Fixed = 0
     """Entries of M."""
-    bias_regularised: Fixed = 0
+    bias_smooth: Fixed = 0
     """h"""
     constraint_residual: Fixed = 0
     constraint_entries: Fixed = 0
@@ -150,6 +151,12 @@ class System(Functions):
     """(points,) s"""
     cubics: FloatRows
     """(points, 4) of `core.elements.time_argument.Splines`."""
+    closings: int = 0
+    """Gauss–Newton steps that close positions, and balance junctions, after each step; 0: as `closed_gap` says."""
+    closed_gap: float = CLOSED_GAP
+    """Residual (rad, m) below which positions are closed."""
+    mode_rows: Fixed = 0
+    """Address of the rows of joints that have modes (`core.simulation.equations.mode_rows`); 0: there are none."""
 
 
 load_system = loader(System)

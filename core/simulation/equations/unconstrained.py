@@ -73,11 +73,11 @@ def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
     nq, nv = s.nq, s.nv
     if not begin(place, t, y):
         return False
-    put(s.forward_dynamics_regularised, AT_Q, y[: nq + nv])
-    put(s.forward_dynamics_regularised, nq + nv, joint_forces(place, t, y))
-    put_rest(place, s.forward_dynamics_regularised)
-    well = evaluate(s.forward_dynamics_regularised)
-    a = result(s.forward_dynamics_regularised, nv)
+    put(s.forward_dynamics_smooth, AT_Q, y[: nq + nv])
+    put(s.forward_dynamics_smooth, nq + nv, joint_forces(place, t, y))
+    put_rest(place, s.forward_dynamics_smooth)
+    well = evaluate(s.forward_dynamics_smooth)
+    a = result(s.forward_dynamics_smooth, nv)
     for i in range(nv):
         out[nq + i] = a[i]
     return finish(place, y, out) and well

@@ -493,15 +493,13 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
     """What a run of n numbers begins with. The Jacobian is exact where the machine's traces can be differentiated,
     otherwise by differences."""
-    from core.simulation.equations import entry_points
-
     exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_tables.STAGES[0]
     A, rows, P = radau_tables.tables()
     return partial(
         RadauState,
         step_of=step_entry.address,
         within_of=within_entry.address,
-        jacobian=(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian).address,
+        jacobian=equations.jacobian,
         stages=1,
         k=np.zeros((ROWS, n)),
         A=A,

@@ -17,9 +17,12 @@ from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
 from core.model.dimensions import common, rate
 from core.model.formula.expression import Node, evaluate, names, parse
+from core.simulation.run import energy_ledger, mode_columns
 from core.simulation.run.element_channels import ElementChannels
+from core.simulation.run.energy_ledger import LEDGER
 from core.simulation.run.growing_rows import BLOCK, blocks, gathered
 from core.simulation.run.long_channels import in_blocks
+from core.simulation.run.mode_channels import ModeChannels
 
 Array = NDArray[np.float64]
 
@@ -31,11 +34,12 @@ WHOLE = (
     "energy.kinetic",
     "energy.potential",
     "energy.total",
+    *LEDGER,
     "momentum.linear",
     "momentum.angular",
     "constraint.residual",
 )
-_SINGLE = ("time", "energy.kinetic", "energy.potential", "energy.total", "constraint.residual")
+_SINGLE = ("time", "energy.kinetic", "energy.potential", "energy.total", *LEDGER, "constraint.residual")
 """Channels of one column."""
 _WHOLE_DIMENSIONS = {
     "time": ("time",),
@@ -43,6 +47,7 @@ _WHOLE_DIMENSIONS = {
     "energy.kinetic": ("energy",),
     "energy.potential": ("energy",),
     "energy.total": ("energy",),
+    **dict.fromkeys(LEDGER, ("energy",)),
     "momentum.linear": ("momentum",) * 3,
     "momentum.angular": ("angular_momentum",) * 3,
     "constraint.residual": ("length",),
@@ -82,6 +87,8 @@ class Samples(Protocol):
     def tau(self) -> Array: ...
     @property
     def x(self) -> Array: ...
+    @property
+    def modes(self) -> Array: ...
 
 
 class Channels:
@@ -90,10 +97,11 @@ class Channels:
     joint.q, .v, .a (SI); .tau, the joint forces that were given and those of drivers;
     joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's origin;
     frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
-    (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
+    (n, 3), all in world axes; energy.…, J, with the accounts of `core.simulation.run.energy_ledger`;
+    momentum.…, N·s and N·m·s about the world's origin;
     constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
-    `core.simulation.run.element_channels`. A suffix takes one column: tool.position.x, elbow.reaction.fz; or a
-    magnitude: tool.velocity.magnitude, elbow.reaction.force
+    `core.simulation.run.element_channels` and `core.simulation.run.mode_channels`, of which some are words. A suffix
+    takes one column: tool.position.x, elbow.reaction.fz; or a magnitude: tool.velocity.magnitude, elbow.reaction.force
     """
 
     def __init__(self, mech: Mechanism, p: Array, samples: Samples) -> None:
@@ -101,7 +109,9 @@ class Channels:
         self.p = None if np.array_equal(p, mech.parameter_values()) else p
         self._kept: dict[str, Array] = {}
         self._cut: dict[str, cut_coordinates.CutMotion] = {}
-        self.elements = ElementChannels(mech, self.p, samples)
+        self.modes = ModeChannels(mech, p, samples)
+        self.elements = ElementChannels(mech, self.p, samples, self.modes.row_forces)
+        self.elements.table.update(self.modes.table)
         self._moving = [name for name in mech.joint_names if self._freedom(name)]
 
     def _freedom(self, joint: str) -> int:
@@ -123,7 +133,7 @@ class Channels:
         of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
         of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
-        return ("time", *of_joints, *self.elements.names, *of_frames, *WHOLE)
+        return ("time", *of_joints, *self.elements.names, *self.modes.of_words, *of_frames, *WHOLE)
 
     @property
     def usual(self) -> tuple[str, ...]:
@@ -200,7 +210,8 @@ class Channels:
         if not isinstance(channel, str):
             raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists them.")
         if channel not in self._kept:
-            values = self._value(channel)
+            words = channel in self.modes.of_words
+            values: Any = self.modes.words(channel.removesuffix(".mode")) if words else self._value(channel)
             values.setflags(write=False)
             self._kept[channel] = values
         return self._kept[channel]
@@ -220,6 +231,10 @@ class Channels:
         """The channel of this name; None if there is none."""
         if channel in ("time", "t"):
             return self.samples.time
+        if channel in self.modes.of_words:
+            return self[channel]
+        if channel in LEDGER:  # sums over all the run
+            return self._whole(channel)
         if self._is_long and self._has(channel):
             return self._of_many(channel)
         if channel in WHOLE:
@@ -278,13 +293,24 @@ class Channels:
     def _whole(self, channel: str) -> Array:
         q, v = self.samples.q, self.samples.v
         kind, _, part = channel.partition(".")
+        if channel in LEDGER:
+            return energy_ledger.account(self, channel)
         if kind == "energy":
-            return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **self.elements.states), part))
+            return self._energy(part)
         if kind == "momentum":
             both = self.mech.compiled.call("momentum", q, v, p=self.p)
             return both[:, 3:] if part == "linear" else both[:, :3]
         gaps = self.mech.constraint_residual(q, p=self.p, t=self.samples.time)
         return np.max(np.abs(gaps), axis=1, initial=0.0)
+
+    def _energy(self, part: str) -> Array:
+        """(n,) J; what stops store as they were in the run, whose stiffness may have followed from its motion."""
+        q, v, states = self.samples.q, self.samples.v, self.elements.states
+        if not self.modes.rows:
+            return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **states), part))
+        kinetic, potential = np.moveaxis(self.mech.compiled.call("energy", q, v, p=self.p, **states), -1, 0)
+        stored = self.modes.total(mode_columns.STORED)
+        return np.asarray({"kinetic": kinetic, "potential": potential + stored}.get(part, kinetic + potential + stored))
 
     def _of_joint(self, joint: str, what: str) -> Array:
         if what == "reaction":
@@ -367,6 +393,12 @@ class Channels:
         return _evaluated(node, columns, values, len(self.samples.time))
 
     def _plain(self, name: str, column: Array) -> Array:
+        if name in self.modes.of_words:
+            raise ExpressionError(
+                f"'{name}' is words: {', '.join(self.modes.of_words[name])}.",
+                where="channel",
+                remedy="Ask for it alone, or use the force beside it.",
+            )
         if column.ndim != 1:
             first = self.components(name, _width(column))[0]
             raise ExpressionError(
@@ -395,6 +427,8 @@ def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
         raise ModelError(f"There is no channel '{channel}'.")
     if channel in channels.elements.table:
         return channels.elements.table[channel].suffixes
+    if channel in channels.modes.of_words:
+        return ()
     owner, _, what = channel.rpartition(".")
     if channel in _SINGLE or what in _COMPONENTS:
         return () if channel in _SINGLE else _COMPONENTS[what]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.constraints import reactions
 from core.constraints.cut_coordinates import unwound
 from core.constraints.multipliers import constrained_motion
+from core.constraints.row_forces import RowForces
 from core.elements.forces import FORCES
 from core.mechanism import Mechanism
 from core.model import Constraint, Driver, Sensor
@@ -32,10 +33,14 @@ class ElementChannels:
     element .force and .torque (n, 3) in world axes, .power); driver.force and constraint.force along the growth of what
     they hold; junction.position and .velocity (n, 3)."""
 
-    def __init__(self, mech: Mechanism, p: Any, samples: Any) -> None:
+    def __init__(
+        self, mech: Mechanism, p: Any, samples: Any, of_modes: Callable[[], RowForces | None] = lambda: None
+    ) -> None:
+        """of_modes : what friction, stops and limits exert; None: nothing that was kept"""
         self.mech, self.p, self.samples = mech, p, samples
         self.model = mech.model.expanded
         self._kept: dict[str, Any] = {}
+        self._of_modes = of_modes
         self.table: dict[str, Channel] = dict(
             [*self._of_forces(), *self._of_constraints(), *self._of_junctions(), *self._of_sensors()]
         )
@@ -112,11 +117,15 @@ class ElementChannels:
     def _exerted(self, forces: Callable[..., Any]) -> Any:
         """Reactions or forces of constraints, of the motion that is computed once for both."""
         s, compiled = self.samples, self.mech.compiled
+        rows = self._cached("rows", self._of_modes)
+        smooth, closing = rows is not None, None if rows is None else rows.closing
 
         def motion() -> tuple[Array, Array]:
-            return constrained_motion(compiled, s.q, s.v, s.tau, self.p, True, **self.states)
+            tau = s.tau if rows is None else s.tau + rows.joint
+            return constrained_motion(compiled, s.q, s.v, tau, self.p, True, **self.states, smooth=smooth)
 
-        return forces(compiled, s.q, s.v, *self._cached("motion", motion), self.p, True, **self.states)
+        motions = self._cached("motion", motion)
+        return forces(compiled, s.q, s.v, *motions, self.p, True, **self.states, closing=closing)
 
     # ----------------------------------------------------------------------------------------------- forces
 

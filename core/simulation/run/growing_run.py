@@ -10,7 +10,7 @@ import numpy as np
 from core.simulation.run.growing_rows import GrowingRows
 from core.simulation.run.run import Run, Statistics
 
-STATES = ("time", "q", "v", "a", "tau", "x")
+STATES = ("time", "q", "v", "a", "tau", "x", "modes")
 """Of a run, with a row for each sample."""
 
 

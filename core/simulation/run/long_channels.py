@@ -21,13 +21,14 @@ class Samples:
     a: Array
     tau: Array
     x: Array
+    modes: Array
 
     @classmethod
     def of(cls, samples: Any, rows: slice) -> Samples:
         """Some samples of others; states of force elements only if they were kept."""
         kept = len(samples.x) == len(samples.time)
-        time, q, v, a, tau = (getattr(samples, name)[rows] for name in ("time", "q", "v", "a", "tau"))
-        return cls(time, q, v, a, tau, samples.x[rows] if kept else samples.x)
+        time, q, v, a, tau, modes = (getattr(samples, name)[rows] for name in ("time", "q", "v", "a", "tau", "modes"))
+        return cls(time, q, v, a, tau, samples.x[rows] if kept else samples.x, modes)
 
 
 def in_blocks(samples: Any, compute: Callable[[Samples], Array]) -> Array:

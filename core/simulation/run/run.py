@@ -11,15 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core import later
 from core.errors import ModelError
 from core.files.regular_file import path_of
 from core.mechanism import Mechanism
 from core.model import Model
 from core.simulation.run.channels import Channels
+from core.simulation.run.mode_channels import Event
 from core.simulation.setup import Array, Settings
 
 CANCELLED = "cancelled"
 """How a run ended that was stopped by whoever asked for it."""
+
+
+_derivatives_of = later.function(__package__.removesuffix(".simulation.run"), "sensitivities.gradient.run_derivatives")
 
 
 class Statistics(NamedTuple):
@@ -51,7 +56,9 @@ class Statistics(NamedTuple):
 class Run:
     """Samples of a motion; channels are computed from them when asked for.
 
-    time (n,) s; q (n, nq); v, a, tau (n, nv); x (n, nx) states of force elements (empty: at rest)
+    time (n,) s; q (n, nq); v, a, tau (n, nv); x (n, nx) states of force elements (empty: at rest); modes (n, m) what
+    joints with friction, stops and limits did (`core.simulation.run.mode_columns`; empty: there are none). At an
+    instant at which a mode changes there are two samples of the same time, before and after.
     `run["elbow.q"]`, `run["tool.position"]`, `run["energy.total"]`, or a formula of channels, "elbow.tau*elbow.v".
     A joint of one coordinate gives a 1-D array, others have the sample first.
     """
@@ -65,6 +72,7 @@ class Run:
     tau: Array
     statistics: Statistics
     x: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    modes: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies hold the samples; channels are computed anew."""
@@ -106,6 +114,13 @@ class Run:
         """Names of all channels; formulas of them are channels, too."""
         return self.computed_channels.names
 
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What happened where joints have friction, stops or limits, in order of time: (time, joint, what)."""
+        from core.simulation.run.mode_channels import events_of
+
+        return events_of(self.computed_channels.modes)
+
     def dimension(self, channel: str) -> str:
         """What the numbers of a channel, or of one of its components, measure ("angle", "force" …); "none" where its
         columns differ, and for formulas."""
@@ -122,6 +137,19 @@ class Run:
     def states_at(self, time: float) -> Array:
         """(nx,) states of force elements at a time, between samples in proportion; empty if none were kept."""
         return np.array([np.interp(time, self.time, column) for column in self.x.T])
+
+    def derivatives(self, output: str | Sequence[str], by: Sequence[str], at: Any = "end") -> Array:
+        """(times, components, m) exact derivatives of channels, or of formulas of them, by parameters and start values.
+
+        output : "tool.position", or several; by : names of parameters, and of start values "elbow.q", "elbow.v"; at :
+        "end", a time or times, s
+
+        They are those of the discrete solution: each step that the run took is differentiated. Positions at which it
+        began follow parameters where `simulate` would begin elsewhere. Raises ModelError and SimulationError for what
+        has no derivative, with the component and the time.
+        """
+        found: Array = _derivatives_of(self, output, by, at)
+        return found
 
     def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
         """(column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces, energies)."""

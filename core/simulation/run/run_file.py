@@ -1,5 +1,5 @@
-"""Whole runs in HDF5 files: `time`, `q`, `v`, `a`, `tau`, the model as text, settings, statistics, and the channels
-asked for under `channels`.
+"""Whole runs in HDF5 files: `time`, `q`, `v`, `a`, `tau`, `modes` and `events` of joints with friction, stops and
+limits, the model as text, settings, statistics, and the channels asked for under `channels`.
 
 While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at any time, also
 after the program was killed: its data then lies in many small pieces. Once a long run is over each lies in one, which
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 FORMAT = "kinetostat run"
 VERSION = 1
-STATES = ("time", "q", "v", "a", "tau", "x")
+STATES = ("time", "q", "v", "a", "tau", "x", "modes")
+EVENTS = "events"
+LONGEST_WORD = 16
+"""Letters of a mode's name."""
 CHUNK = 256
 """Samples of one block of a file."""
 WHOLE = (".h5", ".hdf5")
@@ -74,7 +77,7 @@ class RunFile:
                 data = self.file[name]
                 first = len(data)
                 data.resize(first + len(values), axis=0)
-                for rows in blocks(values):
+                for rows in blocks(writable(values)):
                     data[first : first + len(rows)] = rows
                     first += len(rows)
                 data.flush()
@@ -107,7 +110,7 @@ class RunFile:
         for name, values in arrays.items():
             rest = values.shape[1:]
             file.create_dataset(
-                name, (0, *rest), "f8", chunks=(CHUNK, *(max(n, 1) for n in rest)), maxshape=(None, *rest)
+                name, (0, *rest), type_of(values), chunks=(CHUNK, *(max(n, 1) for n in rest)), maxshape=(None, *rest)
             )
         file.flush()
         file.swmr_mode = True
@@ -120,6 +123,7 @@ class RunFile:
             self.file.close()
             with h5py.File(self.path, "r+") as file:
                 file.attrs["statistics"] = json.dumps(run.summary())
+                write_events(file, run)
         except (OSError, RuntimeError) as error:
             self._abandon()
             raise _unwritable(self.path, error) from None
@@ -135,6 +139,8 @@ class RunFile:
             with h5py.File(self.path, "r") as pieces, h5py.File(stream, "w", libver="v110") as file:
                 described(file, self.mech, self.settings)
                 file.attrs["statistics"] = pieces.attrs["statistics"]
+                if EVENTS in pieces:
+                    pieces.copy(EVENTS, file)
                 arrays = {name: pieces[name] for name in (*STATES, *map(kept, self.channels)) if name in pieces}
                 fill(file, arrays, lambda _: None)
 
@@ -144,6 +150,27 @@ class RunFile:
 def kept(channel: str) -> str:
     """Where in a file a channel is kept. (A slash in a formula would open a group.)"""
     return f"channels/{channel.replace('/', '∕')}"
+
+
+def type_of(values: Any) -> str:
+    """How numbers are kept, and words."""
+    return "f8" if values.dtype.kind != "U" else f"S{LONGEST_WORD}"
+
+
+def writable(values: Any) -> Any:
+    """Numbers as they are, words as bytes."""
+    return np.char.encode(values, "utf-8") if values.dtype.kind == "U" else values
+
+
+def write_events(file: Any, run: Run) -> None:
+    """What happened into the file, for who reads it elsewhere: time (s), joint, what."""
+    import h5py
+
+    if not run.modes.size:
+        return
+    words = h5py.string_dtype()
+    kind = np.dtype([("time", "f8"), ("joint", words), ("what", words)])
+    file.create_dataset(EVENTS, data=np.array([tuple(event) for event in run.events], dtype=kind))
 
 
 def described(file: Any, mech: Mechanism, settings: Settings) -> None:
@@ -249,6 +276,7 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
         with h5py.File(stream, "w", libver="v110") as file:
             described(file, run.mech, run.settings)
             file.attrs["statistics"] = json.dumps(run.summary())
+            write_events(file, run)
             fill(file, arrays, progress)
 
     write_whole(path, write)
@@ -258,9 +286,9 @@ def fill(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], objec
     """Put arrays, or data of another file, into an open one, each in one piece."""
     total, done = sum(int(np.prod(rows.shape)) for rows in arrays.values()), 0
     for name, rows in arrays.items():
-        data = file.create_dataset(name, rows.shape, "f8")
+        data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else type_of(rows))
         for first in range(0, len(rows), BLOCK):
-            part = np.asarray(rows[first : first + BLOCK], dtype=float)
+            part = writable(np.asarray(rows[first : first + BLOCK]))
             data[first : first + len(part)] = part
             done += part.size
             progress(done / total)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
+from core.errors import FileError
 from core.simulation.run.growing_rows import BLOCK, Array
 
 if TYPE_CHECKING:
@@ -35,13 +36,24 @@ def csv(run: Run, channels: Sequence[str]) -> Iterator[str]:
 
 def _simnon(run: Run, channels: Sequence[str]) -> Iterator[str]:
     columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
+    words = [name for name, values in columns if values.dtype.kind == "U"]
+    if words:
+        raise FileError(
+            "A SIMNON file holds numbers, this channel is words.",
+            where=f"channel '{words[0]}'",
+            remedy="Save it as .csv, or leave the channel out.",
+        )
     names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
     yield '" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
     yield from _rows([values for _, values in columns], " ")
 
 
 def _rows(columns: Sequence[Array], separator: str) -> Iterator[str]:
-    """Numbers that read back exactly."""
+    """Numbers that read back exactly, and words."""
     for first in range(0, len(columns[0]), BLOCK):
         lists = (values[first : first + BLOCK].tolist() for values in columns)
-        yield "\n".join(separator.join(map(repr, row)) for row in zip(*lists, strict=True)) + "\n"
+        yield "\n".join(separator.join(map(_written, row)) for row in zip(*lists, strict=True)) + "\n"
+
+
+def _written(value: float | str) -> str:
+    return value if isinstance(value, str) else repr(value)

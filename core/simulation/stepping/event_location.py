@@ -37,7 +37,7 @@ from core.simulation.stepping.sliding_modes import (
     looked,
     set_modes,
 )
-from core.simulation.stepping.step_state import begin_anew, copy, derivative, load_state, take_back
+from core.simulation.stepping.step_state import again, begin_anew, copy, derivative, load_state, take_back
 
 PLAIN_STEPS = 100
 """Steps with free modes after events that found no end."""
@@ -210,21 +210,6 @@ def implicit(state: int) -> Any:
     """Whether the method's continuous extension is less exact than the ends of its steps."""
     w = load_state(state)
     return w.stages == 1 and w.jacobian != 0
-
-
-@native
-def again(state: int, h: float) -> Any:
-    """The step taken once more, with the length h: continuous extensions of implicit methods are less exact than the
-    ends of their steps."""
-    w = load_state(state)
-    end = w.end
-    w.last_step = w.last_error = 0.0
-    w.renewed, w.step, w.end = 0, h, w.time + h
-    happened = call_entry(w.step_of, state, w.time, 0, 0)
-    w.end = end
-    w.accepted -= 1
-    w.rejected += 1
-    return happened
 
 
 @native

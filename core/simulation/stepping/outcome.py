@@ -23,7 +23,11 @@ class Outcome(IntEnum):
     """A step was refused because of an event (`core.simulation.stepping.event_location`)."""
     STIFF = 8
     """The machine proved stiff for an explicit method, which could go on."""
+    WRONG_FRICTION = 9
+    """Formulas of friction give less than nothing, or less at rest than while it slides."""
 
 
-UNSUITABLE, FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF = (x.value for x in Outcome)
+UNSUITABLE, FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF, WRONG_FRICTION = (
+    x.value for x in Outcome
+)
 """As plain numbers, which machine code knows."""

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from core.simulation.equations.admissible_forces import eliminate
+from core.simulation.equations.mode_rows import load_rows
 from core.simulation.equations.system import (
     AT_Q,
     BEHIND_TIME,
@@ -72,7 +74,8 @@ def set_modes(place: int, modes: Any) -> None:
         s.now[first + k] = modes[k]
     for k in range(s.modes, len(modes)):
         at = 1 + s.nq + s.nv + k - s.modes
-        load_function(s.torque).memory[at] = modes[k]
+        torque = s.torque if s.mode_rows == 0 else load_rows(s.mode_rows).torque
+        load_function(torque).memory[at] = modes[k]
         if s.torque_slopes != 0:
             load_function(s.torque_slopes).memory[at] = modes[k]
     s.reduced_at = np.nan  # what was evaluated last was something else
@@ -103,28 +106,6 @@ def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
     indicators(place, t + h, point, out)
     for k in range(len(out)):
         out[k] = (out[k] - before[k]) / (2.0 * h)
-
-
-@native
-def eliminate(D: Any, x: Any, n: int) -> None:
-    """x ← D⁻¹ x by Gauss with pivots; D (n n,) is spoilt, what is singular gives no finite numbers."""
-    for j in range(n):
-        p = j
-        for i in range(j + 1, n):
-            if abs(D[i * n + j]) > abs(D[p * n + j]):
-                p = i
-        x[j], x[p] = x[p], x[j]
-        for k in range(n):
-            D[j * n + k], D[p * n + k] = D[p * n + k], D[j * n + k]
-        for i in range(j + 1, n):
-            part = D[i * n + j] / D[j * n + j]
-            x[i] -= part * x[j]
-            for k in range(j, n):
-                D[i * n + k] -= part * D[j * n + k]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            x[i] -= D[i * n + k] * x[k]
-        x[i] /= D[i * n + i]
 
 
 @native

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import call_entry, native, view_rows
+from core.simulation.machine_code.language import address_of, call_entry, native, view_rows
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, PAUSED, STIFF, TOO_MANY
 from core.simulation.stepping.sliding_modes import free_modes
 from core.simulation.stepping.step_state import copy, derivative, held_short, load_state, project
@@ -66,6 +66,15 @@ def reach_sample(state: int, sample: int) -> Any:
         if w.budget <= 0:
             return PAUSED
         w.budget -= 1
+        if w.parts_of != 0:
+            w.taken = h
+            happened = call_entry(w.parts_of, state, t, 0, 0)
+            if happened != FINE:
+                return happened
+            w.accepted += 1
+            w.part += 1
+            note_step(state, h)
+            continue
         if w.step_of != 0:
             w.taken = h
             well = call_entry(w.step_of, state, t, 0, 0) == FINE
@@ -108,6 +117,8 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
         if not finite(w.y):
             return NOT_FINITE
         copy(w.y, out[row])
+        if w.keep_of != 0:
+            call_entry(w.keep_of, state, w.time, address_of(out[row]), 0)
         w.sample += 1
     return FINE
 
@@ -158,7 +169,10 @@ def advance_adaptive(state: int, place: int, rows: int) -> int:
                 happened = call_entry(w.within_of, state, theta, at, 0)
                 if happened != FINE:
                     return happened
-            if w.sliding > 0 and row < len(w.slid):
+            if w.keep_of != 0:
+                call_entry(w.keep_of, state, time, address_of(out[row]), 0)
+                free_modes(state)
+            elif w.sliding > 0 and row < len(w.slid):
                 derivative(state, time, out[row], w.slid[row])
                 free_modes(state)
             row += 1

@@ -45,6 +45,15 @@ class StepState(Record):
     refused: Fixed = 0
     slide: Fixed = 0
     """Entries of `core.simulation.stepping.event_location`, where there are indicators."""
+    plain_step: int = 0
+    parts_of: int = 0
+    """Where rows have modes (`core.simulation.stepping.modal_steps`): the step that they end, and the entry of fixed
+    ones."""
+    log: int = 0
+    keep_of: int = 0
+    """What they do is written down there, by this entry (`core.simulation.stepping.mode_log`)."""
+    pending: int = -3
+    """A change of modes that the next step begins with."""
     stages: Fixed
     """Of a step."""
     error_power: Fixed = 0
@@ -178,6 +187,22 @@ def take_back(state: int) -> None:
     w.step, w.last_step, w.last_error = w.taken, 0.0, 0.0
     if w.taken_back != 0:
         call_entry(w.taken_back, state, w.time, 0, 0)
+
+
+@native
+def again(state: int, h: float) -> Any:
+    """The step taken once more, with the length h."""
+    w = load_state(state)
+    end = w.end
+    if w.taken_back != 0:
+        call_entry(w.taken_back, state, w.time, 0, 0)
+    w.last_step = w.last_error = 0.0
+    w.renewed, w.step, w.end = 0, h, w.time + h
+    happened = call_entry(w.step_of, state, w.time, 0, 0)
+    w.end = end
+    w.accepted -= 1
+    w.rejected += 1
+    return happened
 
 
 @native

@@ -203,3 +203,21 @@ def test_the_smallest_turn_takes_one_direction_to_the_other() -> None:
         np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
         assert np.trace(R) == pytest.approx(1.0 + 2.0 * float(a @ b), abs=1e-9)
     np.testing.assert_allclose(smallest_turn(np.array([0, 0, 1.0]), np.array([0, 0, -1.0])) @ (0, 0, 1), (0, 0, -1))
+
+
+@pytest.mark.parametrize("order", [("loose", "light"), ("light", "loose")])
+@pytest.mark.parametrize("mass", [0.1, 5.0])
+def test_left_apart_a_body_that_no_joint_holds_stays_where_it_stands(order: tuple[str, str], mass: float) -> None:
+    """Whichever of both is heavier: the other one has a free joint of its own."""
+    model = machine()
+    model = edits.add(model, dataclasses.replace(model.body("light"), name="loose", mass=mass))
+    session = Session(model)
+    session.pose("Move", session.q + 0.3 * np.eye(session.mech.nq)[session.mech.joint_q("loose").start])
+    before = poses(session)
+    places = {"light": (1.0, 1.0, 0.5), "loose": (0.3, 0.05, 0.0)}
+    picks = tuple(frame_at(session, name, np.array(places[name])).on_body for name in order)
+    apart = next(each for each in outcomes(session, "universal", picks) if each.id == "apart")
+    assert apart.take(session)
+    assert loads(dumps(session.model)) == session.model
+    for name, X in poses(session).items():
+        np.testing.assert_allclose(X, before[name], atol=1e-9)

@@ -349,3 +349,84 @@ def test_empty_label_and_single_entry(qtbot):
     qtbot.addWidget(view)
     qtbot.waitUntil(lambda: view.done)
     assert ink(view) > 3
+
+
+# --------------------------------------------------------------------------------- loops in symbols
+
+
+@pytest.fixture
+def loops():
+    session = session_of("four_bar.kst")
+    context = Context(session.model, session.mech, session.q, dict(session.p))
+    return call("loop_symbols", context)
+
+
+def equations(loops, title):
+    return next(part for part in loops.parts if isinstance(part, Formulas) and part.title == title)
+
+
+def test_parts_of_a_fraction_are_pointed_at_by_themselves(qapp, loops):
+    ratio = equations(loops, "Velocity ratios").entries[0][0]
+    hand = Hand(17.0)
+    setting = Setting(ratio, hand, 600.0)
+    assert setting.work(time.perf_counter() + 10.0)
+    assert len(setting.placed) == 1
+    whole = setting.placed[0].token
+    assert set(whole.symbols) == {"a", "c", "q1", "q2", "q3"}
+    baseline = setting.baselines()[0]
+    found = {}
+    for x, y, token in whole.inner:
+        for name in token.symbols:
+            found[name] = setting.at(x + token.width / 2.0, baseline + y - 0.2 * hand.size)
+    assert {name for name, token in found.items() if token.symbols == (name,)} >= {"a", "c"}
+    assert whole.ascent > 1.2 * hand.size  # the numerator stands above the line
+    assert setting.at(0.5, baseline - hand.axis).symbols == ()
+
+
+def test_too_wide_fractions_stand_in_a_line(qapp):
+    from core.symbolic.forms import Quotient, Sum, Symbol
+
+    wide = Sum(tuple(Symbol(f"m{k}") for k in range(60)))
+    tokens = list(Hand(17.0).tokens(Quotient(wide, Symbol("a"))))
+    assert len(tokens) > 60
+    assert any(token.breaks for token in tokens)
+
+
+def test_equations_stand_behind_their_names(qtbot, loops):
+    part = equations(loops, "Velocity ratios")
+    view = FormulasView(part)
+    qtbot.addWidget(view)
+    view.resize(900, 300)
+    view.show()
+    qtbot.waitUntil(lambda: view.done)
+    left = {view.grid.place(i, 0)[0] for i in range(len(part.names))}
+    assert len(left) == 1
+    assert next(iter(left)) > 20.0  # room for "k2 = "
+    assert view.grab().toImage().width() > 100
+    view.chosen = {(0, 0)}
+    view.copy("text")
+    assert QGuiApplication.clipboard().text() == "k2 = a S3/(c Sin[q1 - q2 + q3])"
+    view.copy("latex")
+    assert QGuiApplication.clipboard().text().startswith(r"k_{2} = \frac{a")
+
+
+def test_results_tell_branch_proof_and_reasons(loops):
+    words = loops.to_text()
+    assert "sigma2 = -1   (±1, branch" in words
+    assert words.count("agrees with the compiled kernel") == 4
+    assert r"\frac{a\,S_{3}}" in loops.to_latex()
+    bricard = Context.of(load(EXAMPLES / "bricard.kst"))
+    refused = call("loop_symbols", bricard)
+    assert refused.severity == "warning"
+    assert "'R3'" in refused.text
+    assert "'R3'" in call("write_loop_equations", bricard).text
+
+
+def test_equations_of_loops_are_appended_to_a_file(tmp_path):
+    context = Context.of(load(EXAMPLES / "slider_crank.kst"))
+    file = tmp_path / "loops.py"
+    call("write_loop_equations", context, what="ratios", language="python", label="piston", file=str(file))
+    space = {}
+    exec(file.read_text(encoding="utf-8"), space)
+    found = space["piston"](l=0.35, offset=0.0, q1=0.5, r=0.1, sigma2=1.0)
+    assert found["q2"] == pytest.approx(0.1 * np.cos(0.5) + np.sqrt(0.35**2 - (0.1 * np.sin(0.5)) ** 2))

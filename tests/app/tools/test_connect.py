@@ -488,15 +488,19 @@ def test_two_points_of_a_joint_are_brought_together_by_enter(blocks):
     assert "connect" not in blocks.view.scene.overlays._ghosts.sources
 
 
-def test_a_free_part_is_assembled_where_it_was_pointed_at_and_undone_with_its_pose(blocks):
-    session = blocks.session
+def free_part(blocks):
+    """A new body, in view and not selected: its name."""
     run(blocks, "add.body")
-    name = session.model.bodies[-1].name
     blocks.view.viewpoint.fit_at_once()
     blocks.draw()
-    before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     run(blocks, "edit.cancel")
-    session.select(None)
+    blocks.session.select(None)
+    return blocks.session.model.bodies[-1].name
+
+
+def test_a_free_part_is_assembled_where_it_was_pointed_at_and_undone_with_its_pose(blocks):
+    session, name = blocks.session, free_part(blocks)
+    before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     run(blocks, "add.joint_revolute")
     blocks.click(*at(blocks, name))
     blocks.click(*at(blocks, "hook"))
@@ -538,13 +542,7 @@ def test_letters_say_how_the_axis_lies_that_is_shown_before_the_click(blocks):
 
 def test_a_joint_left_apart_is_marked_with_how_far_and_how_it_closes(blocks):
     """The gap is that of the two points, 1 m; closed by the command, the free part comes and the block stays."""
-    session = blocks.session
-    run(blocks, "add.body")
-    name = session.model.bodies[-1].name
-    blocks.view.viewpoint.fit_at_once()
-    blocks.draw()
-    run(blocks, "edit.cancel")
-    session.select(None)
+    session, name = blocks.session, free_part(blocks)
     assert not table()["edit.close_joints"].when(blocks.window)
     run(blocks, "add.joint_spherical")
     blocks.click(*at(blocks, "hook"))

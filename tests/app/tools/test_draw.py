@@ -98,6 +98,14 @@ class Pen:
         self.bench.wait(lambda: self.hand.on)
         self.bench.draw()
 
+    def four_bar(self):
+        """Choose the tool and draw A (0, 0), B (0.04, 0.08), C (0.2, 0.14), D (0.24, 0)."""
+        self.draw()
+        self.click(0.0, 0.0)
+        self.click(0.04, 0.08)
+        self.click(0.2, 0.14)
+        self.double(0.24, 0.0)
+
 
 @pytest.fixture
 def pen(bench):
@@ -114,11 +122,7 @@ def rest_of(model):
 
 
 def test_a_four_bar_with_motor_takes_six_clicks_and_two_keys(pen):
-    pen.draw()
-    pen.click(0.0, 0.0)
-    pen.click(0.04, 0.08)
-    pen.click(0.2, 0.14)
-    pen.double(0.24, 0.0)
+    pen.four_bar()
     pen.motor()
     model = pen.model
     assert [body.name for body in model.bodies] == ["link1", "link2", "link3"]
@@ -215,11 +219,7 @@ def test_a_quick_return_with_motor_takes_seven_clicks_and_five_keys(pen):
 
 
 def test_a_watt_six_bar_from_the_four_bar_takes_four_clicks(pen):
-    pen.draw()
-    pen.click(0.0, 0.0)
-    pen.click(0.04, 0.08)
-    pen.click(0.2, 0.14)
-    pen.double(0.24, 0.0)
+    pen.four_bar()
     before = pen.clicks
     pen.click(*middle(pen, "link3"))
     pen.click(0.36, 0.12)
@@ -267,11 +267,7 @@ def test_a_planetary_stage_with_two_gear_pairs(pen):
 
 
 def test_a_ternary_coupler_with_tracer_takes_three_clicks(pen):
-    pen.draw()
-    pen.click(0.0, 0.0)
-    pen.click(0.04, 0.08)
-    pen.click(0.2, 0.14)
-    pen.double(0.24, 0.0)
+    pen.four_bar()
     before = pen.clicks
     pen.aim(*middle(pen, "link2"))
     pen.click(0.1, 0.2, Qt.KeyboardModifier.ShiftModifier)
@@ -313,11 +309,7 @@ def test_a_first_click_commits_nothing_and_escape_drops_it(pen):
 
 
 def test_what_cannot_close_is_told_in_the_field_and_nothing_is_changed(pen):
-    pen.draw()
-    pen.click(0.0, 0.0)
-    pen.click(0.04, 0.08)
-    pen.click(0.2, 0.14)
-    pen.double(0.24, 0.0)
+    pen.four_bar()
     model = pen.model
     pen.tag("length", "l2")
     pen.hand.field.line.selectAll()
@@ -336,11 +328,7 @@ def test_what_cannot_close_is_told_in_the_field_and_nothing_is_changed(pen):
 
 
 def four_bar(pen):
-    pen.draw()
-    pen.click(0.0, 0.0)
-    pen.click(0.04, 0.08)
-    pen.click(0.2, 0.14)
-    pen.double(0.24, 0.0)
+    pen.four_bar()
     pen.bench.wait(lambda: pen.hand.freedoms is not None)
     sizes = [None]
     while sizes[-1] != pen.bench.view.size():  # the panels take their widths
@@ -764,3 +752,33 @@ def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_
         clicks.append((time.thread_time() - began) / statistics.mean((before, reference())))
     assert len(pen.model.bodies) == 32
     assert min(clicks) < 150.0, clicks
+
+
+def test_while_the_link_of_a_slot_is_pointed_at_no_length_is_told(pen, monkeypatch):
+    from app.tools.draw.figure import Figure
+
+    pen.draw()
+    for start, end in (((0.0, 0.0), (0.04, 0.06)), ((0.0, -0.12), (0.06, 0.14))):
+        pen.click(*start)
+        pen.click(*end)
+        pen.key(Qt.Key.Key_Return)
+    said, word = [], Figure._word
+
+    def heard(figure, painter, text, *rest):
+        said.append(text)
+        return word(figure, painter, text, *rest)
+
+    monkeypatch.setattr(Figure, "_word", heard)
+    pen.key("n")
+    pen.click(0.04, 0.06)
+    pen.aim(0.02, -0.03)
+    pen.bench.view.annotations.repaint()
+    assert any("<" in text for text in said), "the spring's"
+    pen.key(Qt.Key.Key_Escape)
+    pen.key("b")
+    pen.click(0.04, 0.06)
+    pen.aim(0.02, -0.03)
+    said.clear()
+    pen.bench.view.annotations.repaint()
+    assert "on link2" in said
+    assert not any("<" in text for text in said)

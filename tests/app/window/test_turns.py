@@ -19,7 +19,8 @@ from core.functions import call
 from resources import examples
 
 MACHINES = ("two_link", "engine_v6")
-ROUNDS = 2
+ROUNDS, AGAIN = 2, 3
+"""Rounds of all machines; and how often again where a step was long in each."""
 CALM = 0.08
 """Seconds for which turns are watched after a step: what it put off belongs to it."""
 LONGEST = 100.0
@@ -171,7 +172,9 @@ def hour(turns, bench, name):
 
 def test_no_turn_of_an_hour_of_work_is_long(bench):
     turns = Turns()
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS + AGAIN):
+        if done >= ROUNDS and not turns.long_ones():
+            break
         for name in MACHINES:
             hour(turns, bench, name)
     assert not turns.long_ones(), "\n".join(turns.long_ones())

@@ -284,7 +284,7 @@ def test_no_tab_bar_is_seen_that_qt_has_left_behind(own_bench):
     own_bench.wait(each_panel_once)
     window.tabifyDockWidget(window.docks.docks["functions"], window.docks.docks["plots"])
     own_bench.wait(each_panel_once)
-    assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 6}
+    assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 7}
 
 
 def test_docks_that_move_together_are_looked_at_once(bench, monkeypatch):

@@ -53,6 +53,13 @@ FORMULAS = st.sampled_from(("2*l1", "30 deg", "-l1", "m_2/(1 + l1^2)", "sin(l1)"
 VALUES = st.one_of(NUMBERS, NUMBERS, FORMULAS)
 TIMELY = st.sampled_from(("sin(2*t)", "l1*time", "t", "-t^2"))
 STATEFUL = st.sampled_from(("reach", "reach.rate*l1", "arm_q.v - t", "spot.x.rate", "arm_q", "2 N"))
+RUBBING = {
+    "friction": st.one_of(VALUES, TIMELY),
+    **dict.fromkeys(
+        ("static_friction", "backward_friction", "backward_static_friction"), st.one_of(st.none(), FORMULAS)
+    ),
+}
+"""Numbers at rest that are less than while it slides are refused."""
 TEXTS = st.one_of(
     st.text(st.characters(blacklist_categories=("Cs",)), max_size=30),
     st.sampled_from(
@@ -97,9 +104,9 @@ def values_of(kind: Any, /, **fixed: Any) -> st.SearchStrategy[Any]:
 def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
     match kind:
         case FormulaKind(states=False):
-            return st.one_of(st.none(), VALUES, TIMELY)
+            return st.one_of(VALUES, TIMELY)
         case FormulaKind():
-            return st.one_of(st.none(), VALUES, STATEFUL, st.just("length - rate"))
+            return st.one_of(VALUES, STATEFUL, st.just("length - rate"))
         case FormulaVectorKind():
             return st.tuples(*[st.one_of(VALUES, STATEFUL)] * 3)
         case ScalarKind(optional=True):
@@ -143,6 +150,7 @@ def _joint(name: str, parent: str, child: str) -> st.SearchStrategy[Joint]:
         limits=st.one_of(st.just(()), st.tuples(values_of(Limit))),
         mimic=st.none(),
         given_in=st.just("frames"),
+        **RUBBING,
         kind=st.sampled_from(
             ("revolute", "continuous", "prismatic", "screw", "cylindrical", "planar", "spherical", "free")
         ),
@@ -195,11 +203,12 @@ _ENDS = {
     "b": st.just("b-2"),
     "sensor": st.just("reach"),
     "joint": st.just("arm_q"),
+    "leader": st.just("a:b"),
     "strands": STRANDS,
 }
-FORCES = st.lists(values_of(Force, name=st.just("f"), resolve=st.sampled_from(("", "no")), **_ENDS), max_size=1).map(
-    tuple
-)
+FORCES = st.lists(
+    values_of(Force, name=st.just("f"), resolve=st.sampled_from(("", "no")), **RUBBING, **_ENDS), max_size=1
+).map(tuple)
 CONSTRAINTS = st.tuples(
     values_of(
         Constraint,

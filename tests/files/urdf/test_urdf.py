@@ -519,3 +519,23 @@ def test_names_that_begin_with_digits_are_kept():
     assert [body.name for body in model.bodies] == ["0base", "2f_85"]
     assert "4bar" in [each.name for each in model.joints]
     assert loads(dumps(model, "kst")).bodies == model.bodies
+
+
+def test_what_urdf_cannot_say_of_friction_and_stops_is_told():
+    def written(**fields):
+        body = Body(name="arm", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+        joint = Joint(name="pin", kind="revolute", parent="world", child="arm", **fields)
+        return write(Model(name="m", bodies=(body,), joints=(joint,)), "urdf")
+
+    plain = written(friction=2.0, damping=1.0, limits=(Limit(lower=-1.0, upper=1.0, effort=3.0, velocity=4.0),))
+    assert not [finding for finding in plain.findings if finding.severity == "warning"]
+    assert 'friction="2"' in plain.text
+    more = written(
+        friction=2.0,
+        static_friction=3.0,
+        stribeck_speed=0.1,
+        limits=(Limit(lower=-1.0, upper=1.0, stop="rigid", restitution=0.5),),
+    )
+    told = " ".join(finding.text for finding in more.findings)
+    for words in ("friction at rest that differs", "Stribeck speeds", "how stops give way"):
+        assert words in told

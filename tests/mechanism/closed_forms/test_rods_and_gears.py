@@ -391,3 +391,21 @@ def test_a_gear_within_a_rigid_loop_exerts_nothing(seed):
     for name in ("swing.q", "free.q"):
         np.testing.assert_allclose(runs[0][name], runs[1][name], atol=1e-6)
     np.testing.assert_allclose(runs[0]["energy.total"], runs[0]["energy.total"][0], atol=1e-5)
+
+
+def test_a_dead_point_of_a_loop_that_nothing_else_moves_is_written_out():
+    """A hinged arm and a body between balls in one line, held at the far end: its determinant is a literal zero."""
+    solid = {"mass": 1.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
+    joints = (
+        Joint(name="hinge", parent="world", child="arm", axis=(0, 0, 1)),
+        Joint(name="one", kind="spherical", parent="arm", child="rod", a=Pose(position=(0.3, 0, 0.05))),
+        Joint(name="two", kind="spherical", parent="rod", child="end", a=Pose(position=(0.3, 0, 0.05))),
+        Joint(name="held", kind="fixed", parent="world", child="end", a=Pose(position=(0.6, 0, 0.1))),
+    )
+    mech = Mechanism(Model(bodies=tuple(Body(name=name, **solid) for name in ("arm", "rod", "end")), joints=joints))
+    forms = closed_forms_of(mech.compiled.program)
+    forms.make_ready()
+    assert [step for step in mech.solution_order if "dyad" in str(step)], "the loop is one of those with closed forms"
+    runs = [simulate(mech, 0.1, output=0.05, closed_forms=how) for how in (True, False)]
+    for name in ("hinge.q", "energy.total"):
+        np.testing.assert_allclose(runs[0][name], runs[1][name], atol=1e-6)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from core.constraints import row_forces
 from core.constraints.multipliers import constrained_motion
 from core.files.meshes.body_inertia import inertia_of
 from core.mechanism import Mechanism
@@ -41,7 +42,10 @@ class Balance:
     def __init__(self, mech: Mechanism, q: Array, v: Array, tau: Array, t: float = 0.0) -> None:
         self.mech, self.model, self.q, self.v, self.t = mech, mech.model.expanded, q, v, t
         self.x = mech.x_rest(q, t=t, v=v) if mech.nx else None
-        self.a, self.multipliers = constrained_motion(mech.compiled, q, v, tau, None, True, t, self.x)
+        compiled = mech.compiled
+        held = row_forces.acting(compiled, q, v, tau, None, t, self.x) if row_forces.has_rows(compiled) else None
+        given = tau if held is None else tau + held.joint
+        self.a, self.multipliers = constrained_motion(compiled, q, v, given, None, True, t, self.x, held is not None)
         self.numbers = Numbers(self.model.values(), self.model.origin)
         self.frames = dict(zip(mech.frame_names, mech.poses(q), strict=True)) | {"world": np.eye(4)}
         self.sums = {body.name: np.zeros(6) for body in self.model.bodies}

@@ -230,3 +230,25 @@ def test_what_holds_bodies_without_mass_balances_them_in_motion():
     assert np.linalg.norm(v) > 1.0
     a, multipliers = constrained_motion(mech.compiled, q, v, tau, None, True)
     np.testing.assert_allclose(M @ a + mech.bias(q, v), tau + G.T @ multipliers, atol=1e-9)
+
+
+@pytest.mark.parametrize("light", [2.0, 2e-3])
+@pytest.mark.parametrize("rise", [1e-1, 1e-3, 1e-4])
+def test_a_flat_arch_thrusts_by_the_cotangent_of_its_rise(rise, light):
+    """Two bars between pins: H = (W₁ + W₂) / (4 tan α) (moments about the crown), to nearly all digits, also where one
+    bar is a thousand times lighter."""
+    span = np.cos(rise)
+    model = Model(
+        world=DOWN,
+        bodies=(bar("left", 2.0, 0.5, 0.1), bar("right", light, 0.5, 0.05 * light)),
+        joints=(
+            dataclasses.replace(pin("A", "world", "left"), rest=rise),
+            dataclasses.replace(pin("B", "world", "right", 2.0 * span), rest=np.pi - rise),
+            pin("crown", "left", "right", 1.0, 1.0),
+        ),
+    )
+    mech = Mechanism(model)
+    q, v = mech.assemble(mech.rest(), np.zeros(mech.nv))
+    thrust = mech.reactions(q, v, np.zeros(mech.nv))["A"][3]
+    assert np.tan(q[0]) == pytest.approx(np.tan(rise), rel=1e-9)
+    assert thrust * 4.0 * np.tan(q[0]) == pytest.approx((2.0 + light) * 9.81, rel=1e-10)

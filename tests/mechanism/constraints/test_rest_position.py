@@ -13,7 +13,7 @@ from core import linkage
 from core.files import check, load
 from core.mechanism import Mechanism
 from core.mobility.findings import examined
-from core.model import Body, Driver, Joint, Model
+from core.model import Body, Driver, Inertia, Joint, Model
 from core.multibody.topology import topology_of
 from resources import examples
 from tests.mobility import overconstrained
@@ -201,3 +201,14 @@ def test_machines_that_differ_in_where_they_rest_share_their_code_and_not_their_
         for mech, rest in ((one, 0.1), (other, 0.4)):
             energy = mech.energy([1.0], [0.0]).potential
             assert energy == pytest.approx(0.5 * stiffness * (1.0 - rest) ** 2, abs=1e-12)
+
+
+def test_a_hinge_between_parts_that_rest_upside_down_to_one_another_begins_at_zero():
+    """Its angle has no value there: what closes best is taken, and told."""
+    joints = (
+        Joint(name="hinge", parent="world", child="part", axis=(0, 0, 1)),
+        Joint(name="place", kind="free", parent="world", child="part", rest=(0, 0, 0, 1, 0, 0, 0)),
+    )
+    part = Body(name="part", mass=1.0, inertia=Inertia(ixx=0.01, iyy=0.01, izz=0.01))
+    mech = Mechanism(Model(bodies=(part,), joints=joints))
+    assert np.isfinite(mech.rest()).all()

@@ -61,7 +61,7 @@ def by_full_matrices(mech, y):
     """a of [M −Gᵀ; G 0] [a; λ] = [−h; −Ġ v], redundant rows or not; M + Gᵀ G in the place of M changes h."""
     q, v = y[: mech.nq], y[mech.nq :]
     M, G = mech.mass_matrix(q), mech.constraint_jacobian(q)
-    h, drift = mech.compiled.call("bias_regularised", q, v), mech.compiled.call("constraint_bias", q, v)
+    h, drift = mech.compiled.call("bias_smooth", q, v), mech.compiled.call("constraint_bias", q, v)
     C = np.linalg.cholesky(M + G.T @ G)
     Y, free = np.linalg.solve(C, G.T).T, np.linalg.solve(C, -h - G.T @ drift)
     w = free + np.linalg.pinv(Y, rcond=1e-8) @ (-drift - Y @ free)

@@ -116,10 +116,11 @@ def test_every_example_moves_and_every_channel_is_finite(example):
 
     run = simulate(load(example.path), 0.2, output=0.05)
     assert run.complete
-    assert len(run) == 5
+    assert len(np.unique(run.time)) >= 5  # more where modes change
     for channel in run.channels:
-        assert np.isfinite(run[channel]).all(), channel
-        assert len(run[channel]) == 5
+        values = run[channel]
+        assert values.dtype.kind == "U" or np.isfinite(values).all(), channel
+        assert len(values) == len(run)
     assert np.max(run["constraint.residual"]) < 1e-9
 
 

@@ -6,6 +6,7 @@ import pytest
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Force, Frame, Joint, Junction, LineMass, Model, Pose, Sensor
+from core.model.shapes import Gearwheel
 from core.simulation import simulate
 from resources import EXAMPLES
 from viz.drawlist import geometry as g
@@ -269,3 +270,16 @@ def test_while_a_run_is_shown_junctions_stand_where_its_states_say():
     run = simulate(mech, 0.3)
     at = names(run).index("knot")
     assert poses(run)[:, at, :3, 3] == pytest.approx(run["knot.position"], abs=1e-9)
+
+
+def test_the_mark_of_a_gear_hides_behind_wheels_that_the_bodies_have():
+    def radii(*shapes):
+        places = {"one": 0.0, "two": 1.0}
+        joints = tuple(Joint(name=n, parent="world", child=n, a=Pose(position=(x, 0, 0))) for n, x in places.items())
+        bodies = tuple(Body(name=name, shapes=shapes, **MASS) for name in places)
+        gear = Constraint(name="g", kind="gear", joint="one", leader="two", ratio=-1.0)
+        found = items(Model(bodies=bodies, joints=joints, constraints=(gear,)))
+        return [item.geometry.radius for item in found if item.role == "mark"]
+
+    assert radii() == pytest.approx([0.5, 0.5])
+    assert max(radii(Gearwheel(radius=0.5))) < 0.4

@@ -184,6 +184,9 @@ def test_what_is_picked_is_what_is_drawn(scene: Scene) -> None:
 
 
 def test_a_ring_has_one_size_on_the_screen_at_any_distance(scene: Scene) -> None:
+    without_limits = tuple(replace(row, limit=None) for row in ROWS)
+    scene.show(replace(ARM, chains=(DHChain(name="arm", rows=without_limits),)))  # stops stand out of the ring
+    pose(scene, joint2=0.5, joint3=-0.8)
     scene.show_handles("joint2")
     x, y, z = scene.handles.spot(scene.handles.parts[0]).centre.tolist()
     for distance in (0.8, 2.0, 9.0):

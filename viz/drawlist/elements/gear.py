@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.model import Constraint, Joint
+from core.model.shapes import Gearwheel
 from viz.drawlist import geometry as g
 from viz.drawlist.elements.element_look import Look
 from viz.drawlist.item import Item
@@ -40,14 +41,22 @@ def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
 
 
 def _radii(skeleton: Skeleton, joint: Joint, leader: Joint, ratio: float) -> tuple[float, float]:
-    """Pitch radii of follower and leader: q_joint = ratio · q_leader, so r_leader = ratio · r_joint."""
+    """Pitch radii of follower and leader: q_joint = ratio · q_leader, so r_leader = ratio · r_joint; small ones behind
+    wheels that the bodies have themselves."""
     r = skeleton.glyph
     apart = float(np.linalg.norm(_origin(skeleton, joint) - _origin(skeleton, leader)))
     follower = apart / (1.0 + ratio)
-    if 1.2 * r < follower < 12.0 * r and 1.2 * r < ratio * follower < 12.0 * r:
+    seen = not all(_has_wheel(skeleton, each) for each in (joint, leader))
+    if seen and 1.2 * r < follower < 12.0 * r and 1.2 * r < ratio * follower < 12.0 * r:
         return follower, ratio * follower
     base = 2.2 * r
     return base / max(ratio, 1.0) if ratio > 1.0 else base, base if ratio > 1.0 else max(base * ratio, 1.2 * r)
+
+
+def _has_wheel(skeleton: Skeleton, joint: Joint) -> bool:
+    """Whether a body of a joint is drawn with a gearwheel."""
+    bodies = {skeleton.anchor(end)[0] for end in (joint.parent, joint.child)}
+    return any(isinstance(s, Gearwheel) for body in skeleton.model.bodies if body.name in bodies for s in body.shapes)
 
 
 def _origin(skeleton: Skeleton, joint: Joint) -> Array:

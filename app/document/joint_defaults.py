@@ -1,0 +1,46 @@
+"""What counts where fields of a joint are empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.constraints.joint_modes import RESTITUTION
+from core.errors import KinetostatError
+from core.model import Joint
+from core.model.fields import Value
+from core.model.joints import LEVELS, friction_by_direction
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+
+MOST_SPEEDS = 40
+"""Of larger machines stiffness is not derived while one looks at a form."""
+
+
+def defaults_of(session: Session, joint: Joint) -> dict[str, Value]:
+    """By the path of the field, SI: friction at rest, and of stops what a run derives in the pose that is shown."""
+    directions = friction_by_direction(joint)
+    found: dict[str, Value] = dict(zip(LEVELS, (level for levels in directions for level in levels), strict=True))
+    derived = _stiffness(session) if any(_is_open(limit) for limit in joint.limits) else {}
+    for k in range(len(joint.limits)):
+        found[f"limits.{k}.restitution"] = RESTITUTION
+        if (joint.name, k) in derived:
+            found[f"limits.{k}.stiffness"] = float(f"{derived[joint.name, k]:.3g}")
+    return found
+
+
+def _is_open(limit: object) -> bool:
+    return getattr(limit, "stop", "") in ("elastic", "hunt_crossley") and getattr(limit, "stiffness", None) is None
+
+
+def _stiffness(session: Session) -> dict[tuple[str, int], float]:
+    from core.simulation.stop_stiffness import derived_stiffness
+
+    if session.mech.nv > MOST_SPEEDS:
+        return {}
+    try:
+        return derived_stiffness(session.mech, session.q, session.p)
+    except (KinetostatError, np.linalg.LinAlgError):  # masses are missing: there is nothing to derive it from
+        return {}

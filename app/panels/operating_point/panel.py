@@ -1,0 +1,291 @@
+"""The panel Operating point: quantities that are fixed, free or targets; Solve finds the point that fulfils them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.background.jobs import Jobs
+from app.background.lifetime import Lifetime
+from app.document.session import Session, State
+from app.panels.operating_point.point_table import Asked, RowTable
+from app.panels.panel import BOTTOM, Panel
+from app.plain_text import as_tip
+from app.widgets.note import Note
+from core.errors import KinetostatError, ModelError
+from core.functions import Context
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+    from core.control.operating_point import Found
+
+MOST_FIRST = 12
+"""Speeds of a machine up to which all its coordinates and joint forces have a row from the start."""
+
+
+class OperatingPointPanel(QWidget):
+    """The table, a line that adds a quantity, and what can be done with the point."""
+
+    def __init__(
+        self,
+        session: Session,
+        jobs: Jobs,
+        choose_function: Callable[[str], None],
+        begin_with: Callable[[Mapping[str, float], Mapping[str, float]], None],
+    ) -> None:
+        """begin_with(speeds, joint forces) : what the next run begins with."""
+        super().__init__()
+        self._session, self._jobs, self._choose, self._begin_with = session, jobs, choose_function, begin_with
+        self.found: Found | None = None
+        self._names: tuple[str, ...] = ()
+        self.table = RowTable()
+        self.note = Note()
+        self.name = QLineEdit(placeholderText="Add a quantity: coupler_point.position.z, crank.tau …")
+        self.name.setAccessibleName("Quantity to add")
+        self.name.returnPressed.connect(self.add)
+        self.name.textEdited.connect(self._complete)
+        self.solve_button = self._button("Solve", "Find the point (Ctrl+Enter)", self.solve)
+        self.use_button = self._button("Use as pose", "Put the machine there (can be undone)", self.use)
+        self.start_button = self._button(
+            "Use as start", "Pose, speeds and joint forces of the next run (the pose can be undone)", self.use_as_start
+        )
+        self.linear_button = self._button("Linearise here", "Linear system about this point", self.linearise)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 6, 8, 6)
+        bar.addWidget(self.name, 1)
+        for button in (self.solve_button, self.use_button, self.start_button, self.linear_button):
+            bar.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.note)
+        self.note.setContentsMargins(8, 0, 8, 4)
+        column.addWidget(self.table, 1)
+        shortcut = QShortcut(QKeySequence("Ctrl+Return"), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(self.solve)
+        self.table.edited.connect(self._forget)
+        self._life = Lifetime()
+        self._life.listen((session.changed, self._machine_changed))
+        self._begin()
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._life.close()
+
+    def _button(self, title: str, tip: str, pressed: Callable[[], object]) -> QPushButton:
+        button = QPushButton(title, toolTip=as_tip(tip))
+        button.clicked.connect(lambda: pressed())
+        return button
+
+    # ------------------------------------------------------------------------------------------------ rows
+
+    def _begin(self) -> None:
+        """Rows of coordinates and joint forces."""
+        mech = self._session.mech
+        names = mech.v_names if mech.nv <= MOST_FIRST else ()
+        rows = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
+        self.table.show_rows([Asked(name, "", "", "", "", "") for name in rows])
+        self._names = ()
+        self.name.setCompleter(None)  # type: ignore[arg-type]
+        self._forget()
+        if not mech.nv:
+            self.note.say("Nothing moves yet. Add a joint; its coordinate and its force then stand here.")
+
+    def _machine_changed(self, old: State, new: State) -> None:
+        if old.model is new.model:
+            return
+        known = {f"{name}.q" for name in self._session.mech.q_names} | {f"{v}.tau" for v in self._session.mech.v_names}
+        shown = {row.name for row in self.table.rows()}
+        if not shown & known or not {name for name in shown if name.endswith((".q", ".tau"))} <= known:
+            self._begin()
+        else:
+            self._forget()
+
+    def names(self) -> tuple[str, ...]:
+        """All quantities of the machine."""
+        if not self._names:
+            from core.control.operating_point import OperatingPoint
+
+            self._names = OperatingPoint(self._session.mech).names()
+        return self._names
+
+    def _complete(self) -> None:
+        """The first letter brings the names."""
+        if self.name.completer() is None:
+            completer = QCompleter(list(self.names()), self.name)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.popup().setObjectName("completions")
+            self.name.setCompleter(completer)
+
+    def add(self) -> None:
+        """A row for what was typed, if the machine has it."""
+        from core.control.operating_point import OperatingPoint
+
+        name = self.name.text().strip()
+        if not name:
+            return
+        if name in (row.name for row in self.table.rows()):
+            self.note.say(f"'{name}' has a row already.", "hint")
+            return
+        try:
+            OperatingPoint(self._session.mech)[name]
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self.table.add(Asked(name, "", "", "", "", ""))
+        self.name.clear()
+        self.note.say("")
+
+    def _forget(self) -> None:
+        """What was found is of another question."""
+        self.found = None
+        self.use_button.setEnabled(False)
+        self.start_button.setEnabled(False)
+        self.linear_button.setEnabled(False)
+        self.table.show_found(lambda _: ("", "", True))
+        self.note.say("")
+
+    # ---------------------------------------------------------------------------------------------- solving
+
+    def solve(self) -> None:
+        """Find the point beside the window."""
+        context = self._session.context()
+        try:
+            problem = problem_of(context, self.table.rows())
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self.solve_button.setEnabled(False)
+        job = self._jobs.start("Operating point", lambda progress, cancelled: problem.solve())
+        job.succeeded.connect(self._solved)
+        job.failed.connect(lambda error: self.note.say(str(error), "error"))
+        job.ended.connect(lambda: self.solve_button.setEnabled(True))
+
+    def _solved(self, found: Found) -> None:
+        self.found = found
+        self.table.show_found(lambda name: _told(found, name))
+        if found.solved:
+            bounds = f" Bounds act: {', '.join(found.acting)}." if found.acting else ""
+            steps = f"{found.iterations} step{'s' * (found.iterations != 1)}"
+            words = "stable" if found.stable else "unstable"
+            self.note.say(f"Found in {steps}; it is {words}.{bounds}", "done" if found.stable else "hint")
+        else:
+            self.note.say(found.message, "warning")
+        self.use_button.setEnabled(True)
+        for button in (self.start_button, self.linear_button):
+            button.setEnabled(found.solved)
+
+    def _parameters(self, found: Found) -> dict[str, float]:
+        known = self._session.edited_parameters
+        return {
+            name: value for name, value in found.parameters.items() if name in known and abs(value - known[name]) > 0.0
+        }
+
+    def use(self) -> None:
+        """Commit pose and parameters of the point: one step to undo."""
+        if self.found is None or len(self.found.q) != self._session.mech.nq:
+            return
+        found = self.found
+        self._session.preview(q=found.q, parameters=self._parameters(found) or None)
+        self._session.commit("Operating point")
+
+    def use_as_start(self) -> None:
+        """Go there; the next run begins with the point's speeds and joint forces."""
+        found = self.found
+        if found is None or len(found.q) != self._session.mech.nq:
+            return
+        self.use()
+        names = found.mech.v_names
+        speeds = {name: float(value) for name, value in zip(names, found.v, strict=True) if value}
+        forces = {name: float(value) for name, value in zip(names, found.tau, strict=True) if value}
+        self._begin_with(speeds, forces)
+        others = [name for name in found.inputs if not name.endswith(".tau") and name not in found.parameters]
+        if others:
+            words = (
+                f"Pose, speeds and joint forces are the next run's start; {', '.join(others)} is no setting of runs."
+            )
+            self.note.say(words, "hint")
+        else:
+            self.note.say("The next run begins here: see Simulation.", "done")
+
+    def linearise(self) -> None:
+        """Go there, and open the function of linear systems."""
+        self.use()
+        self._choose("linear_system")
+
+
+def problem_of(context: Context, rows: list[Asked]) -> Any:
+    """The problem that rows ask. Raises ModelError naming the row."""
+    from core.control.operating_point import OperatingPoint
+    from core.functions.option_texts import quantity
+    from core.functions.options import SignalValues
+
+    option = SignalValues("rows", "Rows")
+    op = OperatingPoint(context.mech, context.q, p=dict(context.p) or None, t=context.t)
+
+    def number(row: Asked, text: str, missing: float | None) -> float:
+        if not text and missing is not None:
+            return missing
+        try:
+            return quantity(text, context, option)
+        except ModelError as error:
+            remedy = error.remedy or "Write a number, perhaps with a unit."
+            raise ModelError(error.what, where=f"row '{row.name}'", remedy=remedy) from None
+
+    for row in rows:
+        if row.role == "fixed":
+            op[row.name].fixed(number(row, row.value, math.nan) if row.value else None)
+        elif row.role == "target":
+            op[row.name].target(number(row, row.value, None), number(row, row.weight, 1.0))
+        elif row.role == "free":
+            op[row.name].free(number(row, row.low, -math.inf), number(row, row.high, math.inf))
+        elif row.role == "steady":
+            op[row.name].steady()
+    return op
+
+
+def _told(found: Found, name: str) -> tuple[str, str, bool]:
+    """(found, off by, whether it holds) of a row, SI."""
+    system = found.system
+    values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(found.values)
+    mech = found.mech
+    if name.endswith(".q") and name[:-2] in mech.q_names:
+        values[name] = float(found.q[mech.q_names.index(name[:-2])])
+    if name.endswith(".tau") and name[:-4] in mech.v_names:
+        values.setdefault(name, float(found.tau[mech.v_names.index(name[:-4])]))
+    off = found.residuals.get(name)
+    holds = off is None or abs(off) <= 1e-8 * max(1.0, abs(values.get(name, 0.0)))
+    shown = "" if off is None else "0" if holds else f"{off:.4g}"
+    return f"{values[name]:.6g}" if name in values else "", shown, holds
+
+
+def make(bench: Workbench) -> OperatingPointPanel:
+    """For a window."""
+
+    def begin_with(speeds: Mapping[str, float], forces: Mapping[str, float]) -> None:
+        bench.runs.simulation.choose(start="pose", speeds=dict(speeds), forces=dict(forces))
+
+    return OperatingPointPanel(
+        bench.session, bench.jobs, lambda function: bench.panels.choose_function(function), begin_with
+    )
+
+
+PANEL = Panel(
+    "operating_point",
+    "Operating point",
+    BOTTOM,
+    make,
+    order=13,
+    help="Poses, speeds, forces and parameters at which the machine stays as asked: choose what is fixed, free or a "
+    "target, then Solve (Ctrl+Enter). Where no point is, the note says what nothing balances and what to free.",
+    tab_with="output",
+    also=("trim", "equilibrium", "steady state"),
+)

@@ -1,0 +1,147 @@
+"""A diagram on a card: curves over an axis, or poles and zeros in the plane; the pointer tells what is nearest."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF
+from PySide6.QtGui import QPalette, QWheelEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
+
+from app.document.run_tree import COLORS
+from app.panels.output.cards import Place, card_of
+from app.widgets.label import Label
+from core.functions.diagrams import Diagram, Series
+
+HEIGHT, SQUARE = 210, 260
+"""Pixels."""
+REACH = 14.0
+"""Pixels from the pointer within which a point is told."""
+
+
+class _Area(pg.PlotWidget):
+    """Its wheel scrolls the cards."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the list of cards."""
+        event.ignore()
+
+
+@card_of(Diagram)
+class DiagramPart(QWidget):
+    """Title, plot, names of the curves beside their colours."""
+
+    def __init__(self, part: Diagram, place: Place) -> None:
+        super().__init__()
+        self._title, self.nearest = Label(), Label()
+        self.nearest.setProperty("muted", True)
+        self.area = _Area()
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.item: pg.PlotItem = self.area.getPlotItem()
+        self.item.hideButtons()
+        self.item.setMenuEnabled(False)
+        self.item.setMouseEnabled(False, False)
+        self._names = QGridLayout()
+        self._names.setHorizontalSpacing(6)
+        self._names.setColumnStretch(1, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for widget in (self._title, self.area, self.nearest):
+            column.addWidget(widget)
+        column.addLayout(self._names)
+        self.area.scene().sigMouseMoved.connect(self._pointed)
+        self.show_part(part)
+
+    def show_part(self, part: Diagram) -> None:
+        """Show another diagram."""
+        self.part = part
+        self._title.setText(part.title)
+        self.area.setFixedHeight(SQUARE if part.square else HEIGHT)
+        self.item.setLogMode(part.log_across, False)
+        self.item.vb.setAspectLocked(part.square)
+        self._paint()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another look has other colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "part"):
+            self._paint()
+
+    def _paint(self) -> None:
+        """Draw everything in the colours of the look."""
+        palette = self.palette()
+        text, muted = palette.color(QPalette.ColorRole.Text), palette.color(QPalette.ColorRole.PlaceholderText)
+        self.area.setBackground(palette.color(QPalette.ColorRole.Base))
+        self.item.clear()
+        for side, title in (("bottom", self.part.across), ("left", self.part.up)):
+            axis = self.item.getAxis(side)
+            axis.setPen(muted)
+            axis.setTextPen(text)
+            axis.enableAutoSIPrefix(False)
+            axis.setLabel(title)
+            axis.setTicks(self._decades() if self.part.log_across and side == "bottom" else None)
+        self.item.showGrid(x=True, y=True, alpha=0.25)
+        if self.part.square:
+            for angle in (0, 90):
+                self.item.addItem(pg.InfiniteLine(0.0, angle, pen=pg.mkPen(muted)), ignoreBounds=True)
+        for k, series in enumerate(self.part.series):
+            self._draw(series, COLORS[k % len(COLORS)])
+        self._say_names(muted)
+
+    def _decades(self) -> list[list[tuple[float, str]]]:
+        """Ticks of a logarithmic axis that do not run into each other: 1, 2 and 5 of each decade."""
+        across = [x for series in self.part.series for x in (series.across[0], series.across[-1]) if x > 0.0]
+        low, high = min(across), max(across)
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        steps = (1, 2, 5) if len(powers) <= 5 else (1,)
+        values = [step * 10.0**power for power in powers for step in steps]
+        return [[(math.log10(value), f"{value:g}") for value in values if low <= value <= high]]
+
+    def _draw(self, series: Series, color: str) -> None:
+        across, up = (np.array(each, dtype=float) for each in (series.across, series.up))
+        up[~np.isfinite(up)] = np.nan
+        if not series.mark:
+            self.item.plot(across, up, pen=pg.mkPen(color, width=2), connect="finite", antialias=True)
+            return
+        brush = None if series.mark == "o" else pg.mkBrush(color)
+        pen = pg.mkPen(color, width=2)
+        self.item.plot(across, up, pen=None, symbol=series.mark, symbolSize=11, symbolPen=pen, symbolBrush=brush)
+
+    def _say_names(self, muted: Any) -> None:
+        while (item := self._names.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for k, series in enumerate(self.part.series):
+            swatch = QFrame()
+            swatch.setFixedSize(14, 4 if not series.mark else 10)
+            swatch.setAutoFillBackground(True)
+            ground = swatch.palette()
+            ground.setColor(swatch.backgroundRole(), COLORS[k % len(COLORS)])
+            swatch.setPalette(ground)
+            sign = {"x": " (×)", "o": " (○)"}.get(series.mark, "")
+            self._names.addWidget(swatch, k, 0)
+            self._names.addWidget(Label(f"{series.name}{sign}"), k, 1)
+
+    def _pointed(self, at: QPointF) -> None:
+        """Tell the point of a curve next to the pointer."""
+        box = self.item.vb
+        best: tuple[float, str] | None = None
+        for series in self.part.series:
+            for x, y in zip(series.across, series.up, strict=True):
+                if not math.isfinite(y) or (self.part.log_across and x <= 0.0):
+                    continue
+                shown = box.mapViewToScene(QPointF(math.log10(x) if self.part.log_across else x, y))
+                distance = math.hypot(shown.x() - at.x(), shown.y() - at.y())
+                if distance < REACH and (best is None or distance < best[0]):
+                    best = distance, f"{series.name}: {self._words(x, y)}"
+        self.nearest.setText(best[1] if best else "")
+
+    def _words(self, x: float, y: float) -> str:
+        if self.part.square:
+            rate = f"λ = {x:.5g} {'+' if y >= 0 else '−'} {abs(y):.5g} i 1/s" if y else f"λ = {x:.5g} 1/s"
+            return f"{rate}, {abs(y) / (2.0 * math.pi):.5g} Hz" if y else rate
+        return f"{self.part.up} {y:.5g} at {self.part.across} {x:.5g}"

@@ -1,0 +1,233 @@
+"""Lanes below the timeline: in which mode each joint with friction, stops or limits is, over time; and their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.plain_text import as_tip
+from app.preferences.mode_colors import OF_MODES, mode_color
+
+if TYPE_CHECKING:
+    from app.preferences.theme import Theme
+    from core.simulation.run.run import Run
+
+Array = NDArray[np.float64]
+HEIGHT = 11.0
+"""Of a lane, pixels."""
+LEGEND = 15.0
+"""Of the line of words below the lanes."""
+FEW = 4
+"""Lanes that are shown while they are folded."""
+MOST = 24
+GRIP = 4.0
+"""Pixels within which a click goes to a change of a mode."""
+
+
+class Stretch(NamedTuple):
+    """A time in which a mode stays, s."""
+
+    begin: float
+    end: float
+    word: str
+
+
+class ModeLane(NamedTuple):
+    """What acts in a joint, and its modes."""
+
+    name: str
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing happens there that has a colour of its own."""
+        return not any(each.word in OF_MODES for each in self.stretches)
+
+
+def lanes_of(run: Run) -> tuple[ModeLane, ...]:
+    """Those of a run: where something happens first."""
+    modes, time = run.computed_channels.modes, run.time
+    found = []
+    for name, (_, thing) in modes.things.items():
+        codes = modes.codes(name)
+        begins = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1])
+        ends = np.concatenate([begins[1:], [len(time) - 1]])
+        found.append(
+            ModeLane(
+                name,
+                tuple(
+                    Stretch(float(time[begin]), float(time[end]), thing.words[codes[begin]])
+                    for begin, end in zip(begins, ends, strict=True)
+                ),
+            )
+        )
+    return tuple(sorted(found, key=lambda lane: lane.is_quiet))
+
+
+class ModeLanes(QWidget):
+    """Shows lanes beside a track. `sought(time)`: a person clicked there, s."""
+
+    sought = Signal(float)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._lanes: tuple[ModeLane, ...] = ()
+        self._of: Run | None = None
+        self.ends = (0.0, 1.0)
+        self.share = 0.0
+        self.track = (0.0, 1.0)
+        """Pixels between which time runs."""
+        self.folded = True
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Modes of joints")
+        self.hide()
+
+    def show_run(self, run: Run | None, ends: tuple[float, float]) -> None:
+        """Show the lanes of a run (None: there is none) over this time."""
+        self.ends = ends
+        if run is not self._of:
+            self._of = run
+            self._lanes = lanes_of(run) if run is not None and len(run.time) > 1 else ()
+            self._place()
+        self.update()
+
+    @property
+    def shown(self) -> tuple[ModeLane, ...]:
+        """The lanes that are seen: while folded a few of those in which something happens."""
+        if not self.folded:
+            return self._lanes[:MOST]
+        return tuple(lane for lane in self._lanes if not lane.is_quiet)[:FEW]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Of the legend."""
+        return tuple(word for word in OF_MODES if any(s.word == word for lane in self.shown for s in lane.stretches))
+
+    def fold(self, folded: bool) -> None:
+        """Show few lanes, or all."""
+        self.folded = folded
+        self._place()
+
+    def _place(self) -> None:
+        self.setVisible(bool(self._lanes) and (bool(self.shown) or not self.folded))
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As high as its lanes."""
+        return QSize(320, round(HEIGHT * len(self.shown) + LEGEND + 2.0) if self.shown else 0)
+
+    # ------------------------------------------------------------------------------- drawing
+
+    def _x(self, time: float) -> float:
+        first, last = self.ends
+        left, right = self.track
+        return left + (right - left) * ((time - first) / (last - first) if last > first else 0.0)
+
+    def bars(self, row: int) -> Iterator[tuple[QRectF, Stretch]]:
+        """The bars of a lane that are seen; where many lie on one pixel, the first."""
+        reached = -1.0
+        for stretch in self.shown[row].stretches:
+            left, right = self._x(stretch.begin), self._x(stretch.end)
+            if right >= reached + 0.5:
+                reached = right
+                yield QRectF(left, row * HEIGHT + 1.5, max(right - left, 1.0), HEIGHT - 3.0), stretch
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Names, bars, the playhead, the legend."""
+        colors = self._theme.colors
+        painter = QPainter(self)
+        font = QFont(self.font())
+        font.setPixelSize(10)
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
+        for row, lane in enumerate(self.shown):
+            painter.setPen(QColor(colors.muted))
+            name = metrics.elidedText(lane.name, Qt.TextElideMode.ElideMiddle, self.track[0] - 14.0)
+            place = QRectF(4.0, row * HEIGHT, self.track[0] - 12.0, HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
+            for bar, stretch in self.bars(row):
+                painter.fillRect(bar, QColor(mode_color(stretch.word, colors)))
+        x = self.track[0] + self.share * (self.track[1] - self.track[0])
+        painter.fillRect(QRectF(x - 0.5, 0.0, 1.5, HEIGHT * len(self.shown)), QColor(colors.text))
+        self._paint_legend(painter, metrics)
+        painter.end()
+
+    def _paint_legend(self, painter: QPainter, metrics: QFontMetricsF) -> None:
+        colors, x, y = self._theme.colors, self.track[0], HEIGHT * len(self.shown)
+        for word in self.words:
+            painter.fillRect(QRectF(x, y + 4.0, 8.0, 8.0), QColor(mode_color(word, colors)))
+            painter.setPen(QColor(colors.muted))
+            wide = metrics.horizontalAdvance(word)
+            painter.drawText(QRectF(x + 11.0, y, wide + 2.0, LEGEND), Qt.AlignmentFlag.AlignVCenter, word)
+            x += wide + 24.0
+        painter.setPen(QColor(colors.accent))
+        painter.drawText(self.fold_place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.fold_words)
+
+    @property
+    def fold_words(self) -> str:
+        """What a click on the word below the names does."""
+        hidden = len(self._lanes) - len(self.shown)
+        if self.folded:
+            return f"{hidden} more" if hidden else ""
+        return "fewer" if len(self._lanes) > FEW or any(lane.is_quiet for lane in self._lanes) else ""
+
+    @property
+    def fold_place(self) -> QRectF:
+        """Where that word stands: below the names."""
+        return QRectF(4.0, HEIGHT * len(self.shown), max(self.track[0] - 12.0, 0.0), LEGEND)
+
+    # ------------------------------------------------------------------------------- the hand
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the instant, to a change of a mode if one is near; or fold."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        at = event.position()
+        if self.fold_words and self.fold_place.contains(at):
+            self.fold(not self.folded)
+        elif at.y() < HEIGHT * len(self.shown):
+            self.sought.emit(self._time(at))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The playhead follows; over a lane the pointer says that it can be clicked."""
+        at = event.position()
+        inside = at.y() < HEIGHT * len(self.shown) or (bool(self.fold_words) and self.fold_place.contains(at))
+        self.setCursor(Qt.CursorShape.PointingHandCursor if inside else Qt.CursorShape.ArrowCursor)
+        if event.buttons() & Qt.MouseButton.LeftButton and at.y() < HEIGHT * len(self.shown):
+            self.sought.emit(self._time(at))
+
+    def _time(self, at: QPointF) -> float:
+        left, right = self.track
+        share = min(max((at.x() - left) / max(right - left, 1.0), 0.0), 1.0)
+        row = min(int(at.y() // HEIGHT), len(self.shown) - 1)
+        changes = [stretch.begin for stretch in self.shown[row].stretches]
+        nearest = min(changes, key=lambda time: abs(self._x(time) - at.x()))
+        if abs(self._x(nearest) - at.x()) <= GRIP:
+            return nearest
+        return self.ends[0] + share * (self.ends[1] - self.ends[0])
+
+    def event(self, event: QEvent) -> bool:
+        """What a bar stands for."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), as_tip(self._about(QPointF(event.pos()))), self)
+            return True
+        return super().event(event)
+
+    def _about(self, at: QPointF) -> str:
+        row = int(at.y() // HEIGHT)
+        if not 0 <= row < len(self.shown):
+            return ""
+        lane = self.shown[row]
+        for bar, stretch in self.bars(row):
+            if bar.left() <= at.x() <= bar.right():
+                return f"{lane.name}: {stretch.word}, {stretch.begin:.4g} to {stretch.end:.4g} s"
+        return lane.name

@@ -1,0 +1,103 @@
+"""Editors of names of signals: a line that completes the last name, and a menu of all of them by component."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCompleter, QLineEdit, QMenu
+
+from app.widgets.options.option_editor import OptionEditor
+from app.widgets.tool_button import tool_button
+from core.functions.options import Signals, SignalValues
+
+DELIMITERS = " ,=+-*/^("
+"""What ends a name."""
+
+
+class _LastName(QCompleter):
+    """Completes the last name of a line."""
+
+    def splitPath(self, path: str) -> list[str]:
+        """The name that is being typed."""
+        return [path[_begin(path) :]]
+
+    def pathFromIndex(self, index: Any) -> str:
+        """The line with that name completed."""
+        edit = self.widget()
+        text = edit.text() if isinstance(edit, QLineEdit) else ""
+        return text[: _begin(text)] + super().pathFromIndex(index)
+
+
+def _begin(text: str) -> int:
+    return 1 + max(text.rfind(mark) for mark in DELIMITERS)
+
+
+class SignalsEditor(OptionEditor):
+    """Names with commas."""
+
+    option: Signals
+
+    def build(self) -> None:
+        self.line = QLineEdit()
+        self.line.editingFinished.connect(self.changed)
+        self.line.textEdited.connect(self._typed)
+        self.line.setPlaceholderText(
+            "name=value, …" if isinstance(self.option, SignalValues) and not self.option.ranges else "none"
+        )
+        self._names: tuple[str, ...] = ()
+        self._pick = tool_button("add", "Choose by component")
+        self._pick.clicked.connect(self._offer)
+        self.row.addWidget(self.line, 1)
+        self.row.addWidget(self._pick)
+
+    def value(self) -> str:
+        return self.line.text().strip()
+
+    def show_value(self, value: Any) -> None:
+        if isinstance(value, dict):
+            value = tuple(f"{name}={number}" for name, number in value.items())
+        self.line.setText(value if isinstance(value, str) else ", ".join(map(str, value or ())))
+
+    def refresh(self) -> None:
+        self._names = ()
+        self.line.setCompleter(None)  # type: ignore[arg-type]
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the machine as it is now."""
+        if not self._names:
+            self._names = self.option.names(self.context())
+            completer = _LastName(list(self._names), self.line)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.popup().setObjectName("completions")
+            self.line.setCompleter(completer)
+        return self._names
+
+    def _typed(self) -> None:
+        """The first letter brings the names."""
+        if not self._names:
+            self.names()
+            self.line.completer().setCompletionPrefix(self.line.text()[_begin(self.line.text()) :])
+            self.line.completer().complete()
+
+    def _offer(self) -> None:
+        """The menu of all names, by component."""
+        menu = QMenu(self)
+        groups: dict[str, list[str]] = {}
+        for name in self.names():
+            groups.setdefault(name.partition(".")[0], []).append(name)
+        for owner, names in groups.items():
+            target: Any = menu if len(names) == 1 else menu.addMenu(owner)
+            for name in names:
+                target.addAction(name).triggered.connect(lambda _=False, name=name: self.add(name))
+        menu.exec(self._pick.mapToGlobal(self._pick.rect().bottomLeft()))
+
+    def add(self, name: str) -> None:
+        """Write a further name."""
+        text = self.line.text().strip().rstrip(",")
+        ending = "=" if isinstance(self.option, SignalValues) and not self.option.ranges else ""
+        self.line.setText(f"{text}, {name}{ending}" if text else f"{name}{ending}")
+        self.line.setFocus()
+        if not ending:
+            self.changed.emit()

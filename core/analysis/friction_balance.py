@@ -1,0 +1,178 @@
+"""What dry friction can hold: forces λ within bounds with C λ = g, where g is the load along the free motions.
+
+A machine stays at rest if some admissible distribution of forces balances its load (the lower-bound theorem of limit
+analysis). Which one does is not unique where there are more of them than freedoms: shown is that of least Σ (λ/size)²,
+with what each may be at least and at most. The largest multiple of the load that can be held is the safety factor. All
+are linear programs of the size of what rubs; friction of ball joints and in planes, which is bounded by its length, is
+cut off by planes until it nearly is (Kelley, Journal of the Society for Industrial and Applied Mathematics 8, 1960),
+and then by a sequence of quadratic programs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.numerics.bounded_forces import least_squares
+
+Array = NDArray[np.float64]
+Shares = NDArray[np.int64]
+"""(n,) how many forces from one on are bounded together, by the upper bound; 0 behind it."""
+
+HOLDS_FRACTION = 1e-9
+"""Part of the load that may be left over where it counts as held."""
+UNIQUE_FRACTION = 1e-6
+"""Part of the largest friction up to which a force that may vary counts as one."""
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+CUTS, NEARLY, WITHIN = 200, 1e-3, 1e-8
+"""Rounds of planes; part of a radius by which a force may be beyond it before quadratic programs go on, and where they
+do not come to an end."""
+WEIGHT = 1e6
+"""Of the balance against the size of forces."""
+
+
+@dataclass(frozen=True)
+class FrictionBalance:
+    """Forces with which friction holds a machine still, by coordinates.
+
+    forces : along the growth of each, N·m or N, of least Σ (λ/size)²; ranges : what they may be at least and at most;
+    limits : the largest they can be, in any direction; safety : the largest multiple of the load that still holds, ∞ if
+    any does
+    """
+
+    forces: dict[str, float]
+    ranges: dict[str, tuple[float, float]]
+    limits: dict[str, float]
+    safety: float
+
+    @property
+    def unique(self) -> bool:
+        """Whether the forces follow from the load."""
+        return all(high - low <= UNIQUE_FRACTION * self.limits[name] for name, (low, high) in self.ranges.items())
+
+
+def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
+    """A linear program of forces in units of their bounds, and of what stands behind them."""
+    from scipy.optimize import linprog
+
+    planes = list[Array]()
+    balls = [slice(k, k + shares[k]) for k in np.flatnonzero(shares > 1)]
+    within = NEARLY
+    while True:
+        most = {"A_ub": np.array(planes), "b_ub": np.ones(len(planes))} if planes else {}
+        found = linprog(cost, A_eq=A, b_eq=b, bounds=bounds, method="highs", options=EXACT, **most)
+        beyond = [] if found.x is None else [ball for ball in balls if np.linalg.norm(found.x[ball]) > 1.0 + within]
+        if not beyond or len(planes) > CUTS * len(balls):
+            if within == NEARLY and balls and found.x is not None:
+                if (polished := _polished(cost, A, b, bounds, balls, found.x)) is not None:
+                    found.x = polished
+                    return found
+                within = WITHIN
+                continue
+            return found
+        for ball in beyond:
+            plane = np.zeros(len(cost))
+            plane[ball] = found.x[ball] / np.linalg.norm(found.x[ball])
+            planes.append(plane)
+
+
+def _polished(cost: Array, A: Array, b: Array, bounds: Any, balls: list[slice], x: Array) -> Array | None:
+    """The end of the same program with balls, from nearly there; None where it is not reached."""
+    from scipy.optimize import minimize
+
+    def left(x: Array) -> Array:
+        return np.array([1.0 - x[ball] @ x[ball] for ball in balls])
+
+    def slope(x: Array) -> Array:
+        rows = np.zeros((len(balls), len(x)))
+        for row, ball in zip(rows, balls, strict=True):
+            row[ball] = -2.0 * x[ball]
+        return rows
+
+    size = max(float(np.max(np.abs(cost))), 1e-300)
+    limits = (
+        {"type": "eq", "fun": lambda x: A @ x - b, "jac": lambda _: A},
+        {"type": "ineq", "fun": left, "jac": slope},
+    )
+    found = minimize(
+        lambda x: cost @ x / size,
+        x,
+        jac=lambda _: cost / size,
+        bounds=bounds,
+        constraints=limits,
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 100},
+    )
+    away = max(float(np.max(np.abs(A @ found.x - b), initial=0.0)), float(np.max(-left(found.x))))
+    worse = abs(float(cost @ (found.x - x))) / size > 10.0 * NEARLY * (1.0 + float(np.max(np.abs(x))))
+    return None if away > HOLDS_FRACTION or worse else np.asarray(found.x)
+
+
+def safety(C: Array, g: Array, low: Array, high: Array, shares: Shares) -> float:
+    """The largest s for which C λ = s g has a solution within bounds; ∞ if any does."""
+    size = float(np.max(np.abs(g), initial=0.0))
+    if size == 0.0:
+        return math.inf
+    if not C.shape[1]:
+        return 0.0
+    _, parts, bounds = _scaled(C, g, low, high)
+    A = np.column_stack([parts, -g / size])
+    cost = np.zeros(A.shape[1])
+    cost[-1] = -1.0
+    found = _least(cost, A, np.zeros(len(g)), [*bounds, (0.0, None)], shares)
+    return math.inf if found.status == 3 else float(found.x[-1]) if found.status == 0 else 0.0
+
+
+def smallest_forces(C: Array, g: Array, low: Array, high: Array, units: Array, shares: Shares) -> Array:
+    """(n,) the solution of C λ = g within bounds of least Σ (λ/units)²; the nearest to one if there is none."""
+    from scipy.optimize import lsq_linear
+
+    if not C.shape[1]:
+        return np.zeros(0)
+    scale = max(float(np.max(np.abs(g), initial=0.0)), 1e-300)
+    A, b = C * units, g / scale
+    size = max(float(np.max(np.abs(A), initial=0.0)), 1e-300)
+    bounds = low / units / scale, high / units / scale
+    if (shares != 1).any():
+        found = least_squares(np.ones(len(units)), A / size, b / size, *bounds, shares)
+        return np.asarray(found * units * scale)
+    rows = np.concatenate([WEIGHT / size * A, np.eye(A.shape[1])])
+    found = lsq_linear(rows, np.concatenate([WEIGHT / size * b, np.zeros(A.shape[1])]), bounds, tol=1e-14)
+    free, x = found.active_mask == 0, found.x
+    polished = x.copy()
+    polished[free] = np.linalg.pinv(A[:, free], rcond=1e-10) @ (b - A[:, ~free] @ x[~free])
+    within = (polished >= bounds[0] - 1e-9).all() and (polished <= bounds[1] + 1e-9).all()
+    return np.asarray((polished if within else x) * units * scale)
+
+
+def ranges(C: Array, g: Array, low: Array, high: Array, shares: Shares) -> Array:
+    """(n, 2) least and largest of each entry of λ with C λ = g within bounds."""
+    unit, parts, bounds = _scaled(C, g, low, high)
+    size = max(float(np.max(np.abs(g), initial=0.0)), 1e-300)
+    result = np.empty((C.shape[1], 2))
+    for i in range(C.shape[1]):
+        for j, sign in enumerate((1.0, -1.0)):
+            cost = np.zeros(C.shape[1])
+            cost[i] = sign
+            found: Any = _least(cost, parts, g / size, bounds, shares)
+            unbounded = -sign * math.inf
+            result[i, j] = found.x[i] * unit[i] if found.status == 0 else unbounded if found.status == 3 else math.nan
+    return result
+
+
+def _scaled(
+    C: Array, g: Array, low: Array, high: Array
+) -> tuple[Array, Array, list[tuple[float | None, float | None]]]:
+    """(size of each force, C for forces in these sizes and loads in that of g, their bounds)."""
+    size = max(float(np.max(np.abs(g), initial=0.0)), 1e-300)
+    finite = np.where(np.isfinite(high), high, np.where(np.isfinite(low), -low, 0.0))
+    unit = np.where(finite > 0.0, finite, size)
+    bounds = [
+        (float(a) if math.isfinite(a) else None, float(b) if math.isfinite(b) else None)
+        for a, b in zip(low / unit, high / unit, strict=True)
+    ]
+    return unit, C * unit / size, bounds

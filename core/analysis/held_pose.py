@@ -1,0 +1,186 @@
+"""A pose at which dry friction holds a machine: the given one if it can, else the nearest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.friction_balance import HOLDS_FRACTION, FrictionBalance, Shares, ranges, safety, smallest_forces
+from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
+from core.constraints.elastic_stops import is_elastic
+from core.constraints.joint_modes import NOWHERE
+from core.constraints.joint_rows import JointRows
+from core.errors import SimulationError
+from core.mechanism import Mechanism
+from core.numerics.bounded_forces import least_squares
+
+Array = NDArray[np.float64]
+
+WEIGHT = 1e6
+"""Of the balance of forces against the way to the pose, in units of the machine."""
+LIGHT = 1e-6
+"""Of forces (in units of their bounds) against the way to the pose."""
+SHORTEST = 1e-11
+"""Step (rad or machine sizes) from which on a pose is the nearest."""
+
+
+class _Bounded(NamedTuple):
+    """Forces that may hold: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of `rubbing`."""
+
+    rubbing: JointRows
+    C: Array
+    g: Array
+    low: Array
+    high: Array
+    shares: Shares
+
+
+def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[], Array]) -> Equilibrium:
+    """The pose of rest with friction, from q (nq,). Raises SimulationError where there is none near.
+
+    without : gives (nq,) the pose of rest without friction
+    """
+    constraints = balance.constraints
+    balance.springs = None
+    start = _within(mech, balance, q)
+    pose = start
+    if constraints.rows:
+        pose = np.asarray(mech.assemble(start, p=constraints.p, t=constraints.t, limits=False))
+    found = _search(mech, balance, pose, pose)
+    if found is None:  # straight on is no way: back from where the machine rests without friction
+        found = _search(mech, balance, pose, without())
+    if found is None:
+        raise SimulationError(
+            "Friction does not hold the machine here, and no pose near was found where it does.",
+            remedy="Begin from another pose, give more friction, or let it go and look for a pose without friction.",
+        )
+    return found
+
+
+def _search(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
+    """The pose nearest to the start that friction holds, looked for from another one; None if there is no way."""
+    scale, near, friction = force_scale(balance, start), pose is start, np.zeros(0)
+    for step in range(MAX_STEPS):
+        balance.passed(pose)
+        problem = _bounded(balance, pose)
+        if near and _holds(problem, scale):
+            return _held(mech, balance, pose, problem, step)
+        moved, length, friction = _nearer(balance, start, pose, problem, friction)
+        near = length < SHORTEST
+        if near and not _holds(problem, scale) and not _released(balance, pose):
+            return None
+        pose = moved
+    return None
+
+
+def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
+    """(nq,) the pose inside limits that do not give way."""
+    clamped = mech.clamp(q)
+    for row in balance.modes.rows:
+        if row.at_q != NOWHERE and is_elastic(row):
+            clamped[row.at_q] = q[row.at_q]
+            balance.limits.all = tuple(limit for limit in balance.limits.all if limit.q != row.at_q)
+        elif is_elastic(row):
+            balance.limits.all = tuple(limit for limit in balance.limits.all if limit.name != row.name)
+    return clamped
+
+
+def _bounded(balance: Balance, q: Array) -> _Bounded:
+    """What friction and limits that hold may do at a pose."""
+    at, N = balance.rows(q), balance.constraints.motions(q)
+    rubbing = at.chosen(at.rubs)
+    least, most = rubbing.static_bounds
+    pushes = balance.limits.rows(q)
+    side = np.array([limit.side for limit in balance.limits.active], dtype=float)
+    return _Bounded(
+        rubbing,
+        (np.concatenate([rubbing.W, pushes]) @ N).T,
+        N.T @ balance.load(q),
+        np.concatenate([least, np.where(side > 0.0, -np.inf, 0.0)]),
+        np.concatenate([most, np.where(side > 0.0, 0.0, np.inf)]),
+        np.concatenate([rubbing.shares, np.ones(len(side), dtype=np.int64)]),
+    )
+
+
+def _holds(problem: _Bounded, scale: float) -> bool:
+    """Whether some forces balance."""
+    if np.max(np.abs(problem.g), initial=0.0) <= HOLDS_FRACTION * scale:
+        return True
+    return safety(*problem[1:]) >= 1.0 - HOLDS_FRACTION
+
+
+def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, friction: Array) -> tuple[Array, float, Array]:
+    """The next pose on the way to the nearest that friction holds, the length of the step, and friction there."""
+    from scipy.optimize import lsq_linear
+
+    constraints, limits = balance.constraints, balance.limits
+    N = limits.motions(q)
+    g, C = N.T @ balance.load(q), (problem.rubbing.W @ N).T
+    rubs = np.flatnonzero(balance.rows(q).rubs)
+    all_rows = np.zeros(len(balance.modes.rows))
+    least, most = problem.rubbing.static_bounds
+    if len(friction) != len(rubs):
+        friction = smallest_forces(C, g, least, most, np.ones(len(rubs)), problem.rubbing.shares)
+    all_rows[rubs] = friction
+    K = balance.stiffness(q, N, all_rows)
+    gone = np.linalg.pinv(N / constraints.units[:, None]) @ (
+        constraints.compiled.coordinates.difference(start, q) / constraints.units
+    )
+    units, k = np.maximum(-least, most), len(g)
+    size = max(float(np.max(np.abs(K), initial=0.0)), float(np.max(np.abs(g), initial=0.0)), 1e-300)
+    rows = np.block([[WEIGHT / size * K, -WEIGHT / size * C * units], [np.eye(k), np.zeros((k, len(units)))]])
+    target = np.concatenate([WEIGHT / size * (K @ gone - g), np.zeros(k)])
+    free = np.full(k, np.inf)
+    bounds = np.concatenate([-free, least / units]), np.concatenate([free, most / units])
+    if (problem.shares != 1).any():
+        h = np.concatenate([np.ones(k), np.full(len(units), LIGHT)])
+        shares = np.concatenate([np.ones(k, dtype=np.int64), problem.rubbing.shares])
+        x = least_squares(h, rows[:k] / WEIGHT, target[:k] / WEIGHT, *bounds, shares)
+    else:
+        x = lsq_linear(rows, target, bounds, tol=1e-15).x
+    displacement, rubbing = x[:k] - gone, C @ (x[k:] * units)
+    displacement += np.linalg.lstsq(K, rubbing - g - K @ displacement, rcond=SOFT)[0]  # what the weight has left
+    length = float(np.linalg.norm(displacement))
+    displacement *= min(1.0, LONGEST / max(length, 1e-300))
+    trial = limits.closed(constraints.moved(q, N @ displacement))[0]
+    reached = limits.reached(q, trial)
+    return (trial if reached is None else reached), length, x[k:] * units
+
+
+def _released(balance: Balance, q: Array) -> bool:
+    """Let go of the limit that would have to pull most."""
+    return balance.limits.release(balance.balancing(q, balance.load(q))[1], 0.0)
+
+
+def _held(mech: Mechanism, balance: Balance, pose: Array, problem: _Bounded, steps: int) -> Equilibrium:
+    at_rest = rest_at(mech, balance, pose, steps)
+    rubbing, size = problem.rubbing, balance.constraints.size
+    units = np.array(
+        [size if row.dimension == "angle" else 1.0 for row in rubbing.rows] + [1.0] * len(balance.limits.active)
+    )
+    rubs = len(rubbing.rows)
+    forces = smallest_forces(*problem[1:5], units, problem.shares)
+    bounds = ranges(*problem[1:])[:rubs]
+    names = [row.name for row in rubbing.rows]
+    left = problem.g - problem.C @ forces
+    pushes = {limit.name: float(f) for limit, f in zip(balance.limits.active, forces[rubs:], strict=True)}
+    stops = balance.stops(pose)
+    held = FrictionBalance(
+        dict(zip(names, map(float, forces[:rubs]), strict=True)),
+        {name: (float(low), float(high)) for name, (low, high) in zip(names, bounds, strict=True)},
+        {row.name: max(map(abs, row.static_bounds)) for row in rubbing.rows},
+        safety(*problem[1:]) if rubs else math.inf,
+    )
+    return replace(
+        at_rest,
+        residual=float(np.max(np.abs(left), initial=0.0)) / force_scale(balance, pose),
+        stability="held" if rubs else at_rest.stability,
+        linear=None if rubs else at_rest.linear,
+        limits=pushes | dict(zip(stops.names, map(float, stops.forces), strict=True)),
+        friction=held,
+    )

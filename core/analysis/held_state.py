@@ -1,0 +1,113 @@
+"""A state of a machine and what holds it there: constraints, and joints that friction holds.
+
+Its motions in independent coordinates: v = B u, B the motions that are left, each 1 in one of the chosen speeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.pose_modes import modes_at, row_slopes
+from core.constraints.joint_rows import biases_at
+from core.errors import ModelError, near_misses
+from core.mechanism import Mechanism
+from core.mobility.constraint_rank import PositionConstraints
+from core.numerics.matrix_forms import stacked
+from core.numerics.rank import least, solver
+from core.numerics.tolerances import RANK_TOLERANCE
+from core.traces.derivatives import Equations
+from core.traces.not_finite import singular
+
+Array = NDArray[np.float64]
+
+
+def well_chosen(constraints: PositionConstraints, N: Array) -> list[int]:
+    """Speeds on which the others depend well, early joints preferred."""
+    import scipy.linalg
+
+    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / constraints.units
+    _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
+    return sorted(int(i) for i in pivots[: N.shape[1]])
+
+
+def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
+    """The speeds of these names. Raises ModelError where they do not determine the others."""
+    for name in names:
+        if name not in mech.v_names:
+            raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(name, mech.v_names))
+    chosen = [mech.v_names.index(name) for name in names]
+    if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
+        raise ModelError(
+            f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
+            remedy="Name other coordinates, or none to let them be chosen.",
+        )
+    return chosen
+
+
+class HeldState:
+    """A state of a machine, what holds it, and the rows of joints that friction holds there."""
+
+    def __init__(
+        self, constraints: PositionConstraints, q: Array, v: Array, tau: Array, x: Array, friction: bool
+    ) -> None:
+        self.constraints, self.q, self.v = constraints, q, v
+        compiled, p, t = constraints.compiled, constraints.p, constraints.t
+        self.G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
+        bias = compiled.call("constraint_bias", q, v, p=p, t=t)[constraints.kept] if constraints.rows else np.zeros(0)
+        self.load = tau - compiled.call("bias", q, v, p=p, t=t, x=x)
+        self.modes = modes_at(constraints, q, v, x, self.load, solver(self.G)(-bias), friction)
+        self.rows = stacked(self.G, self.modes.W) if self.modes.stuck else self.G
+        self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.stuck]])
+        self.load = self.load + self.modes.at.W.T @ self.modes.given
+
+    @property
+    def motions(self) -> Array:
+        """(nv, k) speeds that are left."""
+        import scipy.linalg
+
+        N = self.constraints.motions(self.q)
+        if not self.modes.stuck or not N.shape[1]:
+            return N
+        return np.asarray(N @ scipy.linalg.null_space(self.modes.W @ N, rcond=RANK_TOLERANCE))
+
+    def particular(self, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
+        """target → x with what is held moving by the target, and x = 0 in the independent coordinates."""
+        solve = solver(self.rows)
+
+        def solved(target: Array) -> Array:
+            x = solve(target)
+            return np.asarray(x - B @ x[chosen])
+
+        return solved
+
+    def motion(self, B: Array, chosen: list[int]) -> tuple[Array, Array, Array]:
+        """Accelerations a = B ü + c, multipliers, and (rows,) forces along the rows of joints; bodies of the tree may
+        lack masses as long as Bᵀ M B does not."""
+        compiled, p = self.constraints.compiled, self.constraints.p
+        mass = compiled.mass_matrix(self.q, p)
+        c = self.particular(B, chosen)(-self.bias)
+        M = B.T @ mass @ B
+        if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
+            raise singular(compiled, self.q, p)
+        a = np.asarray(B @ np.linalg.solve(M, B.T @ (self.load - mass @ c)) + c)
+        found = least(self.rows.T, mass @ a - self.load)
+        carried = self.modes.given.copy()
+        carried[self.modes.stuck] += found[self.constraints.rows :]
+        return a, found[: self.constraints.rows], carried
+
+    def slopes(self, slopes: Equations, a: Array, carried: Array) -> Equations:
+        """Derivatives with those of the rows of joints: they carry these forces (rows,)."""
+        stops, turning = self.modes.stops, row_slopes(self.constraints, self.modes, self.q, self.v, a, carried)
+        still = np.zeros((len(self.modes.stuck), slopes.f_p.shape[1]))
+        springs, dampers = (stops.rows.T @ (each[:, None] * stops.rows) for each in (stops.stiffness, stops.damping))
+        return slopes._replace(
+            f_q=slopes.f_q + springs - turning.force,
+            f_v=slopes.f_v + dampers,
+            g_q=np.concatenate([slopes.g_q, turning.acceleration]),
+            g_v=np.concatenate([slopes.g_v, turning.by_speed]),
+            Gv_q=np.concatenate([slopes.Gv_q, turning.speed]),
+            **{name: np.concatenate([getattr(slopes, name), still]) for name in ("g_p", "Gv_p", "s_p")},
+        )

@@ -1,0 +1,213 @@
+"""Poses of rest: what acts there, in units of the machine, and what there is to say of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.friction_balance import FrictionBalance
+from core.analysis.joint_limits import STEP, ActiveLimits
+from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
+from core.constraints.elastic_stops import Pressed, is_elastic, pressed, pushed_in
+from core.constraints.joint_modes import NOWHERE, joint_modes
+from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, rows_at
+from core.errors import SimulationError
+from core.mechanism import Mechanism
+from core.mobility.constraint_rank import PositionConstraints
+from core.numerics.matrix_forms import dense
+from core.numerics.tolerances import RANK_TOLERANCE
+from core.traces.derivatives import derivatives
+
+Array = NDArray[np.float64]
+
+LONGEST = 0.4
+"""Longest step, rad or machine sizes."""
+MAX_STEPS = 200
+SOFT = 1e-9
+"""Part of the largest stiffness below which a direction has none."""
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A pose of rest.
+
+    q : (nq,); residual : largest generalised force left, as a part of the largest one at work; forces : (nv,) those
+    that act in the joints of the tree, held by the constraints; stiffness : (k,) eigenvalues of the stiffness in units
+    of the machine, smallest first;
+    stability : "stable", "asymptotically stable", "indifferent", "unstable", or "held" by friction; linear : the motion
+    about the pose (None where it rests against limits that do not give way, or friction holds it); limits : coordinate
+    → force (N·m, N) with which its limit pushes, along its growth; friction : what friction holds (None: not asked)
+    """
+
+    q: Array
+    residual: float
+    forces: Array
+    stiffness: Array
+    stability: str
+    steps: int
+    linear: Linearisation | None
+    limits: dict[str, float] = field(default_factory=dict)
+    friction: FrictionBalance | None = None
+
+
+class Balance:
+    """Loads at poses of a machine, in units of its size."""
+
+    def __init__(self, constraints: PositionConstraints, tau: Array) -> None:
+        self.constraints, self.tau, self.limits = constraints, tau, ActiveLimits(constraints)
+        self.near: Array | None = None
+        self.modes = joint_modes(constraints.compiled, constraints.p)
+        self.springs: list[tuple[int, int]] | None = []
+        """Rows, with the side, whose stops act as springs; None: all that are elastic, where they are pushed in."""
+        self._states: tuple[bytes | None, Array] = None, np.zeros(0)
+        self._load: tuple[bytes | None, Array] = None, np.zeros(0)
+        """Those of the pose asked for last, and the pose."""
+
+    def states(self, q: Array) -> Array:
+        """(nx,) states of force elements; angles count turns from where they were at the pose of before."""
+        if self._states[0] != q.tobytes():
+            self._states = q.tobytes(), states_at_rest(self.constraints, q, self.near)
+        return self._states[1]
+
+    def passed(self, q: Array) -> None:
+        """The way goes on from this pose."""
+        self.near = self.states(q)
+        self.limits.passed(q)
+
+    def load(self, q: Array) -> Array:
+        """(nv,) h(q, 0) − τ, elastic stops counted."""
+        if self._load[0] != q.tobytes():
+            stops = self.stops(q)
+            self._load = q.tobytes(), self.free_load(q) - stops.rows.T @ stops.forces
+        return self._load[1]
+
+    def free_load(self, q: Array) -> Array:
+        """(nv,) h(q, 0) − τ without stops."""
+        constraints = self.constraints
+        still = np.zeros(constraints.compiled.nv)
+        h = constraints.compiled.call("bias", q, still, p=constraints.p, t=constraints.t, x=self.states(q))
+        return np.asarray(h - self.tau)
+
+    def rows(self, q: Array) -> JointRows:
+        """Of joints with friction and stops."""
+        x = self.states(q) if self.modes.controlled else None
+        return rows_at(self.constraints.compiled, self.modes, q, self.constraints.p, self.constraints.t, x=x)
+
+    def stops(self, q: Array) -> Pressed:
+        """Stops that act as springs."""
+        constraints, at = self.constraints, self.rows(q)
+        met = pushed_in(at) if self.springs is None else self.springs
+        return pressed(constraints.compiled, self.modes, at, met, constraints.motions(q), q, constraints.p)
+
+    def give_way(self, q: Array) -> bool:
+        """Let elastic stops be springs where limits hold, which no longer do; whether there are any."""
+        at, self.springs = self.rows(q), []
+        for limit in list(self.limits.active):
+            near = np.abs(at.beyond(int(limit.side))) < TOUCH_TOLERANCE
+            for i in np.flatnonzero(near):
+                row = at.rows[i]
+                if is_elastic(row) and (row.name == limit.name or row.at_v == limit.v != NOWHERE):
+                    self.springs.append((int(i), int(limit.side)))
+                    self.limits.leave(limit)
+                    break
+        self._load = None, np.zeros(0)
+        return bool(self.springs)
+
+    def gradient(self, q: Array) -> tuple[Array, Array]:
+        """(N (nv, k), g (k,))."""
+        N = self.limits.motions(q)
+        return N, N.T @ self.load(q)
+
+    def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
+        """(multipliers of the constraints, forces of the limits that hold, what neither takes) of a load h."""
+        constraints = self.constraints
+        G = dense(constraints.jacobian(q)) if constraints.rows else np.zeros((0, constraints.compiled.nv))
+        rows = np.concatenate([G, self.limits.rows(q)])
+        found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=RANK_TOLERANCE)[0], dtype=float)
+        return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
+
+    def stiffness(self, q: Array, N: Array, friction: Array | None = None) -> Array:
+        """(k, k) of the loads along N, symmetric part and all. friction : (rows,) forces in joints that stay as they
+        are"""
+        constraints, compiled = self.constraints, self.constraints.compiled
+        stops = self.stops(q)
+        held = np.zeros(len(self.modes.rows)) if friction is None else friction.copy()
+        multipliers, pushes, _ = self.balancing(q, self.load(q) - self.rows(q).W.T @ held)
+        for name, force in zip(stops.names, stops.forces, strict=True):
+            held[[row.name for row in self.modes.rows].index(name)] += force
+        still = np.zeros(compiled.nv)
+        time = compiled.time_argument(constraints.t, constraints.p)
+        state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": time}
+        slopes = derivatives(compiled.program)(state, multipliers, constraints.p)
+        springs = (stops.rows @ N).T @ (stops.stiffness[:, None] * (stops.rows @ N))
+        bending = self.limits.bending(q, N, pushes) + self._bending(q, N, held)
+        return np.asarray(N.T @ balanced(slopes).f_q @ N) + springs - bending
+
+    def _bending(self, q: Array, N: Array, forces: Array) -> Array:
+        """(k, k) of forces along rows, along N: how the rows turn; those of the tree do not."""
+        result = np.zeros((N.shape[1], N.shape[1]))
+        if self.modes.own < len(self.modes.rows) and forces[self.modes.own :].any():
+            moved, units = self.constraints.moved, self.constraints.units
+            for j, displacement in enumerate(N.T):
+                step = STEP / max(float(np.linalg.norm(displacement / units)), 1e-300)
+                ahead, behind = (forces @ self.rows(moved(q, sign * step * displacement)).W for sign in (1.0, -1.0))
+                result[:, j] = N.T @ (ahead - behind) / (2.0 * step)
+        return result
+
+
+def force_scale(balance: Balance, q: Array) -> float:
+    """A force to compare with: the largest load, or the weight times the size if the joints carry nothing here."""
+    constraints = balance.constraints
+    rng = np.random.default_rng(5)
+    units = constraints.units
+    loads = [
+        np.max(np.abs(balance.free_load(x) * units), initial=0.0)
+        for x in (q, constraints.moved(q, 0.3 * units * rng.normal(size=len(units))))
+    ]
+    return max(float(np.max(loads)), 1e-12)
+
+
+def rest_at(mech: Mechanism, balance: Balance, pose: Array, steps: int) -> Equilibrium:
+    """What there is to say of a pose at which the forces balance."""
+    load, scale = balance.load(pose), force_scale(balance, pose)
+    N = balance.limits.motions(pose)
+    _, pushes, left = balance.balancing(pose, load)
+    K = balance.stiffness(pose, N)
+    eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
+    held, stops = balance.limits.active, balance.stops(pose)
+    linear = None if held else _linear(mech, pose, balance)
+    forces = {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)}
+    return Equilibrium(
+        pose,
+        float(np.max(np.abs(left * balance.constraints.units), initial=0.0)) / scale,
+        load - left,
+        eigenvalues,
+        _verdict(eigenvalues, linear),
+        steps,
+        linear,
+        forces | dict(zip(stops.names, map(float, stops.forces), strict=True)),
+    )
+
+
+def _linear(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None:
+    """None where masses are missing."""
+    constraints = balance.constraints
+    try:
+        return linearise(
+            mech, q, tau=balance.tau, p=constraints.p, t=constraints.t, near=balance.states(q), friction=False
+        )
+    except (SimulationError, np.linalg.LinAlgError):
+        return None
+
+
+def _verdict(stiffness: Array, linear: Linearisation | None) -> str:
+    scale = max(float(np.max(np.abs(stiffness), initial=0.0)), 1e-300)
+    if linear is not None and linear.stability == "unstable":
+        return "unstable"
+    if len(stiffness) and stiffness[0] < -1e-7 * scale:
+        return "unstable"
+    if len(stiffness) and stiffness[0] < 1e-7 * scale:
+        return "indifferent"
+    return linear.stability if linear is not None and linear.stability != "indifferent" else "stable"

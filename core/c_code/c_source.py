@@ -1,0 +1,538 @@
+"""The text of NAME.c.
+
+The code is C99 that needs <math.h> alone: nothing is allocated, no loop has a bound that is not constant, each value is
+assigned once, and every function costs the same at each call but for which of two sets of rows closes the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.c_code.header import in_comment
+from core.c_code.plan import Plan, parts_of_state
+from core.c_code.stepper import LEAST_PART
+from core.numerics.tolerances import OPEN_GAP
+
+Array = NDArray[np.float64]
+
+
+def source(plan: Plan) -> str:
+    """NAME.c."""
+    public = {each.name for each in plan.public}
+    texts = [
+        f"/* {in_comment(plan.title)}: see {plan.name}.h. Made by Kinetostat. */",
+        f'#include "{plan.name}.h"',
+        "",
+        "#include <math.h>",
+        "",
+    ]
+    for key, function in plan.written.items():
+        text = function.text
+        if key in public:  # the last function of its text is the one that others call
+            text = _public(text, function.name)
+        texts.append(text)
+    texts += [
+        *_start(plan),
+        *_clock(plan),
+        *_rates(plan),
+        *_slopes(plan),
+        *_project(plan),
+        *_step(plan),
+        *_outputs(plan),
+    ]
+    return "\n".join(texts)
+
+
+def _public(text: str, name: str) -> str:
+    before, inner = text.rsplit(f"static void {name}(", 1)
+    return f"{before}void {name}({inner}"
+
+
+def _numbers(plan: Plan, values: Array) -> str:
+    return ", ".join(plan.precision.number(float(x)) for x in values)
+
+
+def _table(plan: Plan, name: str, values: Array) -> list[str]:
+    real = plan.precision.type
+    rows = [f"    {_numbers(plan, values[k : k + 4])}," for k in range(0, len(values), 4)]
+    rows[-1] = rows[-1].removesuffix(",")
+    return [f"static const {real} {name}[{len(values)}] =", "{", *rows, "};", ""]
+
+
+def _start(plan: Plan) -> list[str]:
+    m, name, up = plan.machine, plan.name, plan.upper
+    parts = {
+        "q": plan.start[: m.nq],
+        "v": plan.start[m.nq : m.nq + m.nv],
+        "x": plan.start[m.nq + m.nv :],
+        "p": m.p if plan.parameters else np.zeros(0),
+    }
+    lines: list[str] = []
+    for letter, values in parts.items():
+        if len(values):
+            lines += _table(plan, f"{name}_{letter}0", values)
+    lines += [f"void {name}_start({name}_state *state)", "{"]
+    zero = plan.precision.number(0.0)
+    lines += [f"    state->time = {zero};", f"    state->begin = {zero};", "    state->steps = 0UL;"]
+    for letter, values in parts.items():
+        if len(values):
+            lines += _loop(f"{up}_N{letter.upper()}", f"state->{letter}[i] = {name}_{letter}0[i];", 4)
+    return [*lines, "}", ""]
+
+
+def _loop(count: str, body: str, indent: int, first: str = "0") -> list[str]:
+    pad = " " * indent
+    return [f"{pad}for (int i = {first}; i < {count}; i++)", f"{pad}{{", f"{pad}    {body}", f"{pad}}}"]
+
+
+def _has_time(plan: Plan) -> bool:
+    return plan.machine.time_size > 0
+
+
+def _clock(plan: Plan) -> list[str]:
+    """NAME_clock(time, t): the time argument; recorded signals are cubics between their points."""
+    if not _has_time(plan):
+        return []
+    name, real, number = plan.name, plan.precision.type, plan.precision.number
+    lines: list[str] = []
+    splines = plan.splines
+    assert splines is not None
+    for k, (first, last) in enumerate(zip(splines.first[:-1], splines.first[1:], strict=True)):
+        lines += _table(plan, f"{name}_times{k}", splines.times[first:last])
+        lines += _table(plan, f"{name}_cubics{k}", splines.coefficients[first:last].ravel())
+    if len(splines.first) > 1:
+        lines += _signal(plan)
+    lines += [f"static void {name}_clock({real} time, {real} t[])", "{", "    t[0] = time;"]
+    signals = len(splines.first) - 1
+    for k in range(signals):
+        count = int(splines.first[k + 1] - splines.first[k])
+        lines.append(f"    {name}_signal(time, {name}_times{k}, {name}_cubics{k}, {count}, &t[{1 + 3 * k}]);")
+    lines += [f"    t[{k}] = {number(0.0)};" for k in range(1 + 3 * signals, plan.machine.time_size)]
+    return [*lines, "}", ""]
+
+
+def _signal(plan: Plan) -> list[str]:
+    """The value of a recorded signal, its rate and second rate: halving the interval a fixed number of times."""
+    real, number = plan.precision.type, plan.precision.number
+    assert plan.splines is not None
+    longest = int(np.max(np.diff(plan.splines.first)))
+    rounds = max(int(np.ceil(np.log2(max(longest, 2)))), 1)
+    return [
+        f"static void {plan.name}_signal("
+        f"{real} time, const {real} times[], const {real} cubics[], int count, {real} t[])",
+        "{",
+        "    int low = 0;",
+        "    int high = count - 1;",
+        "    const int inside = (time >= times[0]) && (time < times[count - 1]);",
+        f"    for (int i = 0; i < {rounds}; i++)",
+        "    {",
+        "        const int middle = (low + high) / 2;",
+        "        const int upper = (time >= times[middle]) && (middle > low);",
+        "        const int lower = (time < times[middle]);",
+        "        low = upper ? middle : low;",
+        "        high = lower ? middle : high;",
+        "    }",
+        "    {",
+        "        const int at = inside ? low : ((time < times[0]) ? 0 : (count - 1));",
+        f"        const {real} h = inside ? (time - times[at]) : {number(0.0)};",
+        f"        const {real} *c = &cubics[4 * at];",
+        "        t[0] = c[3] + h * (c[2] + h * (c[1] + h * c[0]));",
+        f"        t[1] = inside ? (c[2] + h * ({number(2.0)} * c[1] + h * {number(3.0)} * c[0])) : {number(0.0)};",
+        f"        t[2] = inside ? ({number(2.0)} * c[1] + h * {number(6.0)} * c[0]) : {number(0.0)};",
+        "    }",
+        "}",
+        "",
+    ]
+
+
+def _arguments(plan: Plan, key: str, states: str, **others: str) -> list[str]:
+    """What stands for each argument of a function where q, v and x lie behind one another in an array; others: of
+    arguments that lie elsewhere."""
+    up = plan.upper
+    words = {
+        "q": states,
+        "v": f"{states} + {up}_NQ",
+        "x": f"{states} + {up}_NQ + {up}_NV",
+        "t": "t",
+        "u": "u",
+        "p": "p",
+        "f": "m",
+        "a": "a",
+        **others,
+    }
+    traced = plan.outputs if key == "values" else getattr(plan.functions, key)
+    assert traced is not None
+    return [words[word] for word in traced.arguments]
+
+
+def _call(plan: Plan, key: str, states: str, result: str, **others: str) -> str:
+    return plan.written[key].call(_arguments(plan, key, states, **others), result)
+
+
+def _takes(plan: Plan, keys: Sequence[str], word: str) -> bool:
+    """Whether any of some functions takes an argument."""
+    for key in keys:
+        if key not in plan.written:
+            continue
+        traced = plan.outputs if key == "values" else getattr(plan.functions, key)
+        assert traced is not None
+        if word in [traced.arguments[i] for i in plan.written[key].used]:
+            return True
+    return False
+
+
+OF_RATES = ("rates", "reduced")
+OF_SLOPES = ("reduced", "slopes", "reduced_slopes")
+OF_PROJECTION = ("normalised", "settled", "closed", "masses", "positions", "speeds", "beyond")
+
+
+def _parameters_in(plan: Plan, keys: Sequence[str], more: Sequence[str] = "ut") -> list[tuple[str, str]]:
+    """(declaration, name) of arguments that helper functions hand on."""
+    real, found = plan.precision.type, []
+    if "u" in more and _takes(plan, keys, "u"):
+        found.append((f"const {real} u[]", "u"))
+    if _takes(plan, keys, "t"):
+        found.append((f"{real} time", "time"))
+    if _takes(plan, keys, "p"):
+        found.append((f"const {real} p[]", "p"))
+    return found
+
+
+def _rates(plan: Plan) -> list[str]:
+    """NAME_derivative(s, u, time, p, f): ẏ, and a status."""
+    up, real, number = plan.upper, plan.precision.type, plan.precision.number
+    heads = [f"const {real} s[]", *(text for text, _ in _parameters_in(plan, OF_RATES)), f"{real} f[]"]
+    last = f"f[{up}_NQ + {up}_NV + {up}_NX]"
+    lines = [f"static int {plan.name}_derivative({', '.join(heads)})", "{", "    int status = 0;"]
+    lines += _ticks(plan, OF_RATES)
+    full = [
+        f"    {_call(plan, 'rates', 's', 'f')}",
+        f"    if (!({last} > {number(LEAST_PART)}))",
+        "    {",
+        f"        status = {up}_NEAR_SINGULAR;",
+        "    }",
+    ]
+    if "reduced" in plan.written:
+        lines.append(f"    {_call(plan, 'reduced', 's', 'f')}")
+        full = [f"    if (!({last} > {number(0.0)}))", "    {", *(f"    {line}" for line in full), "    }"]
+    elif plan.functions.positions is None:
+        full = full[:1]
+    return [*lines, *full, "    return status;", "}", ""]
+
+
+def _slopes(plan: Plan) -> list[str]:
+    """NAME_factors(s, u, time, p, w, row): 1 − γ h J, factorised; NAME_solve(w, row, b): b by the solution."""
+    if not plan.method.implicit:
+        return []
+    up, real, number = plan.upper, plan.precision.type, plan.precision.number
+    n = f"({up}_NQ + {up}_NV + {up}_NX)"
+    heads = [f"const {real} s[]", *(text for text, _ in _parameters_in(plan, OF_SLOPES)), f"{real} w[]", "int row[]"]
+    lines = [f"static void {plan.name}_factors({', '.join(heads)})", "{"]
+    lines += _ticks(plan, OF_SLOPES)
+    if not any(_takes(plan, OF_SLOPES, word) for word in "qvx"):
+        lines.append("    (void)s;")
+    call = _call(plan, "slopes", "s", "w")
+    if "reduced_slopes" in plan.written:
+        size = plan.written["reduced"].size
+        lines += [
+            f"    {real} f[{size}];",
+            f"    {_call(plan, 'reduced', 's', 'f')}",
+            f"    if (f[{size - 1}] > {number(0.0)})",
+            "    {",
+            f"        {_call(plan, 'reduced_slopes', 's', 'w')}",
+            "    }",
+            "    else",
+            "    {",
+            f"        {call}",
+            "    }",
+        ]
+    else:
+        lines.append(f"    {call}")
+    lines += _loop(f"{n} * {n}", f"w[i] = {number(-plan.h * plan.method.implicit)} * w[i];", 4)
+    lines += _loop(n, f"w[i * {n} + i] += {number(1.0)};", 4)
+    return [*lines, *_elimination(plan, n)]
+
+
+def _elimination(plan: Plan, n: str) -> list[str]:
+    """The rest of NAME_factors: rows interchanged by the largest entry; and NAME_solve."""
+    real = plan.precision.type
+    absolute = "fabsf" if real == "float" else "fabs"
+    return [
+        f"    for (int k = 0; k < {n}; k++)",
+        "    {",
+        "        int at = k;",
+        f"        for (int i = k + 1; i < {n}; i++)",
+        "        {",
+        f"            at = ({absolute}(w[i * {n} + k]) > {absolute}(w[at * {n} + k])) ? i : at;",
+        "        }",
+        "        row[k] = at;",
+        f"        for (int j = 0; j < {n}; j++)",
+        "        {",
+        f"            const {real} kept = w[k * {n} + j];",
+        f"            w[k * {n} + j] = w[at * {n} + j];",
+        f"            w[at * {n} + j] = kept;",
+        "        }",
+        f"        for (int i = k + 1; i < {n}; i++)",
+        "        {",
+        f"            w[i * {n} + k] = w[i * {n} + k] / w[k * {n} + k];",
+        f"            for (int j = k + 1; j < {n}; j++)",
+        "            {",
+        f"                w[i * {n} + j] -= w[i * {n} + k] * w[k * {n} + j];",
+        "            }",
+        "        }",
+        "    }",
+        "}",
+        "",
+        *_substitution(plan, n),
+    ]
+
+
+def _substitution(plan: Plan, n: str) -> list[str]:
+    """NAME_solve."""
+    real = plan.precision.type
+    return [
+        f"static void {plan.name}_solve(const {real} w[], const int row[], {real} b[])",
+        "{",
+        f"    for (int k = 0; k < {n}; k++)",
+        "    {",
+        f"        const {real} kept = b[k];",
+        "        b[k] = b[row[k]];",
+        "        b[row[k]] = kept;",
+        f"        for (int i = k + 1; i < {n}; i++)",
+        "        {",
+        f"            b[i] -= w[i * {n} + k] * b[k];",
+        "        }",
+        "    }",
+        f"    for (int i = {n} - 1; i >= 0; i--)",
+        "    {",
+        f"        for (int k = {n} - 1; k > i; k--)",
+        "        {",
+        f"            b[i] -= w[i * {n} + k] * b[k];",
+        "        }",
+        f"        b[i] = b[i] / w[i * {n} + i];",
+        "    }",
+        "}",
+        "",
+    ]
+
+
+def _ticks(plan: Plan, keys: Sequence[str]) -> list[str]:
+    if not _takes(plan, keys, "t"):
+        return []
+    return [
+        f"    {plan.precision.type} t[{plan.machine.time_size}];",
+        f"    {plan.name}_clock(time, t);",
+    ]
+
+
+def _copied(lines: Sequence[str], pad: int) -> list[str]:
+    return [" " * pad + line for line in lines]
+
+
+def _project(plan: Plan) -> list[str]:
+    """NAME_project(s, time, p): s where loops close, and a status."""
+    present = [key for key in OF_PROJECTION if key in plan.written]
+    if not present:
+        return []
+    up, real, number = plan.upper, plan.precision.type, plan.precision.number
+    heads = [f"{real} s[]", *(text for text, _ in _parameters_in(plan, present, "t"))]
+    lines = [f"static int {plan.name}_project({', '.join(heads)})", "{", "    int status = 0;"]
+    sizes = [plan.written[key].size for key in present if key != "masses"]
+    lines.append(f"    {real} r[{max(sizes)}];")
+    if "masses" in plan.written:
+        lines.append(f"    {real} m[{plan.machine.factor_size}];")
+    lines += _ticks(plan, present)
+    if "normalised" in plan.written:
+        lines += [f"    {_call(plan, 'normalised', 's', 'r')}", *_loop(f"{up}_NQ", "s[i] = r[i];", 4)]
+    if "settled" in plan.written:
+        inner = [_call(plan, "settled", "s", "r"), *_loop(f"{up}_NX", f"s[{up}_NQ + {up}_NV + i] = r[i];", 0)]
+        lines += [f"    for (int k = 0; k < {plan.closing}; k++)", "    {", *_copied(inner, 8), "    }"]
+    iterate = _iterated(plan) if "positions" in plan.written else []
+    if "closed" in plan.written:
+        lines += [
+            f"    {_call(plan, 'closed', 's', 'r')}",
+            f"    if (r[{up}_NQ + {up}_NV] > {number(0.0)})",
+            "    {",
+            *_loop(f"{up}_NQ + {up}_NV", "s[i] = r[i];", 8),
+            "    }",
+            "    else",
+            "    {",
+            *_copied(iterate, 8),
+            "    }",
+        ]
+    else:
+        lines += _copied(iterate, 4)
+    if "beyond" in plan.written:
+        lines += [
+            f"    {_call(plan, 'beyond', 's', 'r')}",
+            f"    for (int i = 0; i < {plan.written['beyond'].size}; i++)",
+            "    {",
+            f"        if (r[i] > {number(0.0)})",
+            "        {",
+            f"            status |= {up}_LIMIT;",
+            "        }",
+            "    }",
+        ]
+    return [*lines, "    return status;", "}", ""]
+
+
+def _iterated(plan: Plan) -> list[str]:
+    up, real, number = plan.upper, plan.precision.type, plan.precision.number
+    return [
+        f"{real} gap = {number(0.0)};",
+        _call(plan, "masses", "s", "m"),
+        f"for (int k = 0; k < {plan.closing}; k++)",
+        "{",
+        f"    {_call(plan, 'positions', 's', 'r')}",
+        *_loop(f"{up}_NQ", "s[i] = r[i];", 4),
+        f"    gap = r[{up}_NQ];",
+        "}",
+        _call(plan, "speeds", "s", "r"),
+        *_loop(f"{up}_NV", f"s[{up}_NQ + i] = r[i];", 0),
+        f"if (!(gap < {number(OPEN_GAP)}))",
+        "{",
+        f"    status |= {up}_OUT_OF_REACH;",
+        "}",
+        f"if (!(r[{up}_NV] > {number(LEAST_PART)}))",
+        "{",
+        f"    status |= {up}_NEAR_SINGULAR;",
+        "}",
+    ]
+
+
+def _passed(plan: Plan, keys: Sequence[str], more: str, time: str) -> list[str]:
+    """What is handed on to a helper."""
+    names = {"u": "input->u", "time": time, "p": "state->p"}
+    return [names[name] for _, name in _parameters_in(plan, keys, more)]
+
+
+def _step(plan: Plan) -> list[str]:
+    """NAME_step."""
+    up, name, real, number = plan.upper, plan.name, plan.precision.type, plan.precision.number
+    total = f"{up}_NQ + {up}_NV + {up}_NX"
+    h = number(plan.h)
+    lines = [
+        f"int {name}_step({name}_state *state, const {name}_input *input, {name}_output *output)",
+        "{",
+        "    int status = 0;",
+        f"    {real} s[{total}];",
+        f"    {real} f[{total} + 1];",
+        f"    {real} finite = {number(0.0)};",
+    ]
+    if len(plan.method.c) > 1:
+        lines.append(f"    {real} z[{total}];")
+    if plan.method.implicit:
+        lines += [f"    {real} g[{total} + 1];", f"    {real} w[({total}) * ({total})];", f"    int row[{total}];"]
+    elif not plan.method.impulse:
+        lines.append(f"    {real} sum[{total}];")
+    uses_time = _takes(plan, OF_RATES, "t")
+    if not uses_time and not _takes(plan, OF_RATES, "u"):
+        lines.append("    (void)input;")
+    lines += _packed(plan)
+    of_method = _impulse if plan.method.impulse else _implicit if plan.method.implicit else _stages
+    lines += of_method(plan)
+    if any(key in plan.written for key in OF_PROJECTION):
+        after = f"state->time + {h}"
+        arguments = ["s", *_passed(plan, [k for k in OF_PROJECTION if k in plan.written], "t", after)]
+        lines.append(f"    status |= {name}_project({', '.join(arguments)});")
+    lines += [
+        f"    for (int i = 0; i < {total}; i++)",
+        "    {",
+        f"        finite += s[i] * {number(0.0)};",
+        "    }",
+        f"    if (!(finite == {number(0.0)}))",
+        "    {",
+        f"        status |= {up}_NOT_FINITE;",
+        "    }",
+        f"    if ((status & ({up}_NOT_FINITE | {up}_OUT_OF_REACH)) == 0)",
+        "    {",
+        *_unpacked(plan),
+        "        state->steps++;",
+        f"        state->time = state->begin + ({real})state->steps * {h};",
+        "    }",
+        f"    {name}_outputs(state, input, output);",
+        "    return status;",
+        "}",
+        "",
+    ]
+    return lines
+
+
+def _packed(plan: Plan) -> list[str]:
+    """q, v and x into the array s."""
+    parts = parts_of_state(plan)
+    return [line for x, count, at in parts for line in _loop(count, f"s[{at}i] = state->{x}[i];", 4)]
+
+
+def _unpacked(plan: Plan) -> list[str]:
+    """And back."""
+    parts = parts_of_state(plan)
+    return [line for x, count, at in parts for line in _loop(count, f"state->{x}[i] = s[{at}i];", 8)]
+
+
+def _stages(plan: Plan) -> list[str]:
+    up, name, number = plan.upper, plan.name, plan.precision.number
+    total, lines = f"{up}_NQ + {up}_NV + {up}_NX", list[str]()
+    lines += _loop(total, f"sum[i] = {number(0.0)};", 4)
+    for k, (c, b) in enumerate(zip(plan.method.c, plan.method.b, strict=True)):
+        if k:
+            lines += _loop(total, f"z[i] = s[i] + {number(plan.h * c)} * f[i];", 4)
+        time = "state->time" if c == 0.0 else f"state->time + {number(plan.h * c)}"
+        arguments = ["z" if k else "s", *_passed(plan, OF_RATES, "ut", time), "f"]
+        lines.append(f"    status |= {name}_derivative({', '.join(arguments)});")
+        lines += _loop(total, f"sum[i] += {number(b)} * f[i];", 4)
+    return [*lines, *_loop(total, f"s[i] += {number(plan.h)} * sum[i];", 4)]
+
+
+def _implicit(plan: Plan) -> list[str]:
+    up, name, number = plan.upper, plan.name, plan.precision.number
+    total, h = f"{up}_NQ + {up}_NV + {up}_NX", plan.h
+    now, soon = "state->time", f"state->time + {number(h)}"
+    rates = f"{name}_derivative"
+    first, second = map(number, plan.method.b)
+    return [
+        f"    {name}_factors({', '.join(['s', *_passed(plan, OF_SLOPES, 'ut', now), 'w', 'row'])});",
+        f"    status |= {rates}({', '.join(['s', *_passed(plan, OF_RATES, 'ut', now), 'f'])});",
+        f"    {name}_solve(w, row, f);",
+        *_loop(total, f"z[i] = s[i] + {number(h)} * f[i];", 4),
+        f"    status |= {rates}({', '.join(['z', *_passed(plan, OF_RATES, 'ut', soon), 'g'])});",
+        *_loop(total, f"g[i] = g[i] - {number(2.0)} * f[i];", 4),
+        f"    {name}_solve(w, row, g);",
+        *_loop(total, f"s[i] += {number(h)} * ({first} * f[i] + {second} * g[i]);", 4),
+    ]
+
+
+def _impulse(plan: Plan) -> list[str]:
+    up, name, number = plan.upper, plan.name, plan.precision.number
+    h = number(plan.h)
+    arguments = ["s", *_passed(plan, OF_RATES, "ut", "state->time"), "f"]
+    return [
+        f"    status |= {name}_derivative({', '.join(arguments)});",
+        *_loop(f"{up}_NQ + {up}_NV + {up}_NX", f"s[i] += {h} * f[i];", 4, f"{up}_NQ"),
+        f"    {_call(plan, 'q_rate', 's', 'f')}",
+        *_loop(f"{up}_NQ", f"s[i] += {h} * f[i];", 4),
+    ]
+
+
+def _outputs(plan: Plan) -> list[str]:
+    """NAME_outputs."""
+    up, name, real = plan.upper, plan.name, plan.precision.type
+    head = f"void {name}_outputs(const {name}_state *state, const {name}_input *input, {name}_output *output)"
+    if plan.outputs is None:
+        return [head, "{", "    (void)input;", "    output->time = state->time;", "}", ""]
+    total = f"{up}_NQ + {up}_NV + {up}_NX"
+    lines = [head, "{", f"    {real} s[{total}];"]
+    if _takes(plan, ("values",), "t"):
+        lines += [f"    {real} t[{plan.machine.time_size}];", f"    {name}_clock(state->time, t);"]
+    lines += _packed(plan)
+    if plan.output_needs_rates:
+        arguments = ["s", *_passed(plan, OF_RATES, "ut", "state->time"), "f"]
+        lines.insert(3, f"    {real} f[{total} + 1];")
+        lines.append(f"    (void){name}_derivative({', '.join(arguments)});")
+    if not (plan.output_needs_rates and _takes(plan, OF_RATES, "u")):
+        lines.append("    (void)input;")
+    call = _call(plan, "values", "s", "output->y", p="state->p", a=f"f + {up}_NQ", n="&state->time")
+    return [*lines, f"    {call}", "}", ""]

@@ -1,0 +1,116 @@
+"""What lies beside NAME.h, NAME.c and the program that tries them: how it is built, what a reader must know."""
+
+from __future__ import annotations
+
+from core.c_code.plan import Plan
+
+
+def makefile(plan: Plan) -> str:
+    """The Makefile."""
+    name = plan.name
+    return f"""# Made by Kinetostat. make: build and try {name}.c
+CC ?= cc
+CFLAGS ?= -std=c99 -O2 -Wall -Wextra -Wconversion -Wshadow -pedantic
+
+test: {name}_test
+\t./{name}_test
+
+{name}_test: {name}.c {name}.h {name}_test.c
+\t$(CC) $(CFLAGS) {name}.c {name}_test.c -o $@ -lm
+
+clean:
+\trm -f {name}_test
+
+.PHONY: test clean
+"""
+
+
+def cmake(plan: Plan) -> str:
+    """CMakeLists.txt."""
+    name = plan.name
+    return f"""# Made by Kinetostat.
+cmake_minimum_required(VERSION 3.10)
+project({name} C)
+set(CMAKE_C_STANDARD 99)
+
+add_library({name} STATIC {name}.c)
+target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
+add_executable({name}_test {name}_test.c)
+target_link_libraries({name}_test {name})
+if(UNIX)
+  target_link_libraries({name} PUBLIC m)
+endif()
+
+enable_testing()
+add_test(NAME {name} COMMAND {name}_test ${{CMAKE_CURRENT_SOURCE_DIR}}/{name}_reference.csv)
+"""
+
+
+def readme(plan: Plan, difference: float | None, tried: str) -> str:
+    """README.md; difference : to the program's own run, tried : what the compiler said."""
+    name, m = plan.name, plan.machine
+    notes = "\n".join(f"- {note}" for note in plan.notes)
+    return f"""# {plan.title} as C
+
+Made by Kinetostat. The generated code belongs to whoever made it.
+
+| file | what it is |
+| --- | --- |
+| `{name}.h`, `{name}.c` | the machine: C99 and `<math.h>`, nothing else |
+| `{name}_test.c`, `{name}_reference.csv` | a program that compares every sample of a reference and measures time |
+| `Makefile`, `CMakeLists.txt` | either builds the library and the test |
+
+{m.nq} coordinates, {m.nv} speeds, {m.nx} states of force elements, {len(plan.parameters)} parameters. Units are SI.
+
+## Use
+
+```c
+{name}_state state;
+{name}_input input = {{{{0}}}};
+{name}_output output;
+{name}_start(&state);
+status = {name}_step(&state, &input, &output);   /* {plan.h:g} s */
+```
+
+Nothing is allocated, there are no recursions, no global variables but constants, and no loops without a constant bound.
+All state lies in the structure that the caller owns, so that several machines can run beside one another, also in
+interrupts. A step costs the same each time; the number of operations of each function stands in `{name}.h`.
+{_closing(plan)}
+## What is tried
+
+{tried}
+
+{_same(plan, difference)}
+
+{notes}
+
+## Rules
+
+Kept: one declaration a line, braces always, every value assigned once, no implicit conversions, one exit a function, no
+names but those with the prefix `{name}_` outside. Not kept: conditional expressions nest (selection instead of
+branches), and constants are hexadecimal floating-point numbers, which C90 does not know.
+"""
+
+
+def _same(plan: Plan, difference: float | None) -> str:
+    """How the reference compares with the program's own run."""
+    if difference is None:
+        return (
+            "There is no run of the program to compare with: its methods do not have this one, or the code smooths "
+            "what runs take as sticking and stopping."
+        )
+    return (
+        f"The program's own run (method {plan.method.like}, the same steps) differs from the reference by "
+        f"{difference:.2g} of its size at the end."
+    )
+
+
+def _closing(plan: Plan) -> str:
+    if plan.functions.positions is None:
+        return ""
+    how = "in closed form" if plan.functions.closed is not None else f"by {plan.closing} Gauss–Newton steps"
+    return (
+        f"\nAfter each step loops are closed {how}, with the least change in the metric of the masses, then speeds are "
+        "made consistent. `NEAR_SINGULAR` says that what holds is nearly dependent; `OUT_OF_REACH` that loops did not "
+        "close, and the state is the one before the step.\n"
+    )

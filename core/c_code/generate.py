@@ -1,0 +1,349 @@
+"""`generate_c`: a machine as a folder of C code that needs nothing of this program."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.c_code import companions
+from core.c_code.c_source import source
+from core.c_code.compilers import Trial, tried
+from core.c_code.fmu import write_fmu
+from core.c_code.header import header
+from core.c_code.joint_resistance import Resistance, resistance
+from core.c_code.machine_functions import MachineFunctions
+from core.c_code.names import identifier
+from core.c_code.plan import Plan, functions_of
+from core.c_code.public_functions import outputs as outputs_of
+from core.c_code.public_functions import public_function
+from core.c_code.stepper import METHODS, NOT_FINITE, OUT_OF_REACH, Stepper, step_functions
+from core.c_code.test_main import test_main
+from core.codegen.c_text import PRECISIONS
+from core.errors import FileError, KinetostatError, ModelError, SimulationError, near_misses
+from core.mechanism import Mechanism
+from core.model import Model
+from core.model.unknown_kinds import refuse_unknown_kinds
+from core.simulation import setup, simulate
+
+Array = NDArray[np.float64]
+
+REFERENCE_TIME = 1.0
+"""Seconds of the reference, and how many samples it has, at most."""
+SAMPLES = 50
+MOST_STEPS = 2000
+HOLDING = 0.3
+"""Part of what would hold the machine in its start pose that joints give in the reference."""
+LONGEST = 400_000
+"""Instructions of one function above which compilers would take hours."""
+
+DIFFERENTIABLE = 20_000
+"""Instructions of ẏ up to which its derivatives are looked at where steps fail."""
+OURS = ("README.md", "Makefile", "CMakeLists.txt")
+"""Files whose names others use, too."""
+MARK = "Kinetostat"
+"""What our own have among their first characters."""
+
+
+class UnstableStep(SimulationError):
+    """The steps of generated code do not carry the machine; longest : steps (s) that its quickest motion bears."""
+
+    longest: float = 0.0
+
+
+class Generated(NamedTuple):
+    """What was written.
+
+    operations : of each function by kind, as the header tells them; difference : of the reference to the program's own
+    run after a second, as a part of its size (None where the program has no such run)
+    """
+
+    folder: Path
+    files: tuple[str, ...]
+    name: str
+    notes: tuple[str, ...]
+    operations: dict[str, dict[str, int]]
+    difference: float | None
+    trial: Trial
+
+
+def generate_c(
+    model: Model | Mechanism,
+    folder: str | Path,
+    *,
+    name: str | None = None,
+    functions: Sequence[str] = (),
+    step: float = 1e-3,
+    method: str = "rk4",
+    outputs: Sequence[str] | None = None,
+    parameters: str = "arguments",
+    values: Mapping[str, Any] | Sequence[float] | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    precision: str = "double",
+    closing: int = 2,
+    fmi: str | None = None,
+    trial: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Generated:
+    """Write a machine as stand-alone C99 into a folder, build its test where there is a compiler, and run it.
+
+    name : what all names begin with, default: the model's
+    functions : beside the step, e.g. "inverse_dynamics", "mass_matrix", "frame:tool", "jacobian:tool"
+    step : s; method : "rk4", "heun", "euler", "semi_implicit", or "ros2" for stiff machines
+    outputs : formulas of signals after each step, e.g. "tool.position.z", "elbow.q", "elbow.a"; default: all sensors
+    parameters : "arguments", so that they can be changed while the code runs, or "constants"
+    values : of parameters; q0, v0 : where the code begins, as for `simulate`
+    precision : "double" or "float"
+    closing : how many Gauss–Newton steps close the loops after each step, where they have no closed form
+    fmi : "2.0" for a Functional Mock-up Unit for Co-Simulation beside the code
+    trial : whether to build and run the test; progress : called with what is done next; what it raises ends all
+
+    Raises ModelError for what the code cannot be made of, SimulationError if the machine does not move as it should,
+    FileError if the folder cannot be written; then nothing is there.
+    """
+    mech = model if isinstance(model, Mechanism) else Mechanism(model)
+    refuse_unknown_kinds(mech.model.expanded)
+    _check(method, precision, parameters, step, closing, fmi)
+    p = mech.parameter_values(values)
+    target = Path(folder)
+    progress("Tracing the machine")
+    start = setup.start_state(mech, q0, v0, p, 0.0, None)
+    plan, passive = _plan(
+        mech, name, functions, step, method, outputs, parameters == "constants", p, start, precision, closing
+    )
+    _refuse_foreign(plan, target)
+    functions_of(plan)
+    if (longest := max(sum(f.operations.values()) for f in plan.written.values())) > LONGEST:
+        raise ModelError(
+            f"A function of this machine has {longest} operations, which compilers do not manage.",
+            where="C code",
+            remedy="Leave out parts of the machine.",
+        )
+    progress("Making the reference")
+    reference = _Reference(plan, passive)
+    files = {
+        f"{plan.name}.h": header(plan),
+        f"{plan.name}.c": source(plan),
+        f"{plan.name}_test.c": test_main(plan, len(reference.rows)),
+        f"{plan.name}_reference.csv": reference.text(),
+        "Makefile": companions.makefile(plan),
+        "CMakeLists.txt": companions.cmake(plan),
+    }
+    progress("Building and trying the code" if trial else "Writing the code")
+    names, found = _written(plan, target, files, reference.difference, trial, fmi is not None, progress)
+    operations = {key: f.operations for key, f in plan.written.items()}
+    return Generated(target, names, plan.name, plan.notes, operations, reference.difference, found)
+
+
+def _check(method: str, precision: str, parameters: str, step: float, closing: int, fmi: str | None) -> None:
+    for word, value, known in (
+        ("method", method, tuple(METHODS)),
+        ("precision", precision, tuple(PRECISIONS)),
+        ("parameters", parameters, ("arguments", "constants")),
+        ("fmi", fmi or "2.0", ("2.0",)),
+    ):
+        if value not in known:
+            raise ModelError(f"There is no {word} '{value}'.", where=word, remedy=near_misses(str(value), known))
+    if not (np.isfinite(step) and step > 0.0):
+        raise ModelError("The step is not a positive time.", where="step", remedy="Give seconds, e.g. 1e-3.")
+    if closing < 1:
+        raise ModelError(
+            "Loops need at least one step to close.", where="closing", remedy="Give 1, 2 (the default) or more."
+        )
+
+
+def _plan(
+    mech: Mechanism,
+    name: str | None,
+    functions: Sequence[str],
+    step: float,
+    method: str,
+    wanted: Sequence[str] | None,
+    constants: bool,
+    p: Array,
+    start: Array,
+    precision: str,
+    closing: int,
+) -> tuple[Plan, Resistance]:
+    if not mech.nv:
+        raise ModelError("Nothing moves.", where="C code", remedy="Add a body and a joint.")
+    q, v = start[: mech.nq], start[mech.nq : mech.nq + mech.nv]
+    passive = resistance(mech.compiled, q, v, p, step)
+    machine = MachineFunctions(mech, p, q, passive, constants)
+    rule = METHODS[method]
+    found = outputs_of(machine, wanted)
+    plan = Plan(
+        name=identifier(name or (mech.model.name or "machine").lower()),
+        title=mech.model.name or "Machine",
+        machine=machine,
+        functions=step_functions(machine, rule),
+        outputs=found.traced,
+        output_names=found.names,
+        output_needs_rates=found.needs_rates,
+        public=tuple(public_function(machine, each) for each in dict.fromkeys(functions) if each != "step"),
+        method=rule,
+        h=step,
+        closing=closing,
+        start=start,
+        precision=PRECISIONS[precision],
+        notes=tuple(passive.notes()),
+        splines=mech.compiled.splines(p) if machine.time_size else None,
+    )
+    return plan, passive
+
+
+def _quickest(plan: Plan, u: Array) -> float:
+    """|λ| (1/s) of the quickest motion next to where the code begins; 0 where that is not known."""
+    rates = plan.functions.rates
+    if rates.graph.n_instructions() > DIFFERENTIABLE:
+        return 0.0
+    stepper = Stepper(plan.machine, plan.functions, plan.method, plan.h, plan.closing)
+    given = stepper.given(plan.start, 0.0, u)
+    slopes = rates.graph.jacobian()(*(given[word] for word in rates.arguments), 0)
+    slopes = slopes if isinstance(slopes, tuple) else (slopes,)
+    columns = [np.asarray(block)[:-1] for word, block in zip(rates.arguments, slopes, strict=True) if word in "qvx"]
+    values = np.abs(np.linalg.eigvals(np.hstack(columns)))
+    return float(np.max(values, initial=0.0)) if np.isfinite(values).all() else 0.0
+
+
+class _Reference:
+    """Samples that the code's test compares itself with: joint forces that stay constant, the step carried out here."""
+
+    def __init__(self, plan: Plan, passive: Resistance) -> None:
+        machine = plan.machine
+        self.plan, self.mech = plan, machine.mech
+        self.steps = max(min(round(REFERENCE_TIME / plan.h), MOST_STEPS), 1)
+        self.u = self._joint_forces()
+        stepper = Stepper(machine, plan.functions, plan.method, plan.h, plan.closing)
+        every = max(self.steps // SAMPLES, 1)
+        y = plan.start.copy()
+        self.rows: list[Array] = [np.concatenate([[0.0], self.u, y])]
+        for k in range(self.steps):
+            y, status = stepper.step(y, k * plan.h, self.u)
+            if status & (NOT_FINITE | OUT_OF_REACH):
+                self._fails(k, status)
+            if (k + 1) % every == 0:
+                self.rows.append(np.concatenate([[k + 1.0], self.u, y]))
+        self.end = y
+        self.difference = None if passive.smooths or plan.method.like is None else self._compared()
+
+    def _joint_forces(self) -> Array:
+        m = self.plan.machine
+        held = m.compiled.call("gravity", self.plan.start[: m.nq], p=m.p)
+        return HOLDING * np.asarray(held, dtype=float)
+
+    def _fails(self, k: int, status: int) -> None:
+        plan = self.plan
+        what = "is not finite" if status & NOT_FINITE else "does not close its loops"
+        quickest = _quickest(plan, self.u)
+        longest = plan.method.stable / quickest if quickest > 0.0 else np.inf
+        remedy = "Take shorter steps, or more of `closing`."
+        if longest < plan.h:
+            remedy = (
+                f"Take steps below {longest:.1g} s: its quickest motion has |λ| = {quickest:.2g}/s where it begins."
+            )
+        error = UnstableStep(
+            f"After {k} steps of {plan.h:g} s the machine {what}.",
+            where=f"C code, {plan.method.title}",
+            remedy=remedy,
+        )
+        error.longest = float(f"{longest:.1g}") if np.isfinite(longest) else 0.0
+        raise error
+
+    def _compared(self) -> float | None:
+        """How far the program's own run ends from the reference, as a part of its size."""
+        plan = self.plan
+        m, time = plan.machine, self.steps * plan.h
+        try:
+            run = simulate(
+                self.mech,
+                time,
+                method=plan.method.like or "",
+                step=plan.h,
+                output=time,
+                q0=plan.start[: m.nq],
+                v0=plan.start[m.nq : m.nq + m.nv],
+                x0=plan.start[m.nq + m.nv :],
+                parameters=m.p,
+                torque=self.u,
+                closed_forms=m.forms is not None,
+                closing=plan.closing,
+            )
+        except KinetostatError:
+            return None
+        end = np.concatenate([run.q[-1], run.v[-1], run.x[-1]])
+        return float(np.max(np.abs(end - self.end)) / max(1.0, float(np.max(np.abs(end)))))
+
+    def text(self) -> str:
+        """The file: a line of names, then numbers in hexadecimal."""
+        m = self.plan.machine
+        names = ["step", *(f"u {n}" for n in m.compiled.v_names), *m.compiled.q_names]
+        names += [*(f"{n}.v" for n in m.compiled.v_names), *m.compiled.x_names]
+        lines = [",".join(name.replace(",", " ") for name in names)]
+        lines += [",".join(float(x).hex() for x in row) for row in self.rows]
+        return "\n".join(lines) + "\n"
+
+
+def _refuse_foreign(plan: Plan, target: Path) -> None:
+    """Raises FileError where a file that somebody else wrote would be replaced."""
+    for name in (*OURS, f"{plan.name}.h", f"{plan.name}.c"):
+        path = target / name
+        try:
+            foreign = path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace")[:400]
+        except OSError as problem:
+            raise FileError(f"It cannot be read: {problem.strerror}.", file=str(path)) from None
+        if foreign:
+            raise FileError(
+                "The folder has a file of this name that was not generated.",
+                file=str(path),
+                remedy="Choose an empty folder, or one that holds generated code.",
+            )
+
+
+def _written(
+    plan: Plan,
+    target: Path,
+    files: Mapping[str, str],
+    difference: float | None,
+    trial: bool,
+    unit: bool,
+    progress: Callable[[str], None],
+) -> tuple[tuple[str, ...], Trial]:
+    """All files, made and tried beside the folder first: it gets all of them or none."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".c_code_", dir=target.parent) as made:
+            room = Path(made)
+            for name, text in files.items():
+                (room / name).write_text(text, encoding="utf-8")
+            found = (
+                tried(room, plan.name, progress)
+                if trial
+                else Trial(None, "Not yet tried: `make` builds and runs the test.")
+            )
+            names = [*files, "README.md"]
+            if unit:
+                sources = {name: files[name] for name in (f"{plan.name}.h", f"{plan.name}.c")}
+                packed = write_fmu(plan, room, sources, progress)
+                names.append(packed.file)
+                found = found._replace(words=f"{found.words} {packed.words}".strip())
+            (room / "README.md").write_text(
+                companions.readme(plan, difference, f"{found.words} {found.seconds}".strip()), encoding="utf-8"
+            )
+            target.mkdir(exist_ok=True)
+            for name in names:
+                shutil.move(room / name, target / name)
+    except OSError as problem:
+        raise FileError(
+            f"The code cannot be written: {problem.strerror or problem}.",
+            where="folder",
+            file=str(target),
+            remedy="Choose a folder that can be written to.",
+        ) from None
+    return tuple(names), found

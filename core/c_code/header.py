@@ -1,0 +1,161 @@
+"""The text of NAME.h."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.c_code.machine_functions import LETTERS
+from core.c_code.names import identifiers
+from core.c_code.plan import Plan
+from core.c_code.public_functions import PublicFunction
+from core.c_code.stepper import STATUS
+from core.codegen.c_text import COUNTED
+from core.model.units.units import DERIVED, SI
+
+
+def header(plan: Plan) -> str:
+    """NAME.h."""
+    lines = [*_beginning(plan), *_sizes(plan), *_structures(plan), *_functions(plan)]
+    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
+
+
+def _beginning(plan: Plan) -> list[str]:
+    return [
+        f"/* {in_comment(plan.title)}: a machine as C99, made by Kinetostat.",
+        " * Units are SI: m, rad, s, kg, N, N*m. The generated code belongs to whoever made it.",
+        f" * {plan.method.title}, steps of {plan.h:.9g} s." + _closing_words(plan),
+        *(f" * {in_comment(note)}" for note in plan.notes),
+        " *",
+        " * Operations of one call (" + ", ".join(COUNTED) + "):",
+        *(f" *   {key}: {', '.join(str(f.operations[kind]) for kind in COUNTED)}" for key, f in plan.written.items()),
+        " */",
+        f"#ifndef {plan.upper}_H",
+        f"#define {plan.upper}_H",
+        "",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        f"typedef {plan.precision.type} {plan.name}_real;",
+        "",
+    ]
+
+
+def _sizes(plan: Plan) -> list[str]:
+    """How many of everything there are, the place of each by its name, and bits of the status."""
+    up, m = plan.upper, plan.machine
+    compiled = m.compiled
+    words = list(STATUS.items())
+    return [
+        "enum",
+        "{",
+        f"    {up}_NQ = {m.nq}, /* coordinates */",
+        f"    {up}_NV = {m.nv}, /* speeds, and joint forces */",
+        f"    {up}_NX = {m.nx}, /* states of force elements */",
+        f"    {up}_NP = {len(plan.parameters)}, /* parameters */",
+        f"    {up}_NY = {len(plan.output_names)} /* outputs */",
+        "};",
+        "",
+        *_places(f"{up}_Q", compiled.q_names, [unit(c.dimension) for c in compiled.coordinates.table]),
+        *_places(f"{up}_V", compiled.v_names, [unit(each) for each in compiled.coordinates.speed_dimensions]),
+        *_places(f"{up}_X", compiled.x_names, [""] * m.nx),
+        *_places(f"{up}_P", plan.parameters, _parameter_units(plan)),
+        *_places(f"{up}_Y", plan.output_names, [""] * len(plan.output_names)),
+        "/* Bits of what a step returns. After the first two the state is the one before the step. */",
+        "enum",
+        "{",
+        f"    {up}_OK = 0,",
+        *(f"    {up}_{word} = {bit}{',' if k + 1 < len(words) else ''}" for k, (word, bit) in enumerate(words)),
+        "};",
+        "",
+    ]
+
+
+def _structures(plan: Plan) -> list[str]:
+    up, name, real, m = plan.upper, plan.name, plan.precision.type, plan.machine
+    values = _member(real, "y", f"{up}_NY", len(plan.output_names), "outputs")
+    return [
+        "typedef struct",
+        "{",
+        f"    {real} time; /* s */",
+        f"    {real} begin; /* s: where the steps were counted from */",
+        "    unsigned long steps;",
+        *_member(real, "q", f"{up}_NQ", m.nq, "coordinates"),
+        *_member(real, "v", f"{up}_NV", m.nv, "speeds"),
+        *_member(real, "x", f"{up}_NX", m.nx, "states of force elements"),
+        *_member(real, "p", f"{up}_NP", len(plan.parameters), "parameters; they may be changed between steps"),
+        f"}} {name}_state;",
+        "",
+        "typedef struct",
+        "{",
+        f"    {real} u[{up}_NV]; /* joint forces along the speeds, N*m or N */",
+        f"}} {name}_input;",
+        "",
+        "typedef struct",
+        "{",
+        *(values or [f"    {real} time; /* s: nothing else was asked for */"]),
+        f"}} {name}_output;",
+        "",
+    ]
+
+
+def _functions(plan: Plan) -> list[str]:
+    name = plan.name
+    lines = [
+        "/* The pose and the speeds that the model begins with, and its parameters. */",
+        f"void {name}_start({name}_state *state);",
+        "",
+        "/* One step, with joint forces that stay as they are; outputs at its end. Returns the bits above. */",
+        f"int {name}_step({name}_state *state, const {name}_input *input, {name}_output *output);",
+        "",
+        "/* Outputs at a state. */",
+        f"void {name}_outputs(const {name}_state *state, const {name}_input *input, {name}_output *output);",
+        "",
+    ]
+    for public in plan.public:
+        lines += [f"/* {public.help} */", f"{_prototype(plan, public)};", ""]
+    return lines
+
+
+def _closing_words(plan: Plan) -> str:
+    if plan.functions.closed is not None:
+        return " Loops close in closed form; where two branches meet, by the iteration that follows."
+    if plan.functions.positions is not None:
+        return f" Loops close by {plan.closing} Gauss-Newton steps in the metric of the masses."
+    return ""
+
+
+def _places(prefix: str, names: Sequence[str], units: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    lines = ["enum", "{"]
+    for k, (name, own, unit) in enumerate(zip(identifiers(names), names, units, strict=True)):
+        comma = "," if k + 1 < len(names) else ""
+        lines.append(f"    {prefix}_{name} = {k}{comma} /* {in_comment(own)}{', ' + unit if unit else ''} */")
+    return [*lines, "};", ""]
+
+
+def unit(dimension: str) -> str:
+    """The SI unit of a dimension; empty for pure numbers."""
+    return SI.get(dimension) or DERIVED.get(dimension, "")
+
+
+def in_comment(text: str) -> str:
+    return text.replace("*/", "* /").replace("\n", " ")
+
+
+def _parameter_units(plan: Plan) -> list[str]:
+    model = plan.machine.compiled.model
+    known = {p.name: p.dimension for p in model.parameters}
+    return [unit(known.get(name, "none")) for name in plan.parameters]
+
+
+def _member(real: str, letter: str, count: str, size: int, help_: str) -> list[str]:
+    return [f"    {real} {letter}[{count}]; /* {help_} */"] if size else []
+
+
+def _prototype(plan: Plan, public: PublicFunction) -> str:
+    real, written = plan.precision.type, plan.written[public.name]
+    letters = [LETTERS[public.traced.arguments[i]] for i in written.used]
+    arguments = [*(f"const {real} {letter}[]" for letter in letters), f"{real} y[]"]
+    return f"void {plan.name}_{public.name}({', '.join(arguments)})"

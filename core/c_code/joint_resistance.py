@@ -1,0 +1,217 @@
+"""Friction, stops and effort limits of joints, as smooth forces: what code of fixed cost takes instead of modes.
+
+Runs find at each instant which joints stick and which stops are met (`core.simulation.equations.mode_rows`). A step of
+fixed cost cannot: here dry friction grows with tanh(γ/γ₀) of the speed γ, and stops are elastic, also those that runs
+take as rigid. γ₀ is as small as a step allows: friction F on an inertia m is damping F/γ₀, which explicit methods bear
+while h F/(m γ₀) stays below two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.graph_symbols import as_symbol
+from core.constraints.elastic_stops import compliances, dissipation
+from core.constraints.joint_modes import (
+    NOWHERE,
+    JointModes,
+    JointRow,
+    damping_ratio_of,
+    joint_modes,
+    middle,
+    resolved_by,
+    stiffness_per_inertia,
+)
+from core.constraints.joint_rows import rows_at
+from core.mechanics.dry_friction import NOTHING
+from core.mechanics.runner import inline
+from core.spatial.attitude import within_half_a_turn
+from core.spatial.scalar import Scalar, minus, plus, times
+from core.traces.compiled import Compiled
+from core.traces.dynamics import friction_levels
+
+Array = NDArray[np.float64]
+
+LEAST_SPEED = 1e-3
+"""Speed (rad/s or m/s) over which friction of a sliding direction develops, unless the step wants more."""
+DAMPING_NUMBER = 1.0
+"""h F/(m γ₀) at most."""
+
+
+class Resistance(NamedTuple):
+    """What joints with friction, stops and limits do, with the numbers that were chosen for it.
+
+    speeds : γ₀ of each row; stiffness, damping : of stops, N·m/rad or N/m, N·m·s/rad or N·s/m (of Hunt and Crossley's
+    law s/rad or s/m)
+    """
+
+    modes: JointModes
+    speeds: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    damping: tuple[float, ...]
+
+    @property
+    def smooths(self) -> bool:
+        """Whether anything differs from what runs do."""
+        return any(row.rubs or _stopped(row) for row in self.modes.rows)
+
+    def effort(self, nv: int) -> list[float]:
+        """(nv,) the largest joint force there is."""
+        most = [np.inf] * nv
+        for row in self.modes.rows:
+            if row.at_v != NOWHERE and row.ratio == 1.0:
+                most[row.at_v] = min(most[row.at_v], row.effort)
+        return most
+
+    def notes(self) -> list[str]:
+        """For people: what was smoothed, and how."""
+        lines = []
+        for row, speed, stiffness in zip(self.modes.rows, self.speeds, self.stiffness, strict=True):
+            unit = "rad/s" if row.dimension == "angle" else "m/s"
+            if row.rubs and row.shares:
+                lines.append(
+                    f"Dry friction of '{row.together or row.name}' develops over {speed:.3g} {unit}: "
+                    "it does not hold at rest."
+                )
+            if _stopped(row):
+                of = "N·m/rad" if row.dimension == "angle" else "N/m"
+                lines.append(f"Stops of '{row.name}' are elastic, {stiffness:.3g} {of}.")
+        return lines
+
+
+def _stopped(row: JointRow) -> bool:
+    return bool(np.isfinite([row.lower, row.upper]).any())
+
+
+def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) -> Resistance:
+    """Of a machine that begins at q and v, for steps of that length (s)."""
+    modes = joint_modes(compiled, p)
+    if not modes.rows:
+        return Resistance(modes, (), (), ())
+    at = rows_at(compiled, modes, q, p)
+    compliance = compliances(at.W, compiled.mass_matrix(q, p))
+    levels = _levels(compiled, q, v, p)
+    speeds, stiffness, damping = [], [], []
+    for row, c in zip(modes.rows, compliance, strict=True):
+        level = max(row.levels) if row.controlled == NOWHERE else levels[row.controlled]
+        speeds.append(max(LEAST_SPEED, step * level * c / DAMPING_NUMBER))
+        stiff = min(stiffness_per_inertia(row, modes.size), resolved_by(step))
+        own = row.stiffness or (stiff / c if c > 0.0 else 0.0)
+        stiffness.append(own if _stopped(row) else 0.0)
+        damping.append(_damping(row, modes.size, own, c) if _stopped(row) else 0.0)
+    first = [k for k, row in enumerate(modes.rows) for _ in range(row.shares)]
+    speeds = [max(speeds[i] for i, leader in enumerate(first) if leader == k) for k in first]
+    return Resistance(modes, tuple(speeds), tuple(stiffness), tuple(damping))
+
+
+def _damping(row: JointRow, size: float, stiffness: float, compliance: float) -> float:
+    """Of a stop with a stiffness that meets an inertia, as runs have it; of a rigid one by its restitution."""
+    if row.hunt_crossley or row.damping > 0.0 or compliance <= 0.0:
+        return dissipation(row, size)
+    ratio = damping_ratio_of(row.restitution) if row.rigid else row.damping_ratio
+    return 2.0 * ratio * math.sqrt(stiffness / compliance)
+
+
+def _levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
+    """The largest friction of each brake and clutch, as they begin."""
+    if not compiled.elements.controlled:
+        return np.zeros(0)
+    x = np.zeros(compiled.nx)
+    return np.abs(np.asarray(compiled.call("friction_levels", q, v, x=x, t=0.0, p=p), dtype=float).reshape(-1, 4)).max(
+        axis=1
+    )
+
+
+def resisting_forces(
+    compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """(nv,) generalized forces of friction and stops, and for each row how far (rad, m) it is beyond its limits.
+
+    inputs : symbols of q, v, and x, t where there are any
+    """
+    rows, context = given.modes.rows, compiled.program.tracer
+    forces: list[Scalar] = [0.0] * compiled.nv
+    beyond: list[Scalar] = []
+    controlled = friction_levels(context, inputs, "", inline) if compiled.elements.controlled else []
+    measured = _measured(compiled, given, inputs)
+    along = [
+        as_symbol(sum((times(e, inputs["v"][k]) for k, e in zip(columns, entries, strict=True)), 0.0))
+        for columns, entries, _ in measured
+    ]
+    together = along
+    for i, (row, slow, stop, (columns, entries, value)) in enumerate(
+        zip(rows, given.speeds, zip(given.stiffness, given.damping, strict=True), measured, strict=True)
+    ):
+        speed = along[i]
+        force: Scalar = 0.0
+        if row.rubs:
+            own = row.levels if row.controlled == NOWHERE else controlled[4 * row.controlled : 4 * row.controlled + 4]
+            if row.shares == 1:
+                force = times(-1.0, times(_friction(own, row.stribeck, speed), ca.tanh(speed / slow)))
+            else:
+                together = along[i : i + row.shares] if row.shares else together
+                size = ca.sqrt(sum(each * each for each in together) + NOTHING)
+                size_of_force = times(_friction([*own[:2], *own[:2]], row.stribeck, size), ca.tanh(size / slow) / size)
+                force = times(-1.0, times(size_of_force, speed))
+        if value is not None and _stopped(row):
+            pushed, depth = _stop(row, *stop, as_symbol(value), speed)
+            force, beyond = plus(force, pushed), [*beyond, depth]
+        for k, entry in zip(columns, entries, strict=True):
+            forces[k] = plus(forces[k], times(entry, force))
+    return forces, beyond
+
+
+def _friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
+    """Friction of the four levels (while sliding and at rest, onward, then backward) at a speed, Stribeck's curve
+    between them."""
+    fall = ca.exp(-((speed / stribeck) ** 2)) if stribeck else 0.0
+    onward, backward = (
+        plus(kinetic, times(minus(static, kinetic), fall)) for kinetic, static in (levels[:2], levels[2:])
+    )
+    same = type(onward) is type(backward) is float and onward == backward
+    return onward if same else ca.if_else(speed > 0.0, onward, backward)
+
+
+def _measured(
+    compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
+) -> list[tuple[list[int], list[Scalar], Scalar | None]]:
+    """Of each row which speeds it has, with what factors, and its coordinate."""
+    context = compiled.program.tracer
+    found: list[tuple[list[int], list[Scalar], Scalar | None]] = []
+    cut = given.modes.own < len(given.modes.rows)
+    values = context.cut_expressions.residual(inputs, inline) if cut else []
+    entries = context.cut_expressions.entries(inputs, inline) if cut else []
+    table = [(each.owner, each.k) for each in context.cut_coordinates] if cut else []
+    for row in given.modes.rows:
+        if row.at_v != NOWHERE:
+            value = None if row.at_q == NOWHERE else plus(times(row.ratio, inputs["q"][row.at_q]), row.offset)
+            found.append(([row.at_v], [row.ratio], value))
+            continue
+        k = table.index((row.owner, row.k))
+        own = np.flatnonzero(context.cut_expressions.pattern.rows == k).tolist()
+        columns = context.cut_expressions.pattern.columns[own].tolist()
+        value = values[k]
+        if row.turns:
+            center = middle(row)
+            value = center + within_half_a_turn(as_symbol(value) - center)
+        found.append((columns, [entries[i] for i in own], value))
+    return found
+
+
+def _stop(row: JointRow, stiffness: float, damping: float, value: Any, speed: Any) -> tuple[Any, Any]:
+    """Force of the stops of a row, and how far it is beyond them."""
+    force, beyond = ca.SX(0.0), ca.SX(0.0)
+    for side, bound in ((1.0, row.upper), (-1.0, row.lower)):
+        if not np.isfinite(bound):
+            continue
+        depth = side * (value - bound)
+        pressing = stiffness * depth + damping * side * speed * (stiffness * depth if row.hunt_crossley else 1.0)
+        force -= side * ca.if_else(depth > 0.0, ca.fmax(pressing, 0.0), 0.0)
+        beyond = ca.fmax(beyond, depth)
+    return force, beyond

@@ -1,0 +1,325 @@
+"""The functions of a machine that generated code consists of, as traces in one piece.
+
+    rates     ẏ = (q̇, a, ẋ) at (q, v, x, t, u, p), and how near to singular the machine is
+    closed    q and v of loops that close in closed form
+    masses    factors of M, which the next two take
+    positions one Gauss–Newton step q ← q ⊕ −M⁻¹Gᵀ(G M⁻¹Gᵀ)⁻¹ g towards where the loops close
+    speeds    v ← v − M⁻¹Gᵀ(G M⁻¹Gᵀ)⁻¹ (G v − ḟ)
+    settled   one step of junctions towards balance
+
+They are those that runs are made of (`core.simulation.equations`): what runs iterate until it is exact is here done a
+number of times that is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.c_code.joint_resistance import Resistance, resisting_forces
+from core.c_code.small_systems import Held, dot, held, symmetric
+from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
+from core.codegen.graph_symbols import as_symbol, column, symbols
+from core.elements.constraints.kinematic_constraint import POSITION, VELOCITY
+from core.mechanics.factor import Factors, factorise
+from core.mechanics.factor import solve as solve_factored
+from core.mechanics.runner import inline
+from core.mechanism import Mechanism
+from core.numerics.tolerances import SINGULAR_SINE
+from core.simulation.equations.reduced import REGULAR_SINE, STEEP_RATIO
+from core.simulation.equations.singular_masses import may_be_singular
+from core.spatial.scalar import Scalar, minus, plus, times, total
+from core.traces import dynamics
+from core.traces.kinematics import rate
+
+Array = NDArray[np.float64]
+LETTERS = {"q": "q", "v": "v", "x": "x", "t": "t", "u": "u", "p": "p", "f": "m", "a": "a", "n": "now"}
+"""Names of arguments in C, by their words here; f : factors of M, n : the time."""
+
+
+class Traced(NamedTuple):
+    """A function with one flat result: what it takes, in order, and its graph."""
+
+    arguments: str
+    graph: ca.Function
+
+    def __call__(self, **given: Array) -> Array:
+        """Its value, by CasADi's own interpreter."""
+        return np.ravel(np.asarray(self.graph(*(given[word] for word in self.arguments))))
+
+
+class MachineFunctions:
+    """Of one mechanism at parameter values p, that begins at (q, v)."""
+
+    def __init__(self, mech: Mechanism, p: Array, q: Array, resistance: Resistance, constants: bool = False) -> None:
+        self.mech, self.compiled, self.p, self.resistance = mech, mech.compiled, p, resistance
+        self.context = mech.compiled.program.tracer
+        self.constants = constants
+        self.nq, self.nv, self.nx = mech.nq, mech.nv, mech.nx
+        forms = closed_forms_of(mech.compiled.program)
+        usable = forms.usable and not forms.kept_rows and not forms.long and forms.fit(q, p)
+        self.forms: ClosedForms | None = forms if usable else None
+        """Closed forms of all loops; None: they are closed by iteration."""
+        self._weight = self._support(q)
+
+    def _support(self, q: Array) -> float:
+        """ρ of M + ρ Gᵀ G; 0 where M is never singular."""
+        if not self.compiled.constrained or not may_be_singular(self.compiled, self.p, q):
+            return 0.0
+        diagonal = np.max(np.diag(np.atleast_2d(self.compiled.mass_matrix(q, self.p))), initial=0.0)
+        G = self.compiled.call("constraint_jacobian", q, p=self.p)
+        return float((diagonal or 1.0) / max(float(np.max(np.abs(G), initial=0.0)) ** 2, 1e-300))
+
+    # ------------------------------------------------------------------------------------------ arguments
+
+    @cached_property
+    def symbols(self) -> dict[str, list[Any]]:
+        """Of every argument; x: states without their rates."""
+        sizes = self.context.sizes
+        found = {word: symbols(word, sizes[word]) for word in "qvut"}
+        found["x"] = symbols("x", self.nx)
+        found["a"] = symbols("a", self.nv)
+        found["n"] = symbols("n", 1)
+        return found
+
+    @property
+    def time_size(self) -> int:
+        """Length of the time argument."""
+        return self.context.clock.size
+
+    def traced(self, arguments: str, result: Sequence[Scalar], **more: list[Any]) -> Traced:
+        """The graph of a flat result; empty arguments are left out; more: symbols of others."""
+        known = {**self.symbols, "p": list(self.context.p), **more}
+        words = "".join(word for word in arguments if known[word])
+        if self.constants:
+            words = words.replace("p", "")
+        expression = ca.densify(column(list(result)))
+        if self.constants and self.context.p:
+            expression = ca.substitute(expression, column(list(self.context.p)), ca.DM(self.p))
+        return Traced(words, ca.Function("f", [column(known[word]) for word in words], [expression], {"cse": True}))
+
+    @cached_property
+    def state_rates(self) -> list[Scalar]:
+        """ẋ."""
+        if not self.nx:
+            return []
+        s = self.symbols
+        return self.context.body("states", {**self._of("qvt"), "x": [*s["x"], *[0.0] * self.nx]}, "", inline)
+
+    def _of(self, words: str) -> dict[str, list[Any]]:
+        return {word: self.symbols[word] for word in words}
+
+    @cached_property
+    def loaded(self) -> dict[str, list[Any]]:
+        """q, v, t, and x with its rates, as force elements take them."""
+        return {**self._of("qvt"), "x": [*self.symbols["x"], *self.state_rates]}
+
+    # ------------------------------------------------------------------------------------------ ẏ
+
+    @cached_property
+    def _resisting(self) -> tuple[list[Scalar], list[Scalar]]:
+        return resisting_forces(self.compiled, self.resistance, self.loaded)
+
+    @cached_property
+    def joint_forces(self) -> list[Scalar]:
+        """(nv,) what motors give within their limits, friction and stops."""
+        effort = self.resistance.effort(self.nv)
+        asked = [
+            ca.fmin(ca.fmax(as_symbol(u), -most), most) if np.isfinite(most) else u
+            for u, most in zip(self.symbols["u"], effort, strict=True)
+        ]
+        return [plus(u, more) for u, more in zip(asked, self._resisting[0], strict=True)]
+
+    def beyond(self) -> Traced:
+        """How far each joint with stops is beyond them, rad or m."""
+        return self.traced("qvxtp", self._resisting[1])
+
+    def rates(self) -> Traced:
+        """ẏ without loops, or with rows that hold; behind it how much of a row those before it leave, squared."""
+        s = self.symbols
+        if not self.compiled.by_mass_matrix:
+            given = {**self.loaded, "u": self.joint_forces}
+            a, least = self.context.body("forward_dynamics_smooth", given, "", inline), 1.0
+        else:
+            a, least = self._constrained()
+        q_rate = rate(self.context, self._of("qv"), "")
+        return self.traced("qvuxtp", [*q_rate, *a, *self.state_rates, least], u=s["u"])
+
+    def _constrained(self) -> tuple[list[Scalar], Scalar]:
+        mass = self._mass(self.symbols["q"])
+        h = self.context.body("bias_smooth", self.loaded, "", inline)
+        remaining = [minus(u, each) for u, each in zip(self.joint_forces, h, strict=True)]
+        a = list(solve_factored(mass, remaining))
+        if not self.compiled.rows:
+            return a, 1.0
+        rows = self._rows(self.symbols["q"], mass, level=None)
+        drift = self.context.row_expressions.bias(self._of("qvt"), inline)
+        wanted = [times(-1.0, plus(drift[k], dot(rows.G[i], a))) for i, k in enumerate(self._present(None))]
+        return [plus(x, y) for x, y in zip(a, rows.change(wanted, self.nv), strict=True)], rows.least
+
+    def reduced_rates(self) -> Traced:
+        """ẏ by closed forms, and 1 where they serve, else 0."""
+        assert self.forms is not None
+        forms, layout = self.forms, self.forms.layout
+        r = forms.reduced_equations(self.loaded)
+        nq, nv, structure = self.nq, self.nv, layout.structure
+        q, v, b = r[:nq], r[nq : nq + nv], r[nq + nv : nq + 2 * nv]
+        at = nq + 2 * nv
+        columns: list[dict[int, Scalar]] = []
+        for entries in structure.columns:
+            columns.append(dict(zip(entries, r[at : at + len(entries)], strict=True)))
+            at += len(entries)
+        pairs = structure.pairs
+        masses, at = r[at : at + len(pairs)], at + len(pairs)
+        load = r[at : at + len(columns)]
+        forces = self.joint_forces
+        own = [
+            minus(total(times(x, forces[k]) for k, x in col.items()), h) for col, h in zip(columns, load, strict=True)
+        ]
+        a_own = solve_factored(factorise(symmetric(masses, pairs, len(columns))), own)
+        a = list(b)
+        for col, x in zip(columns, a_own, strict=True):
+            for k, entry in col.items():
+                a[k] = plus(a[k], times(entry, x))
+        q_rate = rate(self.context, {"q": q, "v": v}, "")
+        return self.traced("qvuxtp", [*q_rate, *a, *self.state_rates, self._serves(r)])
+
+    def slopes(self, rates: Traced) -> Traced:
+        """J = ∂ẏ/∂y of `rates` or `reduced_rates`, row by row."""
+        symbols_of = [rates.graph.sx_in(i) for i in range(rates.graph.n_in())]
+        (result,) = rates.graph.call(symbols_of)
+        size = self.nq + self.nv + self.nx
+        full = ca.SX(size, 0)
+        for word in "qvx":
+            if word in rates.arguments:
+                own = symbols_of[rates.arguments.index(word)]
+                full = ca.horzcat(full, ca.jacobian(result[:size], own))
+            else:
+                count = {"q": self.nq, "v": self.nv, "x": self.nx}[word]
+                full = ca.horzcat(full, ca.SX(size, count))
+        flat = ca.densify(ca.reshape(full.T, -1, 1))
+        return Traced(rates.arguments, ca.Function("f", symbols_of, [flat], {"cse": True}))
+
+    def closed(self) -> Traced:
+        """q and v by closed forms, and 1 where they serve, else 0."""
+        assert self.forms is not None
+        r = self.forms.reduced_equations(self.loaded)
+        return self.traced("qvxtp", [*r[: self.nq + self.nv], self._serves(r)])
+
+    def _serves(self, r: Sequence[Scalar]) -> Any:
+        reach, sine, gain = map(as_symbol, r[-3:])
+        near = ca.logic_and(sine > SINGULAR_SINE, gain < STEEP_RATIO)
+        return ca.if_else(ca.logic_and(reach > 0.0, ca.logic_or(sine > REGULAR_SINE, near)), 1.0, 0.0)
+
+    # ------------------------------------------------------------------------------------------ what holds
+
+    def _present(self, level: int | None) -> list[int]:
+        """Rows that hold from that level on (None: all) and that move something."""
+        moving = set(self.context.row_expressions.pattern.rows.tolist())
+        levels = [row.level for row in self.compiled.rows]
+        return [k for k in range(len(levels)) if k in moving and (level is None or levels[k] <= level)]
+
+    def _lines(self, q: Sequence[Any], level: int | None) -> list[list[Scalar]]:
+        pattern, entries = (
+            self.context.row_expressions.pattern,
+            self.context.row_expressions.entries({"q": list(q)}, inline),
+        )
+        lines: dict[int, list[Scalar]] = {k: [0.0] * self.nv for k in self._present(level)}
+        for row, at, entry in zip(pattern.rows.tolist(), pattern.columns.tolist(), entries, strict=True):
+            if row in lines:
+                lines[row][at] = entry
+        return list(lines.values())
+
+    def _mass(self, q: Sequence[Any]) -> Factors:
+        """Of M; where M may be singular of M + ρ Gᵀ G: with G a given, both have the same accelerations."""
+        flat, nv = dynamics.mass_matrix(self.context, {"q": list(q)}, ""), self.nv
+        M = [flat[i * nv : (i + 1) * nv] for i in range(nv)]
+        if self._weight:
+            for row in self._lines(q, None):
+                for i in range(nv):
+                    for j in range(i + 1):
+                        M[i][j] = plus(M[i][j], times(times(self._weight, row[i]), row[j]))
+        return factorise(M)
+
+    def _rows(self, q: Sequence[Any], mass: Factors, level: int | None) -> Held:
+        return held(self._lines(q, level), mass)
+
+    @cached_property
+    def _factor_places(self) -> tuple[list[tuple[int, int]], Factors]:
+        """Entries of L that may differ from zero, and the factors themselves."""
+        mass = self._mass(self.symbols["q"])
+        places = [(i, j) for i in range(self.nv) for j in range(i) if type(mass.L[i][j]) is not float]
+        return places, mass
+
+    @cached_property
+    def factor_size(self) -> int:
+        """Numbers that factors of M consist of."""
+        return self.nv + len(self._factor_places[0])
+
+    def masses(self) -> Traced:
+        """Factors of M: reciprocals of D, then entries of L."""
+        places, mass = self._factor_places
+        return self.traced("qp", [*mass.reciprocals, *(mass.L[i][j] for i, j in places)])
+
+    @cached_property
+    def _given_factors(self) -> tuple[list[Any], Factors]:
+        """The same as an argument."""
+        places, mass = self._factor_places
+        given = symbols("m", self.factor_size)
+        L: list[list[Scalar]] = [list(row) for row in mass.L]
+        for (i, j), entry in zip(places, given[self.nv :], strict=True):
+            L[i][j] = entry
+        return given, Factors(tuple(map(tuple, L)), tuple(given[: self.nv]))
+
+    def positions(self) -> Traced:
+        """One step of the loops towards closing: q, the largest residual that was there (m, rad), the least part."""
+        given, mass = self._given_factors
+        q = self.symbols["q"]
+        rows = self._rows(q, mass, POSITION)
+        gaps = self.context.row_expressions.residual(self._of("qt"), inline)
+        own = [gaps[k] for k in self._present(POSITION)]
+        change = rows.change([times(-1.0, gap) for gap in own], self.nv)
+        largest: Any = ca.SX(0.0)
+        for gap in gaps:
+            largest = ca.fmax(largest, ca.fabs(as_symbol(gap)))
+        moved = [plus(x, dx) for x, dx in zip(q, rate(self.context, {"q": q, "v": change}, ""), strict=True)]
+        return self.traced("qftp", [*self.unit_quaternions(moved), largest, rows.least], f=given)
+
+    def speeds(self) -> Traced:
+        """v that what holds allows: v, and the least part of a row."""
+        given, mass = self._given_factors
+        rows = self._rows(self.symbols["q"], mass, VELOCITY)
+        opposite = self.context.row_expressions.time(self._of("t"), inline)
+        v = self.symbols["v"]
+        wanted = [
+            times(-1.0, plus(dot(line, v), opposite[k]))
+            for line, k in zip(rows.G, self._present(VELOCITY), strict=True)
+        ]
+        change = rows.change(wanted, self.nv)
+        return self.traced("qvftp", [*(plus(x, y) for x, y in zip(v, change, strict=True)), rows.least], f=given)
+
+    def unit_quaternions(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """q with quaternions at length one."""
+        result = list(q)
+        for first in self.compiled.coordinates.quaternions:
+            size = ca.sqrt(sum(as_symbol(x) ** 2 for x in result[first : first + 4]))
+            result[first : first + 4] = [as_symbol(x) / size for x in result[first : first + 4]]
+        return result
+
+    def q_rate(self) -> Traced:
+        """q̇."""
+        return self.traced("qv", rate(self.context, self._of("qv"), ""))
+
+    def normalised(self) -> Traced:
+        """q with quaternions at length one."""
+        return self.traced("q", self.unit_quaternions(self.symbols["q"]))
+
+    def settled(self) -> Traced:
+        """One step of junctions towards where forces balance: x."""
+        step = self.context.body("settle", self.loaded, "", inline)
+        return self.traced("qvxtp", [plus(x, dx) for x, dx in zip(self.symbols["x"], step, strict=True)])

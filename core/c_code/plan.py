@@ -1,0 +1,76 @@
+"""Everything that the text of generated code is written from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.c_code.machine_functions import LETTERS, MachineFunctions, Traced
+from core.c_code.public_functions import PublicFunction
+from core.c_code.stepper import Method, StepFunctions
+from core.codegen.c_text import CFunction, Precision, c_function
+from core.elements.time_argument import Splines
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the text is written from; h : s."""
+
+    name: str
+    title: str
+    machine: MachineFunctions
+    functions: StepFunctions
+    outputs: Traced | None
+    output_names: tuple[str, ...]
+    output_needs_rates: bool
+    public: tuple[PublicFunction, ...]
+    method: Method
+    h: float
+    closing: int
+    start: Array
+    precision: Precision
+    notes: tuple[str, ...] = ()
+    splines: Splines | None = None
+    written: dict[str, CFunction] = field(default_factory=dict)
+    """Functions in C, once `functions_of` made them."""
+
+    @property
+    def upper(self) -> str:
+        """What names of constants begin with."""
+        return self.name.upper()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of parameters that are arguments."""
+        return () if self.machine.constants else self.machine.compiled.p_names
+
+
+def parts_of_state(plan: Plan) -> list[tuple[str, str, str]]:
+    """(letter, name of its number, where it begins in an array of q, v and x as "… + ") of those that are not empty."""
+    m, found, at = plan.machine, list[tuple[str, str, str]](), ""
+    for letter, size in (("q", m.nq), ("v", m.nv), ("x", m.nx)):
+        count = f"{plan.upper}_N{letter.upper()}"
+        if size:
+            found.append((letter, count, at))
+        at += f"{count} + "
+    return found
+
+
+def functions_of(plan: Plan) -> dict[str, CFunction]:
+    """All functions that the step and the outputs consist of, in C."""
+    traced = {name: each for name, each in plan.functions._asdict().items() if each is not None}
+    if plan.outputs is not None:
+        traced["values"] = plan.outputs
+    for name, each in traced.items():
+        letters = [LETTERS[word] for word in each.arguments]
+        plan.written[name] = c_function(f"{plan.name}_{name}", each.graph, plan.precision, letters)
+    for public in plan.public:
+        letters = [LETTERS[word] for word in public.traced.arguments]
+        plan.written[public.name] = c_function(
+            f"{plan.name}_{public.name}", public.traced.graph, plan.precision, letters
+        )
+    return plan.written

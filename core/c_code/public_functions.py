@@ -1,0 +1,166 @@
+"""Functions of a machine that generated code offers beside its step, and the outputs of the step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from core.c_code.machine_functions import MachineFunctions, Traced
+from core.c_code.names import identifier
+from core.codegen.graph_symbols import as_symbol
+from core.elements.force_state import ForceState
+from core.elements.formulas import formula_of
+from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.runner import inline
+from core.model.formula.expression import names as names_in
+from core.model.formula.expression import parse
+from core.model.signals import TIME, component, signal_names
+from core.spatial.scalar import Scalar
+from core.traces.dynamics import force_state
+from core.traces.kinematics import matrix_of
+
+
+class PublicFunction(NamedTuple):
+    """A function with its name in C and what is said of it there."""
+
+    name: str
+    help: str
+    traced: Traced
+
+
+AXES = ("x", "y", "z")
+OF_MACHINE = {
+    "forward_dynamics": ("qvuxtp", "y = a: accelerations of a machine without loops, friction and stops left out"),
+    "inverse_dynamics": (
+        "qvaxtp",
+        "y = u: joint forces for accelerations a of the tree, dry friction as a function of v",
+    ),
+    "mass_matrix": ("qp", "y = M, row by row"),
+    "bias": ("qvxtp", "y = h: joint forces without accelerations, M a + h = u + Gᵀ λ"),
+    "gravity": ("qp", "y: joint forces that gravity asks for"),
+    "linearise": (
+        "qvuxtp",
+        "y = ∂a/∂ξ, ∂a/∂v, ∂a/∂u row by row, each NV x NV, of a machine without loops, friction and stops left out; "
+        "ξ: displacements along the speeds. A = [0 1; ∂a/∂ξ ∂a/∂v] and B = [0; ∂a/∂u] where q̇ = v",
+    ),
+    "energy": ("qvxtp", "y = kinetic, potential energy, J"),
+    "momentum": ("qvp", "y = angular, linear momentum about the origin of the world"),
+    "center": ("qp", "y: center of mass, m"),
+    "constraint_residual": ("qtp", "y: residuals of loops, constraints and drivers, m or rad"),
+    "constraint_jacobian": ("qp", "y = G, row by row"),
+}
+"""Functions of the kernel by name: arguments, and what they give."""
+OF_TREES = {"forward_dynamics": "forward_dynamics", "linearise": "motion_slopes"}
+"""Those that only machines without loops have, with their name in the kernel."""
+OF_FRAME = {
+    "frame": "y: the pose of '{0}' in the world, a 4 x 4 matrix row by row",
+    "jacobian": "y: 6 x NV, angular then linear velocity of '{0}' in world axes, row by row",
+}
+"""Those of a frame, as "frame:tool"."""
+
+
+def public_function(machine: MachineFunctions, wanted: str) -> PublicFunction:
+    """A function by the name that a person gives it. Raises ModelError for one that there is none of."""
+    kind, _, detail = wanted.partition(":")
+    if kind in OF_FRAME:
+        return _of_frame(machine, kind, detail, wanted)
+    if kind not in OF_MACHINE or detail:
+        offered = ["step", *OF_MACHINE, *(f"{each}:NAME" for each in OF_FRAME)]
+        raise ModelError(
+            f"There is no function '{wanted}' to write in C.", where="functions", remedy=near_misses(wanted, offered)
+        )
+    arguments, help_ = OF_MACHINE[kind]
+    if kind in OF_TREES and machine.compiled.constrained:
+        raise ModelError(
+            "A machine with loops, constraints or drivers has no accelerations of its tree alone.",
+            where=f"functions, {kind}",
+            remedy="Leave it out: the step closes the loops, and outputs such as 'crank.a' give accelerations.",
+        )
+    inputs = {**machine.loaded, "u": machine.symbols["a" if kind == "inverse_dynamics" else "u"]}
+    result = machine.context.body(OF_TREES.get(kind, kind), inputs, "", inline)
+    return PublicFunction(kind, f"{help_}.", machine.traced(arguments, result))
+
+
+def _of_frame(machine: MachineFunctions, kind: str, name: str, wanted: str) -> PublicFunction:
+    frames = machine.context.machine.frames
+    if name not in frames:
+        raise ModelError(
+            f"There is no frame '{name}'.", where=f"functions, {wanted}", remedy=near_misses(name, list(frames))
+        )
+    q = machine.symbols["q"]
+    if kind == "frame":
+        result = matrix_of(KinematicState(machine.context.tree, q).frame(frames[name]))
+    else:
+        result = machine.context.body("jacobian", {"q": q}, name, inline)
+    help_ = f"{OF_FRAME[kind].format(name)}."
+    return PublicFunction(f"{kind}_{identifier(name)}", help_, machine.traced("qp", result))
+
+
+# ------------------------------------------------------------------------------------------------------------ outputs
+
+
+class Outputs(NamedTuple):
+    """Values after a step; needs_rates: whether accelerations are among what they take."""
+
+    names: tuple[str, ...]
+    traced: Traced | None
+    needs_rates: bool
+
+
+def outputs(machine: MachineFunctions, wanted: Sequence[str] | None) -> Outputs:
+    """What is asked for: formulas of signals, accelerations ("elbow.a"), places of frames ("tool.position.z") and
+    sensors; by default all sensors.
+
+    Raises ExpressionError for a formula that cannot be read, ModelError for a name that there is none of.
+    """
+    sensors = machine.context.elements.sensors
+    if wanted is None:
+        wanted = [component(name, suffix) for name, sensor in sensors.items() for suffix in sensor.info.components]
+    if not wanted:
+        return Outputs((), None, False)
+    values = [_value(machine, text) for text in wanted]
+    column = ca.vertcat(*map(as_symbol, values))
+    accelerations = ca.vertcat(*machine.symbols["a"]) if machine.nv else ca.SX(0, 1)
+    needs = machine.nv > 0 and bool(ca.which_depends(column, accelerations, 1, True).count(True))
+    return Outputs(tuple(wanted), machine.traced("nqvxtpa" if needs else "nqvxtp", values), needs)
+
+
+def _value(machine: MachineFunctions, text: str) -> Scalar:
+    where = f"outputs, '{text}'"
+    try:
+        used = names_in(parse(text))
+    except ExpressionError as error:
+        raise ExpressionError(str(error.what), where=where, remedy=error.remedy) from None
+    seen = force_state(machine.context, machine.loaded)
+    found = {name: _signal(machine, seen, name, where) for name in used}
+    formula = formula_of(parse(text))
+    return formula(tuple(found[name] for name in formula.names))
+
+
+def _signal(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:
+    """A name in a formula of outputs."""
+    speeds, sensors = list(machine.compiled.v_names), machine.context.elements.sensors
+    plain = name.removesuffix(".a")
+    if name in TIME:  # also where nothing in the machine depends on it
+        return machine.symbols["n"][0]
+    if name.endswith(".a") and plain in speeds:
+        return machine.symbols["a"][speeds.index(plain)]
+    frame, _, axis = name.rpartition(".position.")
+    if frame in machine.context.machine.frames and axis in AXES:
+        place = machine.context.machine.frames[frame]
+        return KinematicState(machine.context.tree, machine.symbols["q"]).frame(place).position[AXES.index(axis)]
+    for sensor, found in sensors.items():
+        own = [component(sensor, suffix) for suffix in found.info.components]
+        if name in own and found.info.accelerated:
+            inputs = {**machine.loaded, "u": machine.symbols["a"]}
+            return machine.context.body("sensor", inputs, sensor, inline)[own.index(name)]
+    try:
+        return seen.signal(name)
+    except KinetostatError:
+        known = [*signal_names(machine.compiled.model.expanded), *machine.compiled.p_names]
+        offered = [*known, *(f"{speed}.a" for speed in speeds)]
+        offered += [f"{frame}.position.{axis}" for frame in machine.context.machine.frames for axis in AXES]
+        raise ModelError(f"Nothing is called '{name}'.", where=where, remedy=near_misses(name, offered)) from None

@@ -1,0 +1,98 @@
+"""Linear systems of symbols, written out: factors of a mass matrix, rows that hold.
+
+Everything is straight-line: where a pivot decides, both cases are computed and one is selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+
+from core.codegen.graph_symbols import as_symbol
+from core.mechanics.factor import Factors
+from core.mechanics.factor import solve as solve_factored
+from core.numerics.tolerances import INDEPENDENT_ROW
+from core.spatial.scalar import Scalar, is_zero, minus, times, total
+
+Rows = Sequence[Sequence[Scalar]]
+
+
+class Held(NamedTuple):
+    """Rows G (m, n) of what holds, through the factors of M: Z = M⁻¹ Gᵀ (row by row), S = G M⁻¹ Gᵀ = L D Lᵀ.
+
+    reciprocals : 1/D, zero for rows that those before them make redundant
+    least : the least part of an independent row that those before it leave, squared, as a part of its size
+    """
+
+    G: Rows
+    Z: Rows
+    L: Rows
+    reciprocals: Sequence[Scalar]
+    least: Scalar
+
+    def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+        """λ with S λ = wanted; zero for redundant rows, whose equations the others fulfil."""
+        x, m = list(wanted), len(self.G)
+        for i in range(m):
+            for k in range(i):
+                x[i] = minus(x[i], times(self.L[i][k], x[k]))
+        x = [times(r, entry) for r, entry in zip(self.reciprocals, x, strict=True)]
+        for i in range(m - 1, -1, -1):
+            for k in range(i + 1, m):
+                x[i] = minus(x[i], times(self.L[k][i], x[k]))
+        return x
+
+    def change(self, wanted: Sequence[Scalar], n: int) -> list[Scalar]:
+        """The least change of n speeds, in the metric of M, with which G · change = wanted."""
+        factors = self.multipliers(wanted)
+        return [total(times(z[j], x) for z, x in zip(self.Z, factors, strict=True)) for j in range(n)]
+
+
+def symmetric(entries: Sequence[Scalar], places: Sequence[tuple[int, int]], n: int) -> list[list[Scalar]]:
+    """The lower triangle (n, n) with entries at places (row, column), zero elsewhere."""
+    M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    for (i, j), entry in zip(places, entries, strict=True):
+        M[i][j] = entry
+    return M
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """a · b."""
+    return total(times(x, y) for x, y in zip(a, b, strict=True))
+
+
+def held(G: Rows, mass: Factors) -> Held:
+    """Rows of what holds, factorised. A row is independent while the square of what those before it leave of it is
+    above INDEPENDENT_ROW of the largest row's (`core.simulation.equations.constrained` decides alike)."""
+    Z = [solve_factored(mass, row) for row in G]
+    m = len(G)
+    S = [[dot(G[i], Z[j]) for j in range(i + 1)] for i in range(m)]
+    largest: Any = ca.SX(0.0)
+    for i in range(m):
+        largest = ca.fmax(largest, as_symbol(S[i][i]))
+    L: list[list[Scalar]] = [[0.0] * m for _ in range(m)]
+    pivots: list[Scalar] = []
+    reciprocals: list[Scalar] = []
+    least: Any = ca.SX(1.0)
+    for j in range(m):
+        scaled = [times(L[j][k], pivots[k]) for k in range(j)]
+        left = S[j][j]
+        for k in range(j):
+            left = minus(left, times(L[j][k], scaled[k]))
+        if is_zero(left):
+            pivots.append(0.0)
+            reciprocals.append(0.0)
+            continue
+        independent = as_symbol(left) > INDEPENDENT_ROW * largest
+        safe = ca.if_else(independent, left, 1.0)
+        pivots.append(ca.if_else(independent, left, 0.0))
+        reciprocals.append(ca.if_else(independent, 1.0 / safe, 0.0))
+        least = ca.fmin(least, ca.if_else(independent, left / as_symbol(S[j][j]), 1.0))
+        for i in range(j + 1, m):
+            entry = S[i][j]
+            for k in range(j):
+                entry = minus(entry, times(L[i][k], scaled[k]))
+            L[i][j] = times(entry, reciprocals[j])
+    return Held(G, Z, L, reciprocals, least)

@@ -1,0 +1,232 @@
+"""The step that generated code takes, carried out here: what the code's own test compares itself with.
+
+The same functions by CasADi's interpreter, the same order of operations; `core.c_code.c_source` writes it in C.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.c_code.machine_functions import MachineFunctions, Traced
+from core.elements.time_argument import at_times
+from core.numerics.tolerances import OPEN_GAP, SINGULAR_SINE
+
+Array = NDArray[np.float64]
+
+NOT_FINITE, OUT_OF_REACH, NEAR_SINGULAR, LIMIT = 1, 2, 4, 8
+"""Bits of the status: the first two leave the state where it was."""
+STATUS = {"NOT_FINITE": NOT_FINITE, "OUT_OF_REACH": OUT_OF_REACH, "NEAR_SINGULAR": NEAR_SINGULAR, "LIMIT": LIMIT}
+LEAST_PART = SINGULAR_SINE**2
+
+
+class Method(NamedTuple):
+    """A method of fixed cost: an explicit Runge–Kutta tableau (Hairer, Nørsett and Wanner, Solving ODE I, II.1) whose
+    stages each begin from the one before; `impulse`: speeds first, positions with the new speeds; `implicit`: γ of the
+    two-stage Rosenbrock method of Verwer, (1 − γ h J) k₁ = f(y), (1 − γ h J) k₂ = f(y + h k₁) − 2 k₁, of second order
+    with whatever J, and L-stable with its own (Verwer, Spee, Blom and Hundsdorfer, SIAM J. Sci. Comput. 20, 1999).
+
+    like : the method of `core.simulation.METHODS` that does the same; none if there is none
+    stable : h |λ| up to which damped motions stay bounded
+    """
+
+    title: str
+    c: tuple[float, ...]
+    b: tuple[float, ...]
+    stable: float
+    like: str | None = None
+    impulse: bool = False
+    implicit: float = 0.0
+
+
+METHODS = {
+    "rk4": Method("Runge–Kutta 4", (0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6), 2.78, "rk4"),
+    "heun": Method("Heun's method", (0.0, 1.0), (0.5, 0.5), 2.0),
+    "euler": Method("Explicit Euler", (0.0,), (1.0,), 2.0, "euler"),
+    "semi_implicit": Method("Semi-implicit Euler", (0.0,), (1.0,), 2.0, "semi_implicit_euler", True),
+    "ros2": Method("Rosenbrock 2", (0.0, 1.0), (1.5, 0.5), np.inf, implicit=1.0 - 0.5**0.5),
+}
+
+
+class StepFunctions(NamedTuple):
+    """What a step calls; None: the machine does not need it."""
+
+    rates: Traced
+    reduced: Traced | None
+    closed: Traced | None
+    masses: Traced | None
+    positions: Traced | None
+    speeds: Traced | None
+    normalised: Traced | None
+    settled: Traced | None
+    beyond: Traced | None
+    q_rate: Traced | None
+    """q̇ of quaternions, for the method that takes speeds first."""
+    slopes: Traced | None
+    """J = ∂ẏ/∂y row by row, for the implicit method; `reduced_slopes` the same of `reduced`."""
+    reduced_slopes: Traced | None
+
+
+def step_functions(machine: MachineFunctions, method: Method) -> StepFunctions:
+    """Those of a machine."""
+    compiled, forms = machine.compiled, machine.forms
+    held, quaternions = compiled.constrained, bool(compiled.coordinates.quaternions)
+    beyond = machine.beyond()
+    rates, reduced = machine.rates(), machine.reduced_rates() if forms else None
+    return StepFunctions(
+        rates,
+        reduced,
+        machine.closed() if forms else None,
+        machine.masses() if held else None,
+        machine.positions() if held else None,
+        machine.speeds() if held else None,
+        machine.normalised() if quaternions else None,
+        machine.settled() if machine.context.elements.junctions else None,
+        beyond if beyond.graph.size1_out(0) else None,
+        machine.q_rate() if method.impulse else None,
+        machine.slopes(rates) if method.implicit else None,
+        machine.slopes(reduced) if method.implicit and reduced is not None else None,
+    )
+
+
+class Stepper:
+    """Steps of one machine; h : s, closing : how often what runs iterate is done."""
+
+    def __init__(
+        self, machine: MachineFunctions, functions: StepFunctions, method: Method, h: float, closing: int
+    ) -> None:
+        self.machine, self.functions, self.method = machine, functions, method
+        self.h, self.closing = h, closing
+        self.splines = machine.compiled.splines(machine.p)
+        self.nq, self.nv = machine.nq, machine.nv
+
+    def given(self, y: Array, time: float, u: Array) -> dict[str, Array]:
+        """Arguments at a state."""
+        nq, last = self.nq, self.nq + self.nv
+        t = at_times(self.splines, time)[: self.machine.time_size]
+        return {"q": y[:nq], "v": y[nq:last], "x": y[last:], "t": t, "u": u, "p": self.machine.p}
+
+    def rates(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
+        """ẏ and a status."""
+        given = self.given(y, time, u)
+        if self.functions.reduced is not None:
+            found = self.functions.reduced(**given)
+            if found[-1] > 0.0:
+                return found[:-1], 0
+        return self._full_rates(given)
+
+    def _full_rates(self, given: dict[str, Array]) -> tuple[Array, int]:
+        found = self.functions.rates(**given)
+        return found[:-1], 0 if found[-1] > LEAST_PART else NEAR_SINGULAR
+
+    def step(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
+        """The state one step after `time`, and its status; where it fails the state as it was."""
+        h, method, status = self.h, self.method, 0
+        new = y.copy()
+        if method.impulse:
+            f, status = self.rates(y, time, u)
+            new[self.nq :] += h * f[self.nq :]
+            assert self.functions.q_rate is not None
+            new[: self.nq] += h * self.functions.q_rate(q=y[: self.nq], v=new[self.nq : self.nq + self.nv])
+        elif method.implicit:
+            total, status = self._implicit(y, time, u)
+            new += h * total
+        else:
+            f = np.zeros(len(y))
+            total = np.zeros(len(y))
+            for c, b in zip(method.c, method.b, strict=True):
+                f, happened = self.rates(y + h * c * f, time + h * c, u)
+                total += b * f
+                status |= happened
+            new += h * total
+        status |= self._project(new, time + h, u)
+        if not np.isfinite(new).all():
+            status |= NOT_FINITE
+        return (y if status & (NOT_FINITE | OUT_OF_REACH) else new), status
+
+    def _implicit(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
+        """What the two stages come to, and a status."""
+        f, n, h = self.functions, len(y), self.h
+        given = self.given(y, time, u)
+        served = f.reduced is not None and f.reduced(**given)[-1] > 0.0
+        slopes = f.reduced_slopes if served else f.slopes
+        assert slopes is not None
+        W = -(h * self.method.implicit) * slopes(**given).reshape(n, n)
+        W[np.diag_indices(n)] += 1.0
+        rows = eliminated(W)
+        k, status = self.rates(y, time, u)
+        back_substituted(W, rows, k := k.copy())
+        next_, happened = self.rates(y + h * k, time + h, u)
+        last = next_ - 2.0 * k
+        back_substituted(W, rows, last)
+        first, second = self.method.b
+        return first * k + second * last, status | happened
+
+    def _project(self, y: Array, time: float, u: Array) -> int:
+        """Bring y (in place) to where loops close, speeds are consistent, and forces at junctions balance."""
+        f, nq, last, status = self.functions, self.nq, self.nq + self.nv, 0
+        if f.normalised is not None:
+            y[:nq] = f.normalised(q=y[:nq])
+        if f.settled is not None:
+            for _ in range(self.closing):
+                y[last:] = f.settled(**self.given(y, time, u))
+        done = False
+        if f.closed is not None:
+            found = f.closed(**self.given(y, time, u))
+            done = bool(found[-1] > 0.0)
+            if done:
+                y[:last] = found[:-1]
+        if f.positions is not None and not done:
+            status = self._iterate(y, time, u)
+        if f.beyond is not None and np.any(f.beyond(**self.given(y, time, u)) > 0.0):
+            status |= LIMIT
+        return status
+
+    def _iterate(self, y: Array, time: float, u: Array) -> int:
+        f, nq, last = self.functions, self.nq, self.nq + self.nv
+        assert f.masses is not None
+        assert f.positions is not None
+        assert f.speeds is not None
+        factors = f.masses(**self.given(y, time, u))
+        gap = 0.0
+        for _ in range(self.closing):
+            found = f.positions(**self.given(y, time, u), f=factors)
+            y[:nq], gap = found[:nq], found[nq]
+        found = f.speeds(**self.given(y, time, u), f=factors)
+        y[nq:last] = found[: self.nv]
+        status = 0 if gap < OPEN_GAP else OUT_OF_REACH
+        return status | (0 if found[-1] > LEAST_PART else NEAR_SINGULAR)
+
+
+def eliminated(W: Array) -> list[int]:
+    """W (n, n), in place, by its factors L and U with the rows interchanged as the list says, step by step: as the
+    code does it, operation by operation."""
+    n, rows = len(W), list[int]()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for k in range(n):
+            at = k
+            for i in range(k + 1, n):
+                if abs(W[i, k]) > abs(W[at, k]):
+                    at = i
+            rows.append(at)
+            W[[k, at]] = W[[at, k]]
+            for i in range(k + 1, n):
+                W[i, k] = W[i, k] / W[k, k]
+                W[i, k + 1 :] -= W[i, k] * W[k, k + 1 :]
+    return rows
+
+
+def back_substituted(W: Array, rows: list[int], b: Array) -> None:
+    """b, in place, by the solution of the system whose factors `eliminated` left."""
+    n = len(b)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for k, at in enumerate(rows):
+            b[k], b[at] = b[at], b[k]
+            for i in range(k + 1, n):
+                b[i] -= W[i, k] * b[k]
+        for i in range(n - 1, -1, -1):
+            for k in range(n - 1, i, -1):
+                b[i] -= W[i, k] * b[k]
+            b[i] = b[i] / W[i, i]

@@ -1,0 +1,89 @@
+"""Elastic stops of a machine at rest: springs beyond the limits of its joints, as they act in runs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.joint_modes import JointModes, JointRow, closing_speed, dissipation_of, stiffness_per_inertia
+from core.constraints.joint_rows import JointRows
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+
+MOST_DISSIPATION = 1e3
+"""Of a Hunt–Crossley stop, as a multiple of 1/closing speed."""
+
+
+class Pressed(NamedTuple):
+    """Stops that are pushed in, or would be.
+
+    names : of their coordinates; rows : (n, nv) directions; side : (n,) 1 at upper limits, −1 at lower ones; depth,
+    stiffness, damping : (n,) m or rad, N/m or N·m/rad, N·s/m or N·m·s/rad
+    """
+
+    names: tuple[str, ...]
+    rows: Array
+    side: Array
+    depth: Array
+    stiffness: Array
+    damping: Array
+
+    @property
+    def forces(self) -> Array:
+        """(n,) along the growth of their coordinates, N or N·m."""
+        return np.asarray(-self.side * self.stiffness * self.depth)
+
+    def pushes(self, v: Array) -> Array:
+        """(n,) the same at speeds v (nv,): a stop never pulls."""
+        rates = self.side * (self.rows @ v)
+        return np.asarray(-self.side * np.maximum(self.stiffness * self.depth + self.damping * rates, 0.0))
+
+    @property
+    def energy(self) -> float:
+        """J stored in them."""
+        return float(0.5 * np.sum(self.stiffness * self.depth**2))
+
+
+def is_elastic(row: JointRow) -> bool:
+    """Whether its limits are stops that give way."""
+    return not row.rigid and bool(np.isfinite([row.lower, row.upper]).any())
+
+
+def dissipation(row: JointRow, size: float) -> float:
+    """What damps a stop: N·m·s/rad or N·s/m of a linear one, as far as a person gave it, else s/rad or s/m of the law
+    k p (1 + c ṗ)."""
+    if not row.hunt_crossley:
+        return row.damping
+    return min(dissipation_of(row.restitution), MOST_DISSIPATION) / closing_speed(row, size)
+
+
+def pushed_in(at: JointRows) -> list[tuple[int, int]]:
+    """(row, side) of elastic stops beyond which a pose stands."""
+    return [(int(i), side) for side in (1, -1) for i in np.flatnonzero(at.beyond(side) > 0.0) if is_elastic(at.rows[i])]
+
+
+def pressed(
+    compiled: Compiled, modes: JointModes, at: JointRows, met: list[tuple[int, int]], N: Array, q: Array, p: Array
+) -> Pressed:
+    """Stops (row, side) at a pose q with motions N (nv, k), as springs."""
+    chosen = at.chosen([i for i, _ in met])
+    depth = np.array([at.beyond(side)[i] for i, side in met], dtype=float)
+    stiffness, damping = np.zeros(len(met)), np.zeros(len(met))
+    if met:
+        compliance = compliances(chosen.W @ N, N.T @ compiled.mass_matrix(q, p) @ N)
+        for j, row in enumerate(chosen.rows):
+            inertia = 1.0 / compliance[j] if compliance[j] > 0.0 else 1.0
+            stiffness[j] = row.stiffness or stiffness_per_inertia(row, modes.size) * inertia
+            own = dissipation(row, modes.size)
+            derived = 2.0 * row.damping_ratio * np.sqrt(stiffness[j] * inertia)
+            damping[j] = own * stiffness[j] * depth[j] if row.hunt_crossley else own + derived
+    side = np.array([float(side) for _, side in met])
+    return Pressed(tuple(row.name for row in chosen.rows), chosen.W, side, depth, stiffness, damping)
+
+
+def compliances(W: Array, M: Array) -> Array:
+    """(n,) 1/inertia along rows W (n, k) of a reduced mass matrix."""
+    return np.asarray(np.einsum("ij,jk,ik->i", W, np.linalg.pinv(M, hermitian=True), W))

@@ -1,0 +1,85 @@
+"""Friction that is a formula, of brakes and clutches, at a state; what to say where it has no meaning: less than
+nothing, or less at rest than while it slides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.joint_modes import NOWHERE, JointRow
+from core.errors import SimulationError
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+
+
+def with_levels(
+    compiled: Compiled, rows: Sequence[JointRow], q: Array, v: Array | None, p: Values, t: float, x: Any
+) -> tuple[JointRow, ...]:
+    """Rows with the friction that their formulas give at a state. Raises SimulationError where they have no meaning."""
+    if all(row.controlled == NOWHERE for row in rows):
+        return tuple(rows)
+    speeds = np.zeros(compiled.nv) if v is None else v
+    levels = compiled.call("friction_levels", q, speeds, p=p, t=t, x=x)
+    return tuple(row if row.controlled == NOWHERE else _with(row, levels[row.controlled], t) for row in rows)
+
+
+def _with(row: JointRow, levels: Array, t: float) -> JointRow:
+    if not np.isfinite(levels).all():
+        raise SimulationError(
+            "The formula of friction gives no finite number here.",
+            where=row.where,
+            remedy="Give a formula that has a value at every state.",
+        )
+    if (error := without_meaning(row, t, levels)) is not None:
+        raise error
+    kinetic, static, backward_kinetic, backward_static = map(float, levels)
+    return replace(
+        row, kinetic=kinetic, static=static, backward_kinetic=backward_kinetic, backward_static=backward_static
+    )
+
+
+def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError | None:
+    """The message for levels (4,) below nothing, or less at rest than while sliding; None for all others."""
+    kinetic, static = next(((k, s) for k, s in np.reshape(levels, (2, 2)) if k < 0.0 or s < k), (0.0, 0.0))
+    if kinetic == static == 0.0:
+        return None
+    if kinetic < 0.0:
+        what, remedy = f"friction is negative ({kinetic:.6g}).", "Let its formula end at 0: max(…, 0)."
+    else:
+        what = f"friction at rest ({static:.6g}) is less than while it slides ({kinetic:.6g})."
+        remedy = "Give at least as much at rest as while it slides."
+    error = SimulationError(f"At t = {t:.6g} s {what}", where=row.where, remedy=remedy)
+    error.time = t
+    return error
+
+
+def meaningless(
+    compiled: Compiled, rows: tuple[JointRow, ...], t: Array, q: Array, v: Array, x: Array, p: Array
+) -> SimulationError | None:
+    """The message for the first of the states (n, …) at which a formula has none; None if all have."""
+    controlled = [row for row in rows if row.controlled != NOWHERE]
+    if not controlled:
+        return None
+    levels = compiled.call("friction_levels", q, v, p=p, t=t, x=x)
+    for k, time in enumerate(t):
+        for row in controlled:
+            if (error := without_meaning(row, float(time), levels[k, row.controlled])) is not None:
+                return error
+    return None
+
+
+def undefined(compiled: Compiled, rows: tuple[JointRow, ...], t: float, y: Array, p: Array) -> str:
+    """Whose formula gives no finite number at a state or just after it; empty if all do."""
+    q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
+    for row in rows:
+        if row.controlled != NOWHERE:
+            ahead = (compiled.call("friction_levels", q, v, p=p, t=t + step, x=x) for step in (0.0, 1e-9, 1e-3))
+            if not all(np.isfinite(each[row.controlled]).all() for each in ahead):
+                return row.where
+    return ""

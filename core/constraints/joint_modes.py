@@ -1,0 +1,365 @@
+"""Which joints of a machine have rows with modes, and the numbers of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.elements.constraints.joint_coordinate import OF_CLUTCH
+from core.errors import ModelError
+from core.mechanics.dry_friction import friction_of, is_controlled, owner
+from core.model import Force, Joint
+from core.model.joints import Limit
+from core.model.parameters import environment
+from core.model.signals import component
+from core.multibody.coordinates import Coordinates
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+
+NOWHERE = -1
+YIELDING = 1e-3
+"""How far an elastic stop gives way, as a part of the way between limits, else of 1 rad or the size of the machine."""
+LEVEL_NAMES = ("kinetic", "static", "backward_kinetic", "backward_static")
+NO_FRICTION: dict[str, Any] = {**dict.fromkeys(LEVEL_NAMES, 0.0), "controlled": NOWHERE}
+NO_LIMITS: dict[str, Any] = {"lower": -math.inf, "rigid": False}
+NO_LIMITS |= dict.fromkeys(("upper", "fastest", "effort"), math.inf)
+STEPS_IN_STOP = 0.1
+"""h √(k/m) at most of stops whose stiffness follows from the inertia m that they meet, where steps are fixed."""
+RESTITUTION = 0.3
+"""Of stops, unless a person gives it."""
+MOST_RATIO = 10.0
+"""Of the damping of a stop and the critical one: it gives back 0.25 %."""
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """Coordinate k of a joint, or the slip of a clutch, with what may act along it: as the fields of `ModeRows` say."""
+
+    owner: str
+    k: int
+    """The joint, and which coordinate of it; of a clutch its own name and `OF_CLUTCH`."""
+    name: str
+    dimension: str
+    at_q: int = NOWHERE
+    at_v: int = NOWHERE
+    """Where its coordinate and its speed stand in q and v; nowhere: it closes a loop."""
+    ratio: float = 1.0
+    offset: float = 0.0
+    kinetic: float = 0.0
+    static: float = 0.0
+    backward_kinetic: float = 0.0
+    backward_static: float = 0.0
+    """Friction while it slides and at rest, against motion onward and backward."""
+    stribeck: float = 0.0
+    controlled: int = NOWHERE
+    """Which of `Elements.controlled` gives the four levels at each instant; nowhere: they are numbers."""
+    lower: float = -math.inf
+    upper: float = math.inf
+    fastest: float = math.inf
+    effort: float = math.inf
+    rigid: bool = False
+    hunt_crossley: bool = False
+    stiffness: float = 0.0
+    damping: float = 0.0
+    """Of a linear stop, if a person gave it."""
+    damping_ratio: float = 0.0
+    """Of one from whose restitution it follows, for the inertia that it meets."""
+    restitution: float = RESTITUTION
+    turns: bool = False
+    measured: bool = True
+    """Whether its speed is the rate of a coordinate."""
+    shares: int = 1
+    """How many rows from it on have one friction, a vector against the vector of their speeds; 0: it belongs to one
+    before."""
+    together: str = ""
+    """What such rows are called together."""
+
+    @property
+    def where(self) -> str:
+        """Where its friction stands in the document."""
+        return f"{'force' if self.k == OF_CLUTCH else 'joint'} '{self.owner}', friction"
+
+    @property
+    def rubs(self) -> bool:
+        """Whether it has dry friction, perhaps at times only."""
+        return self.rubs_now or self.controlled != NOWHERE
+
+    @property
+    def rubs_now(self) -> bool:
+        """Whether it has dry friction in one of the directions."""
+        return max(self.static, self.backward_static) > 0.0
+
+    @property
+    def levels(self) -> tuple[float, float, float, float]:
+        """Friction while it slides and at rest, onward, then backward."""
+        return self.kinetic, self.static, self.backward_kinetic, self.backward_static
+
+    @property
+    def static_bounds(self) -> tuple[float, float]:
+        """Least and largest force of friction at rest, along growth."""
+        return -self.static, self.backward_static
+
+    @property
+    def sliding_bounds(self) -> tuple[float, float]:
+        """Force of friction that begins to slide onward, and backward."""
+        if self.stribeck:
+            return self.static_bounds
+        return -self.kinetic, self.backward_kinetic
+
+    def sliding(self, speed: float) -> float:
+        """Force of friction along growth at a speed; 0 at rest."""
+        if speed == 0.0:
+            return 0.0
+        kinetic, static = self.levels[:2] if speed > 0.0 else self.levels[2:]
+        fall = math.exp(-((speed / self.stribeck) ** 2)) if self.stribeck else 0.0
+        return -math.copysign(kinetic + (static - kinetic) * fall, speed)
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything may act along it."""
+        bounds = (self.lower, self.upper, self.fastest, self.effort)
+        return self.rubs or any(map(math.isfinite, bounds))
+
+
+@dataclass(frozen=True)
+class JointModes:
+    """The rows of a machine, those of the tree first."""
+
+    rows: tuple[JointRow, ...] = ()
+    size: float = field(default=1.0)
+
+    @property
+    def own(self) -> int:
+        """Number of rows of the tree."""
+        return sum(row.at_v != NOWHERE for row in self.rows)
+
+    @property
+    def controlled(self) -> bool:
+        """Whether friction of some is a formula."""
+        return any(row.controlled != NOWHERE for row in self.rows)
+
+
+_latest: WeakKeyDictionary[Compiled, tuple[bytes, JointModes]] = WeakKeyDictionary()
+
+
+def joint_modes(compiled: Compiled, p: Array) -> JointModes:
+    """The rows of a machine with parameter values p; those of the values asked for last are known."""
+    known = _latest.get(compiled)
+    if known is None or known[0] != p.tobytes():
+        known = _latest[compiled] = p.tobytes(), _joint_modes(compiled, p)
+    return known[1]
+
+
+def _joint_modes(compiled: Compiled, p: Array) -> JointModes:
+    values = environment(compiled.model.expanded.parameters, dict(zip(compiled.p_names, map(float, p), strict=True)))
+    coordinates = Coordinates(compiled.topology, dict(values))
+    limits = compiled.model.world.limits == "act"
+    found = [row for row in _rows(compiled, coordinates, limits) if row.acts]
+    if not found:
+        return JointModes()
+    found.sort(key=lambda row: row.at_v == NOWHERE)
+    return JointModes(tuple(found), size=_size(compiled, coordinates))
+
+
+def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterator[JointRow]:
+    controlled = {name: i for i, name in enumerate(compiled.elements.controlled)}
+    yield from _rows_of_joints(compiled, coordinates, limits, controlled)
+    for force in compiled.model.expanded.forces:
+        if force.is_clutch:
+            levels = _friction(force, coordinates, owner(force))
+            at = controlled.get(owner(force), NOWHERE)
+            yield JointRow(
+                force.name, OF_CLUTCH, force.name, force.along(compiled.model.expanded, None), controlled=at, **levels
+            )
+
+
+def _rows_of_joints(
+    compiled: Compiled, coordinates: Coordinates, limits: bool, controlled: Mapping[str, int]
+) -> Iterator[JointRow]:
+    machine = compiled.program.tracer.machine
+    for joint in machine.members:
+        own = compiled.model.expanded.find("joints", joint.name) if _declared(compiled, joint.name) else joint
+        closing = joint.name in machine.laws
+        if not joint.info.nv:
+            continue
+        link = None if closing else machine.carried.get(joint.name)
+        if not closing and link is None:
+            continue
+        found = list[JointRow]()
+        for k in range(joint.info.nv):
+            row = replace(_numbers(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE))
+            straight = joint.info.nq == joint.info.nv
+            if closing:
+                found.append(replace(row, turns=straight and joint.info.is_wound(k), measured=straight))
+                continue
+            body = compiled.tree.links[link]  # type: ignore[index]
+            if body.coupling is None:
+                at_q = body.first_q + k if straight else NOWHERE
+                found.append(replace(row, at_q=at_q, at_v=body.first_v + k, measured=straight))
+            else:
+                _, ratio, offset = coordinates.coupling(joint.name)
+                found.append(replace(row, at_q=body.first_q, at_v=body.first_v, ratio=ratio, offset=offset))
+        yield from _with_balls(joint, found)
+
+
+def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
+    """Rows of a joint; friction of those that are components of one vector apart from what else acts along them, and
+    one behind the other."""
+    inside = {k for ball in joint.info.balls for k in ball}
+    for row in rows:
+        yield replace(row, **NO_FRICTION) if row.k in inside else row
+    for ball in joint.info.balls:
+        shared = joint.info.speeds[ball[0]][:-1] if len(joint.info.balls) > 1 else ""
+        for place, k in enumerate(ball):
+            own: dict[str, Any] = {"shares": 0 if place else len(ball), "together": component(joint.name, shared)}
+            own |= {"backward_kinetic": rows[k].kinetic, "backward_static": rows[k].static}
+            yield replace(rows[k], **NO_LIMITS, **own)
+
+
+def _size(compiled: Compiled, coordinates: Coordinates) -> float:
+    """m: the longest way from a body's frame to one of its joints; 1 if there is none."""
+    read = coordinates.numbers.vector
+    distances = [
+        math.hypot(*map(float, read(side.position, f"joint '{joint.name}'")))
+        for joint in compiled.model.expanded.joints
+        for side in (joint.a, joint.b)
+    ]
+    longest = max(distances, default=0.0)
+    return longest if longest > 1e-9 else 1.0
+
+
+def _declared(compiled: Compiled, name: str) -> bool:
+    return any(joint.name == name for joint in compiled.model.expanded.joints)
+
+
+def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
+    """What a joint says of coordinate k."""
+    read, where = coordinates.numbers.scalar, f"joint '{joint.name}'"
+    straight = joint.info.nq == joint.info.nv
+    words = joint.info.coordinates if straight else joint.info.speeds
+    dimension = joint.info.coordinate_dimensions[k] if straight else "angle"
+    row = JointRow(joint.name, k, component(joint.name, words[k]), dimension, **_friction(joint, coordinates, where))
+    if not limits or not straight or k >= len(joint.limits):
+        return row
+    limit = joint.limits[k]
+    lower, upper = coordinates.own_bounds(joint, k)
+
+    def number(name: str, default: float) -> float:
+        value = getattr(limit, name)
+        return default if value is None else float(read(value, f"{where}, limits, {name}"))
+
+    bounds = (-math.inf, math.inf) if limit.stop == "off" else (lower, upper)
+    return replace(
+        row,
+        lower=-math.inf if bounds[0] is None else float(bounds[0]),
+        upper=math.inf if bounds[1] is None else float(bounds[1]),
+        fastest=number("velocity", math.inf) or math.inf,
+        effort=number("effort", math.inf) or math.inf,
+        **_stop(limit, number),
+    )
+
+
+def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
+    """Its levels and what lies between them. Raises ModelError where sliding rubs more than resting."""
+    read = coordinates.numbers.scalar
+    if is_controlled(element.friction_levels, coordinates.numbers.values):
+        return {"stribeck": abs(float(read(element.stribeck_speed, f"{where}, stribeck_speed")))}
+    levels = [float(each) for each in friction_of(element, read, where)]
+    for prefix, (kinetic, static) in zip(("", "backward_"), (levels[:2], levels[2:4]), strict=True):
+        if static < kinetic or kinetic < 0.0:
+            raise ModelError(
+                f"Friction at rest ({static:g}) is less than while it slides ({kinetic:g})."
+                if kinetic >= 0.0
+                else f"Friction is negative ({kinetic:g}).",
+                where=f"{where}, {prefix}{'static_friction' if kinetic >= 0.0 else 'friction'}",
+                remedy="Give at least as much at rest as while it slides, and nothing below 0.",
+            )
+    return {**dict(zip(LEVEL_NAMES, levels[:4], strict=True)), "stribeck": abs(levels[4])}
+
+
+def _stop(limit: Limit, number: Any) -> dict[str, Any]:
+    """How the stops of a limit are."""
+    stiffness, restitution = number("stiffness", 0.0), number("restitution", RESTITUTION)
+    if limit.stop == "rigid":
+        return {"rigid": True, "restitution": restitution}
+    if limit.stop == "hunt_crossley":
+        return {"hunt_crossley": True, "stiffness": stiffness, "restitution": restitution}
+    if limit.damping is not None:
+        return {"stiffness": stiffness, "damping": number("damping", 0.0)}
+    return {"stiffness": stiffness, "restitution": restitution, "damping_ratio": damping_ratio_of(restitution)}
+
+
+def closing_speed(row: JointRow, size: float) -> float:
+    """The speed (rad/s or m/s) that default stops are made for."""
+    if math.isfinite(row.fastest):
+        return row.fastest
+    span = row.upper - row.lower
+    if not 0.0 < span < math.inf:
+        span = 1.0 if row.dimension == "angle" else size
+    return span * math.sqrt(9.81 / size) if size > 0.0 else span
+
+
+def stiffness_per_inertia(row: JointRow, size: float) -> float:
+    """1/s²: k = m (v/p)² of a stop that gives way by p where an inertia m meets it with the speed v."""
+    return (closing_speed(row, size) / yielding(row, size)) ** 2
+
+
+def resolved_by(step: float) -> float:
+    """1/s²: the largest k/m that fixed steps (s) resolve and bear, also with the damping of a stop that gives nothing
+    back."""
+    return (STEPS_IN_STOP / step) ** 2
+
+
+def damping_ratio_of(restitution: float) -> float:
+    """ζ = cos α of a spring and a damper that never pull and give back this part of a speed: e = exp(−2 α cot α), where
+    contact ends with the force (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping);
+    at most `MOST_RATIO`."""
+    if restitution >= 1.0:
+        return 0.0
+
+    def logarithm(ratio: float) -> float:
+        if ratio < 1.0:
+            return 2.0 * math.acos(ratio) * ratio / math.sqrt(1.0 - ratio * ratio)
+        return 2.0 * math.acosh(ratio) * ratio / math.sqrt(ratio * ratio - 1.0) if ratio > 1.0 else 2.0
+
+    return _bisected(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
+
+
+def dissipation_of(restitution: float) -> float:
+    """δ = c v₀ of a Hunt–Crossley stop that gives back this part of a speed v₀: (1 + e) δ = ln((1 + δ)/(1 − e δ)),
+    whatever its stiffness and its power are."""
+    if restitution >= 1.0:
+        return 0.0
+    if restitution <= 0.0:
+        return math.inf
+
+    def much(delta: float) -> bool:
+        return (1.0 + restitution) * delta < math.log((1.0 + delta) / (1.0 - restitution * delta))
+
+    return _bisected(much, 1e-12, (1.0 - 1e-15) / restitution)
+
+
+def _bisected(much: Callable[[float], bool], low: float, high: float) -> float:
+    """Where a number becomes too much."""
+    for _ in range(200):
+        between = 0.5 * (low + high)
+        low, high = (low, between) if much(between) else (between, high)
+    return 0.5 * (low + high)
+
+
+def yielding(row: JointRow, size: float) -> float:
+    """How far a stop gives way, rad or m."""
+    span = row.upper - row.lower
+    return YIELDING * (span if 0.0 < span < math.inf else 1.0 if row.dimension == "angle" else size)
+
+
+def middle(row: JointRow) -> float:
+    """Where angles of joints that close loops are counted from."""
+    return 0.5 * (row.lower + row.upper) if math.isfinite(row.upper - row.lower) else 0.0

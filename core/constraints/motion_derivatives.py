@@ -1,0 +1,296 @@
+"""Exact derivatives of inverse and forward dynamics by state, forces and parameters, for scripts and analyses.
+
+With f = M a + h − Gᵀ λ − τ = 0 and g = G a + Ġ v − f̈ = 0, a change of state or parameters changes the motion by
+
+    M δa − Gᵀ δλ = δτ − ∂f,   G δa = −∂g
+
+Rows that others make redundant leave δa unique, δλ not: it is then the least. Derivatives by positions are along
+displacements ξ (nv directions, δq = N ξ), and on the manifold for those ξ that loops allow, G ξ = 0. Parameters such as
+lengths move the manifold itself: positions and speeds follow them with the independent ones held, ξ = P δp, δv = V δp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.consistent_motion import independent_speeds
+from core.constraints.multipliers import constrained_motion
+from core.constraints.states import per_state, states_of
+from core.errors import ModelError, near_misses
+from core.multibody.parameter_values import Values
+from core.numerics.matrix_forms import dense
+from core.numerics.rank import null_space
+from core.numerics.tolerances import RANK_TOLERANCE
+from core.traces.compiled import Compiled
+from core.traces.derivatives import Equations, derivatives
+from core.traces.not_finite import singular
+
+Array = NDArray[np.float64]
+
+
+class _Change(NamedTuple):
+    """δa and δλ for several right-hand sides."""
+
+    a: Array
+    multipliers: Array
+
+
+class MotionDerivatives:
+    """Derivatives at one state or an array of states (leading axes …), each computed when it is asked for; exact.
+
+    by : names of the m parameters that `…_p` has columns for
+
+    Friction of joints counts as a function of their speed. What friction holds at rest, and stops, are not followed
+    (`linearise` counts them as held).
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        q: Any,
+        v: Any,
+        tau: Any,
+        p: Values = None,
+        t: float = 0.0,
+        x: Any = None,
+        by: Sequence[str] | None = None,
+    ) -> None:
+        self._compiled, self._given, self._t, self._x = compiled, p, t, x
+        names = compiled.p_names if by is None else tuple(by)
+        for name in names:
+            if name not in compiled.p_names:
+                raise ModelError(
+                    f"There is no independent parameter '{name}'.",
+                    where="by",
+                    remedy=near_misses(name, compiled.p_names),
+                )
+        self.by = names
+        """Names of the parameters."""
+        self._which = tuple(compiled.p_names.index(name) for name in names)
+        given = (states_of(q, compiled.nq, "q"), states_of(v, compiled.nv, "v"), states_of(tau, compiled.nv, "tau"))
+        self._leading = np.broadcast_shapes(*(each.shape[:-1] for each in given))
+        self._q, self._v, self._tau = (per_state(each, self._leading) for each in given)
+        self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.tracer.long)
+
+    # ----------------------------------------------------------------------------------------- inverse dynamics
+
+    @property
+    def tau_q(self) -> Array:
+        """(…, nv, nv) ∂τ/∂ξ at the accelerations as they are; of machines with loops at these multipliers, too."""
+        return self._shaped(self._force_slopes[0])
+
+    @property
+    def tau_v(self) -> Array:
+        """(…, nv, nv) ∂τ/∂v."""
+        return self._shaped(self._force_slopes[1])
+
+    @property
+    def tau_a(self) -> Array:
+        """(…, nv, nv) ∂τ/∂a = M."""
+        return self._shaped(self._masses)
+
+    @property
+    def tau_p(self) -> Array:
+        """(…, nv, m) ∂τ/∂p."""
+        if not self._direct:
+            return self._shaped(self._equations_by_parameters.f_p)
+        whole = self._call("force_slopes_by_parameters", self._a)
+        return self._shaped(whole[..., list(self._which)])
+
+    # ----------------------------------------------------------------------------------------- forward dynamics
+
+    @property
+    def a(self) -> Array:
+        """(…, nv) accelerations."""
+        return self._a.reshape(*self._leading, -1)
+
+    @property
+    def a_q(self) -> Array:
+        """(…, nv, nv) ∂a/∂ξ."""
+        return self._shaped(self._motion_slopes[0])
+
+    @property
+    def a_v(self) -> Array:
+        """(…, nv, nv) ∂a/∂v."""
+        return self._shaped(self._motion_slopes[1])
+
+    @property
+    def a_tau(self) -> Array:
+        """(…, nv, nv) ∂a/∂τ; M⁻¹ of open chains."""
+        return self._shaped(self._motion_slopes[2])
+
+    @property
+    def a_p(self) -> Array:
+        """(…, nv, m) ∂a/∂p at the same independent positions and speeds."""
+        if self._direct:
+            whole = self._call("motion_slopes_by_parameters", self._tau)
+            return self._shaped(whole[..., list(self._which)])
+        return self._shaped(self._by_parameters.a)
+
+    @property
+    def q_p(self) -> Array:
+        """(…, nv, m) displacements P with which positions follow the parameters, independent ones held."""
+        return self._shaped(self._follows[0])
+
+    @property
+    def v_p(self) -> Array:
+        """(…, nv, m) how speeds follow."""
+        return self._shaped(self._follows[1])
+
+    # ----------------------------------------------------------------------------------------- multipliers
+
+    @property
+    def unique(self) -> bool:
+        """Whether multipliers are unique: no row of what holds is redundant."""
+        G = self._G
+        return not G.shape[-2] or bool((np.linalg.matrix_rank(G, tol=RANK_TOLERANCE) == G.shape[-2]).all())
+
+    @property
+    def lambda_q(self) -> Array:
+        """(…, rows, nv) ∂λ/∂ξ. Raises ModelError where multipliers are not unique, as all that follow."""
+        return self._shaped(self._multipliers(self._changes[0]))
+
+    @property
+    def lambda_v(self) -> Array:
+        """(…, rows, nv) ∂λ/∂v."""
+        return self._shaped(self._multipliers(self._changes[1]))
+
+    @property
+    def lambda_tau(self) -> Array:
+        """(…, rows, nv) ∂λ/∂τ."""
+        return self._shaped(self._multipliers(self._changes[2]))
+
+    @property
+    def lambda_p(self) -> Array:
+        """(…, rows, m) ∂λ/∂p."""
+        return self._shaped(self._multipliers(self._by_parameters))
+
+    def _multipliers(self, change: _Change) -> Array:
+        if not self.unique:
+            raise ModelError(
+                "Multipliers are not unique here: some of what holds is redundant.",
+                where="derivatives",
+                remedy="Derivatives of the accelerations are unique; `mech.mobility()` names what is redundant.",
+            )
+        return change.multipliers
+
+    # ----------------------------------------------------------------------------------------- how
+
+    def _shaped(self, array: Array) -> Array:
+        return array.reshape(*self._leading, *array.shape[1:])
+
+    def _call(self, function: str, u: Array) -> Array:
+        result = self._compiled.call(function, self._q, self._v, u, p=self._given, t=self._t, x=self._x)
+        return np.asarray(result)
+
+    @cached_property
+    def _motion(self) -> tuple[Array, Array]:
+        given = (self._compiled, self._q, self._v, self._tau, self._given, True, self._t, self._x)
+        return constrained_motion(*given)
+
+    @property
+    def _a(self) -> Array:
+        return self._motion[0]
+
+    @cached_property
+    def _masses(self) -> Array:
+        return np.atleast_3d(self._compiled.mass_matrix(self._q, self._given))
+
+    @cached_property
+    def _force_slopes(self) -> tuple[Array, Array]:
+        if self._direct:
+            found = self._call("force_slopes", self._a)
+            return found[:, 0], found[:, 1]
+        return self._equations.f_q, self._equations.f_v
+
+    @cached_property
+    def _motion_slopes(self) -> tuple[Array, Array, Array]:
+        if self._direct:
+            found = self._call("motion_slopes", self._tau)
+            return found[:, 0], found[:, 1], found[:, 2]
+        by_q, by_v, by_tau = self._changes
+        return by_q.a, by_v.a, by_tau.a
+
+    @cached_property
+    def _values(self) -> Array:
+        return self._compiled.parameter_values(self._given)
+
+    def _slopes(self, parameters: tuple[int, ...]) -> Equations:
+        compiled, count = self._compiled, len(self._q)
+        x = np.zeros((count, 0)) if self._x is None else per_state(np.asarray(self._x, dtype=float), self._leading)
+        clock = np.broadcast_to(
+            compiled.time_argument(self._t, self._given), (count, compiled.program.tracer.clock.size)
+        )
+        state = {"q": self._q, "v": self._v, "u": self._a, "x": x, "t": clock}
+        return derivatives(compiled.program, parameters).many(state, self._motion[1], self._values)
+
+    @cached_property
+    def _equations(self) -> Equations:
+        return self._slopes(())
+
+    @cached_property
+    def _equations_by_parameters(self) -> Equations:
+        return self._slopes(self._which)
+
+    @cached_property
+    def _G(self) -> Array:
+        compiled = self._compiled
+        if not compiled.rows:
+            return np.zeros((len(self._q), 0, compiled.nv))
+        return np.stack([dense(compiled.constraint_matrix(q, self._given)) for q in self._q])
+
+    def _changed(self, force: Array, constraint: Array) -> _Change:
+        """δa and δλ with M δa − Gᵀ δλ = force, G δa = constraint."""
+        M, G = self._masses, self._G
+        G_T = np.swapaxes(G, -1, -2)
+        try:
+            np.linalg.cholesky(M)
+        except np.linalg.LinAlgError:  # bodies without mass: M + ρ GᵀG with G δa given has the same solution
+            weight = np.trace(M, axis1=-2, axis2=-1) / np.maximum(np.trace(G_T @ G, axis1=-2, axis2=-1), 1e-300)
+            weight = np.where(weight > 0.0, weight, 1.0)[:, None, None]
+            M, force = M + weight * (G_T @ G), force + weight * (G_T @ constraint)
+        try:
+            solved = np.linalg.solve(M, np.concatenate([force, G_T], axis=-1))
+        except np.linalg.LinAlgError:
+            raise singular(self._compiled, self._q[0], self._given) from None
+        free, M_GT = solved[..., : force.shape[-1]], solved[..., force.shape[-1] :]
+        multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True) @ (constraint - G @ free)
+        return _Change(free + M_GT @ multipliers, multipliers)
+
+    @cached_property
+    def _changes(self) -> tuple[_Change, _Change, _Change]:
+        """By displacements, speeds and joint forces."""
+        s, nv = self._equations, self._compiled.nv
+        count, rows = len(self._q), self._G.shape[-2]
+        unit = np.broadcast_to(np.eye(nv), (count, nv, nv))
+        return (
+            self._changed(-s.f_q, -s.g_q),
+            self._changed(-s.f_v, -s.g_v),
+            self._changed(unit, np.zeros((count, rows, nv))),
+        )
+
+    @cached_property
+    def _follows(self) -> tuple[Array, Array]:
+        """P and V: ξ and δv with which positions and speeds follow parameters."""
+        s, nv = self._equations_by_parameters, self._compiled.nv
+        P, V = np.zeros((2, len(self._q), nv, len(self._which)))
+        for k, G in enumerate(self._G):
+            if not len(G) or not self._which:
+                continue
+            independent = independent_speeds(self._compiled, null_space(G))
+            free = np.setdiff1d(np.arange(nv), independent)
+            inverse = np.linalg.pinv(G[:, free], rcond=RANK_TOLERANCE)
+            P[k, free] = -inverse @ s.s_p[k]
+            V[k, free] = -inverse @ (s.Gv_p[k] + s.Gv_q[k] @ P[k])
+        return P, V
+
+    @cached_property
+    def _by_parameters(self) -> _Change:
+        s = self._equations_by_parameters
+        P, V = self._follows
+        return self._changed(-(s.f_p + s.f_q @ P + s.f_v @ V), -(s.g_p + s.g_q @ P + s.g_v @ V))

@@ -1,0 +1,247 @@
+"""What rows of joints exert at one state: friction that holds joints at rest, or slides, and stops that are met.
+
+As in runs, forces of rows at rest are those of Gauss's principle (`core.numerics.bounded_forces`).
+Equations without rows are linear in joint forces, so that what a force along a row changes is a difference of two
+accelerations, whatever the machine is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.elastic_stops import is_elastic, pressed, pushed_in
+from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
+from core.constraints.joint_rows import (
+    AT_REST_SPEED,
+    DEAD_FRACTION,
+    TOUCH_TOLERANCE,
+    JointRows,
+    biases_at,
+    compliances_of_tree,
+    cut_number,
+    rows_at,
+)
+from core.constraints.multipliers import constrained_motion
+from core.constraints.states import per_state, states_of
+from core.model import Force, Joint
+from core.multibody.parameter_values import Values
+from core.numerics.bounded_forces import resolved
+from core.numerics.rank import null_space
+from core.traces.compiled import Compiled, once
+
+Array = NDArray[np.float64]
+
+
+class RowForces(NamedTuple):
+    """Beside the smooth equations.
+
+    joint : (…, nv) joint forces, N·m or N; closing : (…, n) those of them that joints which close loops exert, along
+    the growth of each of their coordinates (in the order of "cut_values")
+    """
+
+    joint: Array
+    closing: Array
+
+
+class Resting(NamedTuple):
+    """What a look at a state of a machine with its own parameter values needs, so that states in which no row rests and
+    none is at a stop cost little.
+
+    nv : number of speeds; speeds : those of them in joints that rub; lower, upper : between which each entry of q is
+    away from stops; always : whether there are rows of joints that close loops, which no look at q and v tells
+    """
+
+    nv: int
+    speeds: tuple[int, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    always: bool
+
+    def may_act(self, q: Any, v: Any) -> bool:
+        """Whether at some of the states (…, nq), (…, nv; None: speeds do not count) a row may exert something."""
+        if self.always:
+            return True
+        q = states_of(q, len(self.lower), "q")
+        v = None if v is None or not self.speeds else states_of(v, self.nv, "v")
+        if q.ndim == 1 and (v is None or v.ndim == 1):  # faster than arrays are
+            return self._at_stop(q.tolist()) or (v is not None and self._at_rest(v.tolist()))
+        beyond = (q < self.lower) | (q > self.upper)
+        return bool(beyond.any()) or (v is not None and bool((np.abs(v[..., self.speeds]) < AT_REST_SPEED).any()))
+
+    def _at_stop(self, q: list[float]) -> bool:
+        return False in [low <= x <= high for x, low, high in zip(q, self.lower, self.upper, strict=True)]
+
+    def _at_rest(self, v: list[float]) -> bool:
+        return True in [-AT_REST_SPEED < v[k] < AT_REST_SPEED for k in self.speeds]
+
+
+@once
+def resting(compiled: Compiled) -> Resting | None:
+    """None: no row has friction or stops."""
+    rows = _own_modes(compiled).rows
+    rubbing = [row for row in rows if row.rubs]
+    stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
+    if not rubbing and not stopped:
+        return None
+    lower, upper = np.full(compiled.nq, -np.inf), np.full(compiled.nq, np.inf)
+    for row in stopped:
+        if row.at_q != NOWHERE:
+            low, high = _of_leader(row)
+            lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
+    return Resting(
+        compiled.nv,
+        tuple({row.at_v for row in rubbing}),
+        tuple(lower.tolist()),
+        tuple(upper.tolist()),
+        any(row.at_v == NOWHERE for row in (*rubbing, *stopped)),
+    )
+
+
+def _of_leader(row: JointRow) -> tuple[float, float]:
+    """Between which values of the coordinate that it follows a row is away from its stops."""
+    if row.ratio == 0.0:
+        return -np.inf, np.inf
+    ends = sorted(((row.lower - row.offset) / row.ratio, (row.upper - row.offset) / row.ratio))
+    hair = TOUCH_TOLERANCE / abs(row.ratio) if row.rigid else 0.0
+    return ends[0] + hair, ends[1] - hair
+
+
+@once
+def has_rows(compiled: Compiled) -> bool:
+    """Whether a joint or a clutch has friction or stops, perhaps with other parameter values only."""
+    model = compiled.model.expanded
+    rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
+    levels = [level for element in rubbing for level in element.friction_levels]
+    levels += [bound for joint in model.joints for limit in joint.limits for bound in (limit.lower, limit.upper)]
+    return any(isinstance(level, str) for level in levels) or resting(compiled) is not None
+
+
+@once
+def _own_modes(compiled: Compiled) -> JointModes:
+    """With the model's own parameter values."""
+    return joint_modes(compiled, compiled.parameter_values(None))
+
+
+def _may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
+    if p is not None:
+        return has_rows(compiled)
+    look = resting(compiled)
+    return look is not None and look.may_act(q, v)
+
+
+def acting(compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None) -> RowForces | None:
+    """Of rows at states with joint forces τ (…, nv); None: nothing."""
+    if not _may_act(compiled, q, v, p):
+        return None
+    return _each(compiled, _forces_at, (q, v, tau), p, t, x)
+
+
+def resisting(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any = 0.0, x: Any = None) -> Array | None:
+    """(…, nv) joint forces of stops that are pushed in, and of friction of joints at rest that accelerates a (…, nv)
+    make slide; None: nothing."""
+    if not _may_act(compiled, q, v, p):
+        return None
+    return _each(compiled, _resisting_at, (q, v, a), p, t, x).joint
+
+
+def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
+    """(…) J in stops that are pushed in."""
+    if not _may_act(compiled, q, None, p):
+        return 0.0
+    q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
+    leading = np.broadcast_shapes(q.shape[:-1], values.shape[:-1])
+    states = zip(per_state(q, leading), per_state(values, leading), strict=True)
+    return np.reshape([_stored_at(compiled, state, row) for state, row in states], leading)
+
+
+def _stored_at(compiled: Compiled, q: Array, p: Array) -> float:
+    modes = joint_modes(compiled, p)
+    at = rows_at(compiled, replace(modes, rows=tuple(filter(is_elastic, modes.rows))), q, p)
+    met = pushed_in(at)
+    return pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p).energy if met else 0.0
+
+
+def _each(compiled: Compiled, function: Any, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> RowForces:
+    """A function of (q, v, τ or a, p, t, x, modes) that gives forces along rows, at each of the states."""
+    q, v, third = (np.asarray(each, dtype=float) for each in states)
+    values, times = compiled.parameter_values(p), np.asarray(t, dtype=float)[..., None]
+    arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
+    leading = np.broadcast_shapes(*(each.shape[:-1] for each in arrays))
+    cuts = len(compiled.program.tracer.cut_coordinates)
+    flat = [per_state(each, leading) for each in arrays]
+    joint, closing = np.zeros((len(flat[0]), compiled.nv)), np.zeros((len(flat[0]), cuts))
+    modes = _own_modes(compiled) if p is None else joint_modes(compiled, values) if values.ndim == 1 else None
+    for k, (state, speed, other, row, time, *own) in enumerate(zip(*flat, strict=True)):
+        known = joint_modes(compiled, row) if modes is None else modes
+        if not known.rows:
+            continue
+        at = rows_at(compiled, known, state, row, float(time[0]), speed, own[0] if own else None)
+        forces = function(compiled, known, at, (state, speed, other, row, float(time[0]), own[0] if own else None))
+        joint[k] = at.W.T @ forces
+        for force, each in zip(forces, at.rows, strict=True):
+            if each.at_v == NOWHERE:
+                closing[k, cut_number(compiled, each)] += force
+    return RowForces(joint.reshape(*leading, -1), closing.reshape(*leading, cuts))
+
+
+def _pushes(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: Array, p: Array) -> Array:
+    """(rows,) forces of elastic stops."""
+    result, met = np.zeros(len(at.rows)), pushed_in(at)
+    if met:
+        stops = pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p)
+        for (i, _), push in zip(met, stops.pushes(v), strict=True):
+            result[i] += push
+    return result
+
+
+def _motions(compiled: Compiled, q: Array, p: Array) -> Array:
+    """(nv, k) speeds that all that holds leaves."""
+    return null_space(compiled.constraint_matrix(q, p)) if compiled.constrained else np.eye(compiled.nv)
+
+
+def _resisting_at(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
+    q, v, a, p, *_ = state
+    forces, begins, rates = _pushes(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
+    rests, slides = at.sizes(rates) < AT_REST_SPEED, at.sizes(begins) >= AT_REST_SPEED
+    more = np.where(slides, at.beginning(begins), 0.0) - at.sliding(rates)
+    return np.asarray(forces + np.where(at.rubs & rests, more, 0.0))
+
+
+def _forces_at(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
+    q, v, tau, p, t, x = state
+    forces, rates = _pushes(compiled, modes, at, q, v, p), at.W @ v
+    touched, still = _touched(at), at.sizes(rates) < AT_REST_SPEED
+    held = np.flatnonzero(still & (at.rubs | (touched != 0)))
+    forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
+    if not len(held):
+        return forces
+    own = at.chosen([int(i) for i in held])
+    units = np.array([max(*map(abs, row.static_bounds)) or 1.0 for row in own.rows])
+    loads = tau + at.W.T @ forces + np.concatenate([np.zeros((1, compiled.nv)), own.W * units[:, None]])
+    motion = constrained_motion(compiled, q, v, loads, p, True, t, x, smooth=True)[0]
+    A = own.W @ ((motion[1:] - motion[0]) / units[:, None]).T
+    if compiled.constrained:  # what loops alone move carries nothing
+        dead = np.diag(A) <= DEAD_FRACTION * compliances_of_tree(compiled, own.W, q, p)
+        A[dead], A[:, dead] = 0.0, 0.0
+    c = own.W @ motion[0] + biases_at(compiled, at, q, v, p)[held]
+    forces[held] += resolved(0.5 * (A + A.T), c, *_bounds(own, touched[held]), own.shares)[0].forces
+    return forces
+
+
+def _touched(at: JointRows) -> NDArray[np.int64]:
+    """(n,) the side of a rigid stop that a row rests against; 0: none."""
+    rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
+    sides = [np.where(rigid & (at.beyond(side) >= -TOUCH_TOLERANCE), side, 0) for side in (1, -1)]
+    return np.asarray(np.where(sides[0] != 0, sides[0], sides[1]))
+
+
+def _bounds(own: JointRows, touched: NDArray[np.int64]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Least and largest forces at rest, then while sliding; a rigid stop pushes back with whatever it takes."""
+    (least, most), (onward, backward) = own.static_bounds, own.sliding_bounds
+    least, onward = (np.where(touched > 0, -np.inf, each) for each in (least, onward))
+    most, backward = (np.where(touched < 0, np.inf, each) for each in (most, backward))
+    return (least, most), (onward, backward)

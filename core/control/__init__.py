@@ -1,0 +1,1 @@
+"""Machines as control sees them: linear systems with inputs and outputs, feedback, operating points."""

@@ -1,0 +1,110 @@
+"""Linear systems for other programs: python-control, NumPy's archives, MATLAB's files."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import FileError, ModelError
+
+Array = NDArray[np.float64]
+
+MATRICES = ("A", "B", "C", "D", "x0", "u0", "y0", "residual")
+NAMES = ("state_names", "input_names", "output_names")
+
+
+class Read(NamedTuple):
+    """What another program says of a system: matrices, names, units of states, inputs and outputs, the point."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    names: tuple[tuple[str, ...], ...]
+    units: tuple[tuple[str, ...], ...]
+    point: tuple[Array, ...]
+    """x0, u0, y0, residual."""
+
+
+def to_control(system: Any) -> Any:
+    """control.StateSpace with our names, whose dots python-control does not take in signals: they become '_'."""
+    try:
+        import control
+    except ImportError:
+        raise ModelError(
+            "python-control is not installed.",
+            remedy="Install it (pip install control, or kinetostat[control]), or take to_scipy().",
+        ) from None
+    names = {
+        word: [each.replace(".", "_") for each in getattr(system, f"{word[:-1]}_names")]
+        for word in ("states", "inputs", "outputs")
+    }
+    return control.ss(system.A, system.B, system.C, system.D, **names)
+
+
+def from_control(system: Any) -> Read:
+    """A continuous state space of python-control. Raises ModelError for one in discrete time."""
+    if getattr(system, "dt", 0) not in (0, None):
+        raise ModelError(
+            f"The system has steps of {system.dt} s.", where="system", remedy="Give one in continuous time."
+        )
+    A, B, C, D = (np.asarray(each, dtype=float) for each in (system.A, system.B, system.C, system.D))
+    names = tuple(tuple(getattr(system, f"{word}_labels")) for word in ("state", "input", "output"))
+    units = tuple(("",) * len(each) for each in names)
+    sizes = (A.shape[0], B.shape[1], C.shape[0], A.shape[0])
+    return Read(A, B, C, D, names, units, tuple(np.zeros(size) for size in sizes))
+
+
+def to_npz(system: Any, path: str | os.PathLike[str]) -> None:
+    """Matrices, operating point, names and units."""
+    out = io.BytesIO()
+    np.savez(out, **_arrays(system))
+    _write(path, out.getvalue())
+
+
+def from_npz(path: str | os.PathLike[str]) -> Read:
+    """What `to_npz` wrote; nothing in the file is run. Raises FileError."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            data = {name: found[name] for name in found.files}
+        names = tuple(tuple(str(each) for each in data[name]) for name in NAMES)
+        units = tuple(tuple(str(each) for each in data[f"{word}_units"]) for word in ("state", "input", "output"))
+        A, B, C, D, *point = (np.asarray(data[name], dtype=float) for name in MATRICES)
+        return Read(A, B, C, D, names, units, tuple(point))
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise FileError(
+            f"It holds no linear system: {error}.", file=str(path), remedy="Choose a file that `to_npz` wrote."
+        ) from None
+
+
+def to_mat(system: Any, path: str | os.PathLike[str]) -> None:
+    """The same as MATLAB reads it: ss(A, B, C, D, 'StateName', cellstr(state_names), …)."""
+    from scipy.io import savemat
+
+    arrays = _arrays(system)
+    cells = {
+        name: np.array(list(map(str, value)), dtype=object) if value.dtype.kind == "U" else value
+        for name, value in arrays.items()
+    }
+    out = io.BytesIO()
+    savemat(out, cells, oned_as="column")
+    _write(path, out.getvalue())
+
+
+def _arrays(system: Any) -> dict[str, Any]:
+    units = zip(("state", "input", "output"), system.units, strict=True)
+    return {
+        **{name: getattr(system, name) for name in MATRICES},
+        **{name: np.array(getattr(system, name), dtype=np.str_) for name in NAMES},
+        **{f"{word}_units": np.array(each, dtype=np.str_) for word, each in units},
+    }
+
+
+def _write(path: str | os.PathLike[str], data: bytes) -> None:
+    from core.files.source import write_whole
+
+    write_whole(os.fspath(path), data)

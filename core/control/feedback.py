@@ -1,0 +1,160 @@
+"""State feedback that is best for a quadratic cost (LQR): w = u0 − K (x − x0), ∫ xᵀ Q x + wᵀ R w dt least.
+
+The gain solves the algebraic Riccati equation (Kalman, 1960; Anderson and Moore, Optimal Control, 3). Applied, it is
+part of the document: a formula per actuator, and a parameter per gain, so that each is a slider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.control.linear_system import LinearSystem
+from core.errors import ModelError, near_misses
+from core.model import Force, Model, Parameter
+from core.model.edits import edits
+from core.model.signals import signal_names
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Weights = Mapping[str, float] | ArrayLike | None
+
+NO_GAIN = 1e-12
+"""Part of the largest gain up to which one is left out of the formulas."""
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    """K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop, 1/s; system :
+    what was controlled."""
+
+    K: Array
+    cost: Array
+    poles: Complex
+    system: LinearSystem
+
+    def gain(self, input_name: str, state_name: str) -> float:
+        """One entry of K by names."""
+        return float(self.K[self.system.input_names.index(input_name), self.system.state_names.index(state_name)])
+
+    def closed_loop(self) -> LinearSystem:
+        """The system with the feedback: ẋ = (A − B K) x, inputs are added to it."""
+        import dataclasses
+
+        s = self.system
+        return dataclasses.replace(s, A=s.A - s.B @ self.K, C=s.C - s.D @ self.K, modes=())
+
+    def applied(self, model: Model) -> Model:
+        """The model with the feedback as formulas of its actuators: forces in joints, laws of force elements.
+
+        Raises ModelError where an input or a state has no place in a formula.
+        """
+        s = self.system
+        names = signal_names(model.expanded)
+        for k, state in enumerate(s.state_names):
+            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small:
+                raise ModelError(
+                    f"No formula can use the state '{state}'.",
+                    where="feedback",
+                    remedy="Choose independent coordinates that joints have (`coordinates`).",
+                )
+        for name in s.input_names:
+            model = self._with_law(model, name)
+        return model
+
+    @property
+    def _small(self) -> float:
+        return NO_GAIN * float(np.max(np.abs(self.K), initial=0.0))
+
+    def _with_law(self, model: Model, name: str) -> Model:
+        """One input as a formula."""
+        s, m = self.system, self.system.input_names.index(name)
+        owner, _, what = name.rpartition(".")
+        if what not in ("tau", "input"):
+            raise ModelError(
+                f"The input '{name}' has no place for a formula.",
+                where="feedback",
+                remedy="Take joint.tau, or force.input of a force element.",
+            )
+        terms = [repr(float(s.u0[m]))] if s.u0[m] else []
+        for n, state in enumerate(s.state_names):
+            if abs(self.K[m, n]) <= self._small:
+                continue
+            parameter = edits.unused_name(model, "parameters", f"gain_{name}_{state}".replace(".", "_"))
+            model = edits.add(
+                model, Parameter(name=parameter, value=float(self.K[m, n]), description=f"{name} by {state}")
+            )
+            x0 = float(s.x0[n])
+            terms.append(f"-{parameter}*({state}{-x0:+.17g})" if x0 else f"-{parameter}*{state}")
+        law = " ".join(f"+ {term}" if k and term[0] != "-" else term for k, term in enumerate(terms)) or "0"
+        if what == "input":
+            old = model.find("forces", owner)
+            joined = law if old.law is None else f"({old.law}) + ({law})"
+            return edits.change(model, "forces", owner, law=joined)
+        joint, coordinate = _joint_of(model, owner)
+        force = edits.unused_name(model, "forces", f"{joint}_feedback")
+        new = Force(name=force, kind="joint", joint=joint, coordinate=coordinate, law=f"-({law})")
+        return edits.add(model, new)
+
+
+def _joint_of(model: Model, speed: str) -> tuple[str, str]:
+    """(joint, coordinate) of a speed's name."""
+    joints = {joint.name for joint in model.expanded.joints}
+    if speed in joints:
+        return speed, ""
+    joint, _, coordinate = speed.rpartition(".")
+    if joint not in joints:
+        raise ModelError(f"'{speed}' is no joint of the document.", where="feedback", remedy="Give the body a joint.")
+    return joint, coordinate
+
+
+def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
+    """The gain by Q (n, n) or (n,) or by state name, default 1 of all; R (m, m), (m,) or by input name, default 1.
+
+    Raises ModelError where the inputs do not reach a mode that grows, or weights have the wrong shape or sign.
+    """
+    import scipy.linalg
+
+    weights = _matrix(Q, system.state_names, "state"), _matrix(R, system.input_names, "input")
+    if not system.input_names:
+        raise ModelError("The system has no inputs.", where="inputs", remedy="Name some when you linearise.")
+    if np.linalg.eigvalsh(weights[1])[0] <= 0.0:
+        raise ModelError("R is not positive.", where="R", remedy="Give each input a weight above 0.")
+    try:
+        cost = scipy.linalg.solve_continuous_are(system.A, system.B, *weights)
+    except (np.linalg.LinAlgError, ValueError):
+        remarks = [text for text in system.remarks() if "not reached" in text]
+        raise ModelError(
+            "No feedback is best: " + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
+            where="feedback",
+            remedy="Take further inputs, or weights on the states that drift.",
+        ) from None
+    K = np.linalg.solve(weights[1], system.B.T @ cost)
+    poles = np.linalg.eigvals(system.A - system.B @ K).astype(complex)
+    return Feedback(K, cost, poles[np.argsort(np.abs(poles))], system)
+
+
+def _matrix(given: Any, names: tuple[str, ...], word: str) -> Array:
+    if given is None:
+        return np.eye(len(names))
+    if isinstance(given, Mapping):
+        given = {f"{name}.q" if f"{name}.q" in names else name: value for name, value in given.items()}
+        unknown = next((name for name in given if name not in names), None)
+        if unknown is not None:
+            raise ModelError(
+                f"The system has no {word} '{unknown}'.", where="weights", remedy=near_misses(str(unknown), names)
+            )
+        return np.diag([float(given.get(name, 0.0 if word == "state" else 1.0)) for name in names])
+    array = np.asarray(given, dtype=float)
+    array = np.diag(array) if array.ndim == 1 else array
+    if array.shape != (len(names), len(names)):
+        raise ModelError(
+            f"Weights of {word}s have the shape {array.shape}; ({len(names)}, {len(names)}) is needed.",
+            where="weights",
+            remedy=f"Give one per {word}: {', '.join(names)}.",
+        )
+    return array

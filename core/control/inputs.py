@@ -1,0 +1,186 @@
+"""Inputs of a machine by name, as columns of its linear equations.
+
+    joint.tau, joint.x.tau   force or torque along a coordinate, of joints that close loops, too
+    force.input              added to the law of a force element: an actuator
+    driver.signal            what a driver moves by: its value, and rates of it (`driver_as`)
+    name of a parameter      any independent one; a constant that is stepped
+    gravity, gravity.x       acceleration of gravity
+    frame.force, .torque, .wrench, also .force.x   on a body or frame at its origin, world axes
+
+What the document has no parameter for gets one, of value 0, in a model of its own (`extended`); then every input but
+joint forces and drivers is a parameter of the traces, and its columns are exact derivatives of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from core.errors import ModelError, near_misses
+from core.mechanism import Mechanism
+from core.model import WORLD, Force, Model, Parameter
+from core.model.dimensions import dual, rate
+from core.model.edits import edits
+
+XYZ = ("x", "y", "z")
+LAWS = ("line", "sensor", "joint", "tendon")
+"""Kinds of force elements with a law that an input can be added to."""
+ORDERS = ("", ".rate", ".second")
+"""Suffixes of a driver's value, rate and second rate."""
+
+
+class Input(NamedTuple):
+    """An input: its name, what it measures, and by what of the traces it enters.
+
+    speed : index of the speed along which it acts; parameter : name of a parameter of the extended model; row : of a
+    driver, with order 0 value, 1 rate, 2 second rate of what it moves
+    """
+
+    name: str
+    dimension: str
+    speed: int = -1
+    parameter: str = ""
+    row: int = -1
+    order: int = 0
+
+
+def input_names(mech: Mechanism) -> tuple[str, ...]:
+    """All inputs that a machine has, vectors by their components."""
+    model = mech.model.expanded
+    of_frames = [f"{frame}.{what}.{axis}" for frame in mech.frame_names for what in ("force", "torque") for axis in XYZ]
+    return (
+        *(f"{name}.tau" for name in mech.v_names),
+        *(f"{cut.name}.tau" for cut in mech.compiled.cuts if cut.info.nv == 1),
+        *(f"{force.name}.input" for force in model.forces if force.kind in LAWS),
+        *(f"{driver.name}.signal" for driver in model.drivers),
+        *mech.p_names,
+        *(f"gravity.{axis}" for axis in XYZ if model.world.gravity.kind == "uniform"),
+        *of_frames,
+    )
+
+
+class Inputs:
+    """The inputs of these names; `mech` is the mechanism of the model that has a parameter for each that needs one."""
+
+    def __init__(self, mech: Mechanism, names: Sequence[str]) -> None:
+        self._given = mech
+        self._model: Model = mech.model.expanded
+        self.table: list[Input] = []
+        for name in names:
+            self.table += self._read(name)
+        twice = [each.name for k, each in enumerate(self.table) if each.name in {e.name for e in self.table[:k]}]
+        if twice:
+            raise ModelError(f"'{twice[0]}' is an input twice.", where="inputs", remedy="Name it once.")
+        changed = self._model is not mech.model.expanded
+        self.mech = Mechanism(self._model) if changed else mech
+
+    def _read(self, name: str) -> Iterator[Input]:
+        owner, _, what = name.rpartition(".")
+        mech, model = self._given, self._given.model.expanded
+        if what == "tau" and owner in mech.v_names:
+            speed = mech.v_names.index(owner)
+            turns = speed_dimension(mech, speed) == "angular_velocity"
+            return iter([Input(name, "torque" if turns else "force", speed=speed)])
+        if what == "tau" and any(cut.name == owner and cut.info.nv == 1 for cut in mech.compiled.cuts):
+            return iter([self._in_cut_joint(name, owner)])
+        if what == "input" and (force := next((f for f in model.forces if f.name == owner), None)) is not None:
+            return iter([self._in_law(name, force)])
+        if what == "signal" and any(driver.name == owner for driver in model.drivers):
+            return self._of_driver(name, owner)
+        if name in mech.p_names:
+            return iter([Input(name, model.find("parameters", name).dimension, parameter=name)])
+        if name == "gravity" or owner == "gravity":
+            return self._gravity(name, what)
+        return self._on_frame(name)
+
+    def _added(self, dimension: str) -> str:
+        """A parameter of value 0, by its name."""
+        name = edits.unused_name(self._model, "parameters", "added_input")
+        known = dimension if dimension in ("acceleration", "force", "torque") else "none"
+        self._model = edits.add(self._model, Parameter(name=name, value=0.0, dimension=known))
+        return name
+
+    def _in_cut_joint(self, name: str, joint: str) -> Input:
+        dimension = dual(self._model.find("joints", joint).info.coordinate_dimensions[0])
+        added = self._added(dimension)
+        motor = edits.unused_name(self._model, "forces", f"{joint}_motor")
+        self._model = edits.add(self._model, Force(name=motor, kind="joint", joint=joint, law=f"-({added})"))
+        return Input(name, dimension, parameter=added)
+
+    def _in_law(self, name: str, force: Force) -> Input:
+        if force.kind not in LAWS:
+            raise ModelError(
+                f"A force element of kind {force.kind} has no law to which an input could be added.",
+                where=f"input '{name}'",
+                remedy=f"Take '{force.b}.force'." if force.kind == "wrench" else "Take a line or joint force.",
+            )
+        dimension = dual(force.along(self._model, None))
+        added = self._added(dimension)
+        law = added if force.law is None else f"({force.law}) + {added}"
+        self._model = edits.change(self._model, "forces", force.name, law=law)
+        return Input(name, dimension, parameter=added)
+
+    def _of_driver(self, name: str, driver: str) -> Iterator[Input]:
+        rows = self._given.compiled.rows
+        row = next(k for k, each in enumerate(rows) if each.collection == "drivers" and each.element == driver)
+        measured = self._given.model.expanded.find("drivers", driver).along(self._given.model.expanded, 0)
+        dimensions = (measured, rate(measured), rate(rate(measured)))
+        for order in range(3):
+            yield Input(name + ORDERS[order], dimensions[order], row=row, order=order)
+
+    def _gravity(self, name: str, what: str) -> Iterator[Input]:
+        gravity = self._given.model.expanded.world.gravity
+        axes = XYZ if name == "gravity" else (what,)
+        if gravity.kind != "uniform" or not set(axes) <= set(XYZ):
+            uniform = "gravity.x, gravity.y and gravity.z are."
+            remedy = f"Of uniform gravity {uniform}" if gravity.kind != "uniform" else f"But {uniform}"
+            raise ModelError(f"'{name}' is no input of this machine.", where="inputs", remedy=remedy)
+        for axis in axes:
+            added = self._added("acceleration")
+            world = self._model.world
+            x, y, z = (
+                f"({entry}) + {added}" if axis == own else entry
+                for own, entry in zip(XYZ, world.gravity.acceleration, strict=True)
+            )
+            changed = dataclasses.replace(world.gravity, acceleration=(x, y, z))
+            self._model = dataclasses.replace(self._model, world=dataclasses.replace(world, gravity=changed))
+            yield Input(f"gravity.{axis}", "acceleration", parameter=added)
+
+    def _on_frame(self, name: str) -> Iterator[Input]:
+        frames = self._given.frame_names
+        axes: tuple[str, ...] = XYZ
+        head, _, tail = name.rpartition(".")
+        if tail in XYZ:
+            name, axes = head, (tail,)
+        frame, _, what = name.rpartition(".")
+        if frame not in frames or what not in ("force", "torque", "wrench") or (what == "wrench" and len(axes) == 1):
+            asked = name if len(axes) == 3 else f"{name}.{axes[0]}"
+            raise ModelError(
+                f"There is no input '{asked}'.", where="inputs", remedy=near_misses(asked, input_names(self._given))
+            )
+        for kind in ("torque", "force") if what == "wrench" else (what,):
+            added = {axis: self._added(kind) for axis in axes}
+            x, y, z = (added.get(axis, 0.0) for axis in XYZ)
+            on_frame = edits.unused_name(self._model, "forces", f"{frame}_input")
+            new = Force(name=on_frame, kind="wrench", a=WORLD, b=frame)
+            field = (
+                dataclasses.replace(new, force=(x, y, z))
+                if kind == "force"
+                else dataclasses.replace(new, torque=(x, y, z))
+            )
+            self._model = edits.add(self._model, field)
+            for axis in axes:
+                yield Input(f"{frame}.{kind}.{axis}", kind, parameter=added[axis])
+
+
+def speed_dimension(mech: Mechanism, speed: int) -> str:
+    """What one of the speeds measures."""
+    infos = {joint.name: joint.info for joint in (*mech.model.expanded.joints, *mech.compiled.implicit_joints)}
+    for name, info in infos.items():
+        if mech.compiled.coordinates.coupling(name)[0] != name or name in {cut.name for cut in mech.compiled.cuts}:
+            continue
+        first = mech.joint_v(name).start
+        if first <= speed < first + info.nv:
+            return info.speed_dimensions[speed - first]
+    return "none"

@@ -1,0 +1,424 @@
+"""Linear systems with named states, inputs and outputs: ẋ = A x + B w, y = C x + D w, about an operating point.
+
+Poles, transmission zeros (Emami-Naeini and Van Dooren, Automatica 18, 1982), responses, and what of each mode the
+inputs reach and the outputs see (Kalman; Hautus).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.control.exchange import Read, from_control, from_npz, to_control, to_mat, to_npz
+from core.errors import ModelError, near_misses
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+NEGLIGIBLE = 1e-10
+"""Part of the largest entry below which a direction of the staircase counts as zero."""
+UNREACHED = 1e-9
+"""Part of the most that any mode has below which an input does not reach, or an output not see, a mode."""
+
+
+class Units(NamedTuple):
+    """SI units, as texts, of states, inputs and outputs."""
+
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class ModeView(NamedTuple):
+    """A mode as control sees it.
+
+    number : from 1; pole : 1/s; controllability, observability : 0 … 1, what the inputs reach and the outputs see of
+    it, relative to the best mode; by_input, by_output : (m,), (p,) the same by each
+    """
+
+    number: int
+    pole: complex
+    controllability: float
+    observability: float
+    by_input: Array
+    by_output: Array
+
+    @property
+    def frequency(self) -> float:
+        """Hz; 0 if it does not oscillate."""
+        return abs(self.pole.imag) / (2.0 * math.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """ẋ = A x + B w, y = C x + D w for deviations from x0, w0 = u0, y0.
+
+    A : (n, n), B : (n, m), C : (p, n), D : (p, m), SI. State names are signals: "joint.q", "joint.v", states of force
+    elements; of quaternion joints the displacement along a speed. residual : (n,) ẋ at the operating point itself: zero
+    where it is one. q, v, a : (nq,), (nv,), (nv,) of all joints there; tau : (nv,); time : s.
+    basis : (nv, n) displacement of all joints by each state, for playing modes.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    state_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    units: Units
+    x0: Array
+    u0: Array
+    y0: Array
+    residual: Array
+    q: Array = field(default_factory=lambda: np.zeros(0))
+    v: Array = field(default_factory=lambda: np.zeros(0))
+    a: Array = field(default_factory=lambda: np.zeros(0))
+    tau: Array = field(default_factory=lambda: np.zeros(0))
+    basis: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    modes: tuple[Any, ...] = ()
+    time: float = 0.0
+    coordinates: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
+        return f"LinearSystem({n} states, {m} inputs, {p} outputs)"
+
+    # ------------------------------------------------------------------------------------------ what it does
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the operating point is one: else the motion is that about a trajectory."""
+        scale = max(1.0, float(np.max(np.abs(self.A), initial=0.0)))
+        return bool(np.max(np.abs(self.residual), initial=0.0) <= 1e-8 * scale)
+
+    @property
+    def poles(self) -> Complex:
+        """(n,) eigenvalues of A, 1/s, by size."""
+        found = np.linalg.eigvals(self.A) if len(self.A) else np.zeros(0, dtype=complex)
+        return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 9)))], dtype=complex)
+
+    @property
+    def zeros(self) -> Complex:
+        """Invariant zeros, 1/s: where inputs of this rate show at no output, with those that inputs do not reach or
+        outputs do not see."""
+        return transmission_zeros(self.A, self.B, self.C, self.D)
+
+    def selected(self, inputs: Sequence[str] | str = (), outputs: Sequence[str] | str = ()) -> LinearSystem:
+        """The system with some inputs and outputs, default all. Raises ModelError naming what there is not."""
+        m, p = _places(inputs, self.input_names, "input"), _places(outputs, self.output_names, "output")
+        units = Units(
+            self.units.states, tuple(self.units.inputs[k] for k in m), tuple(self.units.outputs[k] for k in p)
+        )
+        return replace(
+            self,
+            B=self.B[:, m],
+            C=self.C[p],
+            D=self.D[np.ix_(p, m)],
+            input_names=tuple(self.input_names[k] for k in m),
+            output_names=tuple(self.output_names[k] for k in p),
+            units=units,
+            u0=self.u0[m],
+            y0=self.y0[p],
+        )
+
+    def frequency_response(self, omega: ArrayLike) -> Complex:
+        """(k, p, m) C (iω − A)⁻¹ B + D at ω, rad/s; infinite at a pole on the axis."""
+        rates = np.atleast_1d(np.asarray(omega, dtype=float))
+        n = len(self.A)
+        result = np.empty((len(rates), len(self.C), self.B.shape[1]), dtype=complex)
+        for k, rate in enumerate(rates):
+            try:
+                result[k] = self.C @ np.linalg.solve(1j * rate * np.eye(n) - self.A, self.B) + self.D
+            except np.linalg.LinAlgError:
+                result[k] = np.inf
+        return result
+
+    def singular_values(self, omega: ArrayLike) -> Array:
+        """(k, min(p, m)) gains of the frequency response over all directions, largest first."""
+        return np.asarray(np.linalg.svd(self.frequency_response(omega), compute_uv=False))
+
+    def dc_gain(self) -> Array:
+        """(p, m) of constant inputs; infinite where a pole is at zero."""
+        return np.asarray(self.frequency_response(0.0)[0].real)
+
+    def step_response(self, time: ArrayLike) -> Array:
+        """(k, p, m) outputs over times (s, equal steps from 0) of a unit step of each input."""
+        t, n, m = _even(time), len(self.A), self.B.shape[1]
+        moved = _exponential(np.block([[self.A, self.B], [np.zeros((m, n + m))]]) * (t[1] - t[0] if len(t) > 1 else 0))
+        x = np.concatenate([np.zeros((n, m)), np.eye(m)])
+        out = np.empty((len(t), len(self.C), m))
+        for k in range(len(t)):
+            out[k] = self.C @ x[:n] + self.D @ x[n:]
+            x = moved @ x
+        return out
+
+    def impulse_response(self, time: ArrayLike) -> Array:
+        """(k, p, m) of a unit impulse of each input, without what D lets through at once."""
+        return self.free_response(time, self.B)
+
+    def free_response(self, time: ArrayLike, start: ArrayLike) -> Array:
+        """(k, p) or (k, p, r) from states (n,) or (n, r) without inputs."""
+        t, x = _even(time), np.asarray(start, dtype=float)
+        moved = _exponential(self.A * (t[1] - t[0] if len(t) > 1 else 0))
+        out = np.empty((len(t), len(self.C), *x.shape[1:]))
+        for k in range(len(t)):
+            out[k] = self.C @ x
+            x = moved @ x
+        return out
+
+    # ----------------------------------------------------------------------------------- modes by their names
+
+    def mode_views(self) -> tuple[ModeView, ...]:
+        """Each mode with how well inputs reach it and outputs see it, slowest first, conjugate ones once. Modes of a
+        multiple pole are taken together: what reaches one of them is told of all."""
+        import scipy.linalg
+
+        if not len(self.A):
+            return ()
+        scaled, scale = _balanced(self.A)
+        values, left, right = scipy.linalg.eig(scaled, left=True, right=True)
+        reach = np.abs(left.conj().T @ (self.B / scale[:, None]))
+        seen = np.abs((self.C * scale) @ right).T
+        order = [k for k in np.lexsort((values.imag, np.round(np.abs(values), 9))) if values[k].imag >= 0.0]
+        best_in, best_out = (np.max(each, axis=0, initial=0.0) for each in (reach, seen))
+        reach, seen = (each / np.where(best > 0.0, best, 1.0) for each, best in ((reach, best_in), (seen, best_out)))
+        return tuple(
+            ModeView(
+                number,
+                complex(values[k]),
+                float(np.max(reach[k], initial=0.0)),
+                float(np.max(seen[k], initial=0.0)),
+                reach[k],
+                seen[k],
+            )
+            for number, k in enumerate(order, 1)
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """Which modes inputs do not reach, and outputs do not see, a sentence each."""
+        found = []
+        for mode in self.mode_views():
+            if self.input_names and not self._has_rank(mode.pole, inputs=True):
+                found.append(f"{_named(mode)} is not reached by {_listed(self.input_names)}.")
+            if self.output_names and not self._has_rank(mode.pole, inputs=False):
+                found.append(f"{_named(mode)} is not seen by {_listed(self.output_names)}.")
+        return tuple(dict.fromkeys(found))
+
+    def _has_rank(self, pole: complex, inputs: bool) -> bool:
+        """Hautus: [λ − A, B] has full rank where the inputs reach all motions of this pole."""
+        A, W = (self.A, self.B) if inputs else (self.A.T, self.C.T)
+        scaled, scale = _balanced(A)
+        moved = W / scale[:, None]
+        size = np.linalg.norm(moved, axis=0)
+        pencil = np.concatenate([pole * np.eye(len(A)) - scaled, moved / np.where(size > 0.0, size, 1.0)], axis=1)
+        sigma = np.linalg.svd(pencil, compute_uv=False)
+        return bool(sigma[-1] > UNREACHED * max(1.0, float(sigma[0])))
+
+    @property
+    def controllable(self) -> bool:
+        """Whether the inputs reach all modes."""
+        return all(self._has_rank(mode.pole, inputs=True) for mode in self.mode_views())
+
+    @property
+    def observable(self) -> bool:
+        """Whether the outputs see all modes."""
+        return all(self._has_rank(mode.pole, inputs=False) for mode in self.mode_views())
+
+    # ------------------------------------------------------------------------------------------------- ways out
+
+    def to_scipy(self) -> Any:
+        """scipy.signal.StateSpace."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def to_control(self) -> Any:
+        """control.StateSpace with our names. Raises ModelError where python-control is not installed."""
+        return to_control(self)
+
+    @staticmethod
+    def from_control(system: Any) -> LinearSystem:
+        """A continuous control.StateSpace as one of ours, about zero."""
+        return _of(from_control(system))
+
+    def to_npz(self, path: str | os.PathLike[str]) -> None:
+        """NumPy's archive: matrices, operating point, names, units. Raises FileError."""
+        to_npz(self, path)
+
+    @staticmethod
+    def from_npz(path: str | os.PathLike[str]) -> LinearSystem:
+        """What `to_npz` wrote. Raises FileError."""
+        return _of(from_npz(path))
+
+    def to_mat(self, path: str | os.PathLike[str]) -> None:
+        """MATLAB's file of the same (version 5). Raises FileError."""
+        to_mat(self, path)
+
+
+STACKED = ("A", "B", "C", "D", "x0", "u0", "y0", "residual", "q", "v", "a", "tau", "basis")
+"""What of systems along a run is an array with the time first."""
+
+
+class SystemsOfArrays(Sequence[LinearSystem]):
+    """Systems with like names, each made of arrays (n, …) when it is asked for."""
+
+    def __init__(self, like: LinearSystem, time: Array, arrays: Mapping[str, Array]) -> None:
+        self._like, self._time, self.arrays = like, time, arrays
+
+    def __len__(self) -> int:
+        return len(self._time)
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(*k.indices(len(self))))
+        if not -len(self) <= k < len(self):
+            raise IndexError(k)
+        own = {name: array[k] for name, array in self.arrays.items()}
+        return replace(self._like, time=float(self._time[k]), modes=(), **own)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystems:
+    """Linear systems at times of a run, all in the same coordinates, or in others from where `changes` says so.
+
+    A, B, C, D, x0, u0, y0, residual have the time first, where the states are the same all along.
+    """
+
+    time: Array
+    systems: Sequence[LinearSystem]
+    changes: tuple[tuple[float, tuple[str, ...]], ...] = ()
+    """(time, independent coordinates from there on), of the start first."""
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __iter__(self) -> Iterator[LinearSystem]:
+        return iter(self.systems)
+
+    def __getitem__(self, k: int) -> LinearSystem:
+        return self.systems[k]
+
+    def __getattr__(self, name: str) -> Array:
+        if name in STACKED:
+            arrays = getattr(self.systems, "arrays", None)
+            return arrays[name] if arrays else np.array([getattr(system, name) for system in self.systems])
+        raise AttributeError(name)
+
+    @property
+    def poles(self) -> Complex:
+        """(k, n) of each, followed from one to the next."""
+        return followed([system.poles for system in self.systems])
+
+
+def followed(rows: Sequence[Complex]) -> Complex:
+    """(k, n) rows of as many numbers, each in the order in which all together are nearest to those before."""
+    import scipy.optimize
+
+    ordered: list[Complex] = []
+    for row in rows:
+        if ordered:
+            distance = np.abs(ordered[-1][:, None] - row[None, :])
+            row = row[scipy.optimize.linear_sum_assignment(distance)[1]]
+        ordered.append(row)
+    return np.array(ordered)
+
+
+def _of(found: Read) -> LinearSystem:
+    """A system that another program gave."""
+    states, inputs, outputs = found.names
+    x, w, y, residual = found.point
+    A, B, C, D = found[:4]
+    return LinearSystem(A, B, C, D, states, inputs, outputs, Units(*found.units), x, w, y, residual)
+
+
+def transmission_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
+    """Invariant zeros of any system, square or not: the system is reduced until D is square and invertible, where they
+    are the eigenvalues of A − B D⁻¹ C."""
+    scaled, scale = _balanced(A)
+    B, C = B / scale[:, None], C * scale
+    rows, columns = (
+        np.max(np.abs(each), axis=k, initial=0.0) for each, k in ((np.hstack([C, D]), 1), (np.vstack([B, D]), 0))
+    )
+    rows, columns = (np.where(each > 0.0, each, 1.0) for each in (rows, columns))
+    A, B, C, D = _reduced(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
+    A, C, B, D = (each.T for each in _reduced(A.T, C.T, B.T, D.T))
+    if not len(A) or not D.size:
+        return np.linalg.eigvals(A).astype(complex) if len(A) and not D.size else np.zeros(0, dtype=complex)
+    found = np.linalg.eigvals(A - B @ np.linalg.solve(D, C))
+    return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 9)))], dtype=complex)
+
+
+def _sizes(A: Array) -> Array:
+    """(r,) largest entries of the rows of a matrix (r, c), 1 of rows that have none."""
+    found = np.max(np.abs(A), axis=1, initial=0.0)
+    return np.where(found > 0.0, found, 1.0)
+
+
+def _reduced(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """The same zeros with D of full row rank: outputs that D does not reach fix states, which are taken away."""
+    size = max(float(np.max(np.abs(each), initial=0.0)) for each in (A, B, C, D)) or 1.0
+    while True:
+        U, sigma, _ = np.linalg.svd(D) if D.size else (np.eye(len(D)), np.zeros(0), None)
+        rank = int(np.count_nonzero(sigma > NEGLIGIBLE * size))
+        D, C = (U.T @ D)[:rank], U.T @ C
+        C, fixed = C[:rank], C[rank:]
+        _, sigma, Vt = np.linalg.svd(fixed) if fixed.size else (None, np.zeros(0), np.eye(len(A)))
+        count = int(np.count_nonzero(sigma > NEGLIGIBLE * size))
+        if not count:
+            return A, B, C, D
+        V = np.concatenate([Vt[count:], Vt[:count]]).T  # states that stay, then those that are fixed
+        stay = len(A) - count
+        A, B, C = V.T @ A @ V, V.T @ B, C @ V
+        C, D = np.concatenate([C[:, :stay], A[stay:, :stay]]), np.concatenate([D, B[stay:]])
+        A, B = A[:stay, :stay], B[:stay]
+
+
+def _balanced(A: Array) -> tuple[Array, Array]:
+    """(S⁻¹ A S, diagonal of S) with rows and columns of like size."""
+    import scipy.linalg.lapack
+
+    if not len(A):
+        return A, np.ones(0)
+    balanced, _, _, scale, _ = scipy.linalg.lapack.dgebal(A, scale=1, permute=0)
+    return np.asarray(balanced), np.asarray(scale)
+
+
+def _exponential(A: Array) -> Array:
+    import scipy.linalg
+
+    return np.asarray(scipy.linalg.expm(A)) if len(A) else A
+
+
+def _even(time: ArrayLike) -> Array:
+    t = np.atleast_1d(np.asarray(time, dtype=float))
+    steps = np.diff(t)
+    if abs(t[0]) > 0.0 or (len(steps) and not (steps > 0.0).all()) or np.ptp(steps) > 1e-9 * max(t[-1], 1e-300):
+        raise ModelError(
+            "The times are not equal steps from 0.", where="time", remedy="Take numpy.linspace(0, duration, count)."
+        )
+    return t
+
+
+def _places(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list[int]:
+    wanted = (asked,) if isinstance(asked, str) else tuple(asked)
+    for name in wanted:
+        if name not in names:
+            raise ModelError(f"The system has no {word} '{name}'.", where=f"{word}s", remedy=near_misses(name, names))
+    return [names.index(name) for name in wanted] if wanted else list(range(len(names)))
+
+
+def _named(mode: ModeView) -> str:
+    kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {mode.pole.real:.3g} 1/s"
+    return f"Mode {mode.number}, {kind},"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:4]) + (["…"] if len(names) > 4 else [])
+    return ", ".join(shown)

@@ -1,0 +1,377 @@
+"""Outputs of a machine by name, as expressions of its state: any channel of a run, or a formula of channels.
+
+y(q, v, a, λ, x, τ, p) is put together of the machine's traces; its derivatives are exact. Multipliers enter where
+forces of what holds are asked for: these are unique or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.graph_symbols import as_symbol, column, symbols
+from core.constraints.cut_coordinates import closes_loop
+from core.constraints.transmission import bearing_pairs
+from core.errors import ExpressionError, ModelError, near_misses
+from core.mechanics.kinematic_state import KinematicState
+from core.mechanics.runner import inline
+from core.mechanism import Mechanism
+from core.model.formula.expression import evaluate, names, parse
+from core.simulation.run.channels import MAGNITUDES, Channels, suffixes
+from core.simulation.run.energy_ledger import LEDGER
+from core.spatial.attitude import quaternion_of
+from core.traces.derivatives import many_values
+from core.traces.trace_context import TraceContext
+
+Array = NDArray[np.float64]
+TIME = ("t", "time")
+
+
+class State(NamedTuple):
+    """One state, as the samples of a run: time (1,), q (1, nq), v, a, tau (1, nv), x (1, nx)."""
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    x: Array
+    modes: Array = np.zeros((0, 0))
+
+
+class OutputSlopes(NamedTuple):
+    """y and its derivatives along displacements (ny, nv), by v, a, λ, x, τ, and by the parameters asked for."""
+
+    y: Array
+    y_q: Array
+    y_v: Array
+    y_a: Array
+    y_l: Array
+    y_x: Array
+    y_tau: Array
+    y_p: Array
+
+
+class Outputs:
+    """The outputs of these names on a machine; parameters : indices of those by which they are differentiated."""
+
+    def __init__(self, mech: Mechanism, asked: Sequence[str], parameters: Sequence[int], p: Array) -> None:
+        self.mech = mech
+        q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
+        self._channels = Channels(mech, p, State(np.zeros(1), q, v, v, v, none))
+        self._symbols = _Symbols(mech)
+        self.names: list[str] = []
+        self.dimensions: list[str] = []
+        expressions: list[Any] = []
+        for name in asked:
+            for own, expression, dimension in self._read(name):
+                self.names.append(own)
+                self.dimensions.append(dimension)
+                expressions.append(expression)
+        self.function = self._symbols.function(column(expressions), parameters)
+        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`, in CasADi's graph."""
+
+    def __call__(
+        self, q: Array, v: Array, a: Array, multipliers: Array, x: Array, tau: Array, p: Array, t: float
+    ) -> Any:
+        """(ny,) values and their derivatives at a state."""
+        clock = self.mech.compiled.time_argument(t, p)
+        found = self.function(q, v, a, multipliers, x, tau, clock, p)
+        return OutputSlopes(*(np.array(each.full(), dtype=float) for each in found))
+
+    def many(self, q: Array, v: Array, a: Array, tau: Array, p: Array, time: Array) -> OutputSlopes:
+        """The same at many states (n, …) of a machine without constraints and states, with the states first."""
+        count = len(q)
+        clock = self.mech.compiled.time_argument(time, p)
+        none = np.zeros((0, count))
+        arguments = [q.T, v.T, a.T, none, none, tau.T, clock.T, np.repeat(p[:, None], count, axis=1)]
+        return OutputSlopes(*many_values(self.function, count, arguments))
+
+    def _read(self, name: str) -> list[tuple[str, Any, str]]:
+        """(name, expression, dimension) of each component."""
+        channels = self._channels
+        found = self._column(name)
+        if found is None:
+            return [(name, self._formula(name), "none")]
+        if len(found) == 1:
+            return [(name, found[0], channels.dimension(name))]
+        ends = suffixes(channels, name)
+        parts = [f"{name}.{end}" for end in ends]
+        return [(part, each, channels.dimension(part)) for part, each in zip(parts, found, strict=True)]
+
+    def _column(self, name: str) -> list[Any] | None:
+        """The components of a channel, or one component or magnitude of one; None if there is none of this name."""
+        if name in TIME:
+            raise ModelError("The time is no output.", where="outputs", remedy="Name a channel that moves.")
+        found = self._symbols.channel(name, self._channels)
+        if found is not None:
+            return found
+        owner, _, part = name.rpartition(".")
+        whole = self._symbols.channel(owner, self._channels) if owner in self._channels.names else None
+        if whole is None:
+            return None
+        ends = suffixes(self._channels, owner)
+        if part in ends:
+            return [whole[ends.index(part)]]
+        if part in MAGNITUDES and set(MAGNITUDES[part]) <= set(ends):
+            return [ca.norm_2(column([whole[ends.index(each)] for each in MAGNITUDES[part]]))]
+        return None
+
+    def _formula(self, text: str) -> Any:
+        """A formula of channels and parameters."""
+        try:
+            node = parse(text)
+        except ExpressionError:
+            raise self._unknown(text) from None
+        values: dict[str, Any] = dict(self._symbols.parameters)
+        count = len(values)
+        for name in sorted(names(node)):
+            if name in values:
+                continue
+            found = self._column(name)
+            if found is None:
+                found = self._column(f"{name}.q") if f"{name}.q" in self._channels.names else None
+            if found is None:
+                raise self._unknown(name)
+            if len(found) > 1:
+                raise ExpressionError(
+                    f"'{name}' has several components.",
+                    where="outputs",
+                    remedy=f"Name one of them, such as '{name}.{suffixes(self._channels, name)[0]}'.",
+                )
+            values[name] = found[0]
+        if len(values) == count:
+            raise ModelError(
+                f"'{text}' does not depend on the motion.",
+                where="outputs",
+                remedy="Name a channel, or a formula of one.",
+            )
+        return ca.densify(as_symbol(evaluate(node, values)))
+
+    def _unknown(self, name: str) -> ModelError:
+        close = near_misses(name, output_names(self._channels))
+        return ModelError(f"There is no output '{name}'.", where="outputs", remedy=close)
+
+
+def output_names(channels: Channels) -> tuple[str, ...]:
+    """All channels that can be outputs."""
+    words = set(channels.modes.of_words) | set(channels.modes.table)
+    left_out = {"time", "constraint.residual", *LEDGER, *words}
+    return tuple(name for name in channels.names if name not in left_out)
+
+
+class _Symbols:
+    """Channels as expressions over the symbols of a machine's traces."""
+
+    def __init__(self, mech: Mechanism) -> None:
+        self.mech = mech
+        self.context: TraceContext = mech.compiled.program.tracer
+        context = self.context
+        self._traces: dict[str, list[Any]] = {}
+        self.inputs: dict[str, list[Any]] = dict(context.inputs("qvult"))
+        self.own = symbols("x", context.nx)
+        self.inputs["x"] = [*self.own, *[0.0] * context.nx]
+        if context.nx:
+            self.inputs["x"] = [*self.own, *self._trace("states")]
+        self.tau = symbols("tau", mech.nv)
+        self.parameters = self.context.numbers.values
+        self._known: dict[str, list[Any]] = {}
+        self._state = KinematicState(context.tree, self.inputs["q"], self.inputs["v"])
+
+    def function(self, y: Any, parameters: Sequence[int]) -> Any:
+        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`."""
+        given = [column(self.inputs[word]) for word in "qvul"]
+        q, v, a, multipliers = given
+        x, tau, p = column(list(self.own)), column(self.tau), column(self.context.p)
+        by = column([self.context.p[k] for k in parameters])
+        N = ca.jacobian(column(self._trace("rate")), v)
+        slopes = [ca.jacobian(y, q) @ N, *(ca.jacobian(y, each) for each in (v, a, multipliers, x, tau, by))]
+        arguments = [*given, x, tau, column(self.inputs["t"]), p]
+        return ca.Function("outputs", arguments, [y, *slopes], {"cse": True})
+
+    def _trace(self, name: str) -> list[Any]:
+        """The flat result of a function of the registry."""
+        if name not in self._traces:
+            kind, _, detail = name.partition(":")
+            self._traces[name] = self.mech.compiled.program.tracer.body(kind, self.inputs, detail, inline)
+        return self._traces[name]
+
+    def channel(self, name: str, channels: Channels) -> list[Any] | None:
+        """The components of a channel."""
+        if name not in self._known:
+            found = self._find(name, channels)
+            if found is None:
+                return None
+            self._known[name] = found
+        return self._known[name]
+
+    def _find(self, name: str, channels: Channels) -> list[Any] | None:
+        owner, _, what = name.rpartition(".")
+        mech = self.mech
+        if name.startswith(("energy.", "momentum.")) and name in channels.names:
+            return self._whole(name)
+        if name == "constraint.residual" or name in channels.modes.table or name in channels.modes.of_words:
+            raise _no_output(name)
+        if name in channels.elements.table:
+            return self._of_element(name, owner, what)
+        if what == "reaction" and owner in mech.joint_names:
+            return self._reactions[owner]
+        if what in ("q", "v", "a", "tau"):
+            return self._of_joint(owner, what)
+        if what in _FRAME and owner in mech.frame_names:
+            return self._of_frame(owner, what)
+        return None
+
+    def _whole(self, name: str) -> list[Any]:
+        kind, _, part = name.partition(".")
+        if kind == "momentum":
+            both = self._trace("momentum")
+            return both[3:] if part == "linear" else both[:3]
+        kinetic, potential = (as_symbol(each) for each in self._trace("energy"))
+        found = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+        if part not in found:
+            raise _no_output(name)
+        return [found[part]]
+
+    def _of_joint(self, joint: str, what: str) -> list[Any] | None:
+        mech, elements = self.mech, self.context.elements
+        infos = {each.name: each.info for each in elements.machine.members}
+        if joint in infos and (infos[joint].nv or what == "q"):
+            words = infos[joint].coordinates if what == "q" else infos[joint].speeds
+            parts = [f"{joint}.{word}" if word else joint for word in words]
+        elif joint in mech.v_names or joint in mech.q_names:
+            parts = [joint]
+        else:
+            return None
+        if what == "tau":
+            return self._efforts(joint, parts)
+        end = "q" if what == "q" else "v"
+        if not all(f"{part}.{end}" in elements.coordinates for part in parts):
+            return None
+        found = [elements.coordinates[f"{part}.{end}"](self._state) for part in parts]
+        return self._rates(found) if what == "a" else found
+
+    def _rates(self, values: list[Any]) -> list[Any]:
+        """d/dt along q̇ and v̇ = a."""
+        f = column(values)
+        q, v, a = (column(self.inputs[word]) for word in "qvu")
+        return ca.vertsplit(ca.densify(ca.jtimes(f, q, column(self._trace("rate"))) + ca.jtimes(f, v, a)))
+
+    def _efforts(self, joint: str, parts: list[str]) -> list[Any] | None:
+        """Given joint forces, with those of drivers of the joint."""
+        mech = self.mech
+        if closes_loop(mech.compiled, joint):
+            found: list[Any] = [ca.SX(0.0)] * len(parts)
+        elif all(part in mech.v_names for part in parts):
+            found = [self.tau[mech.v_names.index(part)] for part in parts]
+        else:
+            return None
+        model = mech.model.expanded
+        for k, row in enumerate(mech.compiled.rows):
+            driver = model.find("drivers", row.element) if row.collection == "drivers" else None
+            if driver is None or not driver.joint:
+                continue
+            if mech.compiled.coordinates.coupling(driver.joint)[0] != joint:
+                continue
+            moved = model.find("joints", driver.joint)
+            at = mech.compiled.elements.coordinate_index(moved, driver.coordinate, f"driver '{driver.name}'")
+            ratio = float(mech.compiled.following(driver.joint)[0].reshape(-1)[0])
+            found[at] = found[at] + ratio * self.inputs["l"][k]
+        return found
+
+    def _of_frame(self, frame: str, what: str) -> list[Any]:
+        place = self.context.machine.frames[frame]
+        if what == "position":
+            return list(self._state.frame(place).position)
+        if what == "orientation":
+            return list(quaternion_of(self._state.frame(place).rotation))
+        if what in ("velocity", "omega"):
+            motion = self._state.motion(place)
+            return list(motion.linear if what == "velocity" else motion.angular)
+        both = self._trace(f"frame_acceleration:{frame}")
+        return both[3:] if what == "acceleration" else both[:3]
+
+    # ------------------------------------------------------------------------------------------- elements
+
+    def _of_element(self, name: str, owner: str, what: str) -> list[Any]:
+        model, elements = self.mech.model.expanded, self.context.elements
+        whole = name.removesuffix(".rate")
+        sensor = next((s for s in model.sensors if s.name == whole or whole.startswith(f"{s.name}.")), None)
+        if sensor is not None:
+            return self._of_sensor(sensor, whole, name != whole)
+        at = 0
+        for force, element in zip(model.forces, elements.named_forces, strict=True):
+            for channel in element.channels(""):
+                count = len(channel.components)
+                if name == f"{force.name}.{channel.name}":
+                    return self._trace("forces")[at : at + count]
+                at += count
+        if owner in elements.junctions:
+            first = elements.junctions[owner] + (0 if what == "position" else self.context.nx)
+            return self.inputs["x"][first : first + 3]
+        held = [k for k, row in enumerate(self.mech.compiled.rows) if row.element == owner]
+        if what == "force" and held:
+            return [self.inputs["l"][k] for k in held]
+        raise _no_output(name)
+
+    def _of_sensor(self, sensor: Any, name: str, of_rate: bool) -> list[Any]:
+        parts = [f"{sensor.name}.{end}" if end else sensor.name for end in sensor.info.components]
+        if sensor.info.wrench is not None:
+            found = [self._reactions[sensor.joint][k] for k in sensor.info.wrench]
+            if sensor.resolve and sensor.resolve != "world":
+                turn = self._state.frame(self.context.machine.frames[sensor.resolve]).rotation
+                found = list(turn.act_back(type(turn[0])(*found)))
+        elif sensor.info.power:
+            found = [self._power(sensor)]
+        else:
+            values, count = self._trace(f"sensor:{sensor.name}"), len(parts)
+            found = values[count : 2 * count] if of_rate else values[:count]
+        return found if name == sensor.name else [found[parts.index(name)]]
+
+    def _power(self, sensor: Any) -> Any:
+        if sensor.force:
+            return self._of_element(f"{sensor.force}.power", sensor.force, "power")[0]
+        place = self.mech.joint_v(sensor.joint)
+        return sum((self.tau[k] * self.inputs["v"][k] for k in range(place.start, place.stop)), ca.SX(0.0))
+
+    @cached_property
+    def _reactions(self) -> dict[str, list[Any]]:
+        """joint → its wrench: what the recursion gives, and what multipliers send through it."""
+        flat = [as_symbol(each) for each in self._trace("wrenches")]
+        names_ = self.mech.joint_names
+        total = [column(flat[6 * k : 6 * k + 6]) for k in range(len(names_))]
+        if self.mech.compiled.rows:
+            pairs, sides, poses = bearing_pairs(self.mech.compiled), self._trace("constraint_sides"), self._places
+            for joint, row, side, sign, moved in zip(*pairs[:5], strict=True):
+                moment, force, about = (column(sides[9 * side + k : 9 * side + k + 3]) for k in (0, 3, 6))
+                if moved:
+                    moment = moment + ca.cross(about - poses[joint], force)
+                total[joint] += sign * self.inputs["l"][row] * ca.vertcat(moment, force)
+        return {name: ca.vertsplit(ca.densify(each)) for name, each in zip(names_, total, strict=True)}
+
+    @property
+    def _places(self) -> list[Any]:
+        """World positions of every joint's b."""
+        return [column(list(self._state.frame(b).position)) for _, b in self.context.machine.joints.values()]
+
+
+_FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
+
+
+def _no_output(name: str) -> ModelError:
+    return ModelError(
+        f"'{name}' cannot be an output: it is a word, a sum over time or not smooth.",
+        where="outputs",
+        remedy="Name a position, speed, acceleration, force or energy.",
+    )
+
+
+def all_outputs(mech: Mechanism, p: Array) -> tuple[str, ...]:
+    """Channels of a machine that can be outputs."""
+    q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
+    return output_names(Channels(mech, p, State(np.zeros(1), q, v, v, v, none)))

@@ -1,0 +1,293 @@
+"""An atlas of a topology: curves of random members, made by the machine's own batch evaluation, kept as Fourier terms.
+
+Every member is one branch that closes through the whole turn of the crank, or, for arcs, part of one. Similarity, phase
+and sense of the nearest curves are found in closed form (complex least squares over all shifts by the fast Fourier
+transform; Ullah and Kota 1997), so that they cost no unknowns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+
+from core.codegen import object_cache
+from core.design.swept import SweptPoint
+from core.design.topologies import DRIVEN, POINT, Topology, topology_named
+from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+Terms = NDArray[np.complex64]
+Complex = NDArray[np.complex128]
+MEMBERS, ARC_MEMBERS = 100_000, 20_000
+SAMPLES = 64
+HARMONICS = 15
+LEAST_REACH = 0.01
+"""Reach that every pose of a member has at least."""
+ROUND = 60_000
+MOST_ROUNDS = 40
+GRID = 2.0 * np.pi * np.arange(SAMPLES) / SAMPLES
+BINS = np.r_[1 : HARMONICS + 1, SAMPLES - HARMONICS : SAMPLES]
+LENGTHS = (10, 16, 22, 28, 36, 46, 58)
+"""Samples of the arcs of members with which an arc is compared."""
+VERSION = 2
+
+
+class Candidates(NamedTuple):
+    """Members near a curve, the nearest first: number in the atlas, distance (rms in sizes of the curve), sense ±1,
+    crank angle at the curve's first point (by length: 2 π times the share of length there), and by which it turns until
+    the last point of an arc."""
+
+    member: NDArray[np.int64]
+    distance: Array
+    sense: Array
+    first: Array
+    span: Array
+
+    def best(self, count: int) -> Candidates:
+        """The nearest of them."""
+        order = np.argsort(self.distance, kind="stable")[:count]
+        return Candidates(self.member[order], *(each[order] for each in self[1:]))
+
+
+class Atlas:
+    """shapes (n, k) in crank lengths; start (n, nq) closed at crank angle 0; terms (n, 30) of the curve in time, of
+    length 1; by_length : the same in arc length."""
+
+    def __init__(self, topology: Topology, members: int = MEMBERS, seed: int = 0) -> None:
+        self.topology, self._members, self._seed = topology, members, seed
+        self.swept = swept_of(topology)
+        self._lock = threading.RLock()
+
+    def p(self, shapes: Array) -> Array:
+        """(n, n_p) parameter values with a crank of length 1."""
+        names = self.swept.mech.p_names
+        columns = [
+            np.ones(len(shapes)) if name == "a" else shapes[:, self.topology.shape.index(name)] for name in names
+        ]
+        return np.column_stack(columns)
+
+    @property
+    def shapes(self) -> Array:
+        """See the class."""
+        return self._kept[0]
+
+    @property
+    def start(self) -> Array:
+        """See the class."""
+        return self._kept[1]
+
+    @property
+    def terms(self) -> Terms:
+        """See the class."""
+        return self._kept[2]
+
+    @property
+    def by_length(self) -> Terms:
+        """See the class."""
+        return self._kept[3]
+
+    @cached_property
+    def _kept(self) -> tuple[Array, Array, Terms, Terms]:
+        with self._lock:
+            nq, k = self.swept.mech.nq, len(self.topology.shape)
+            content = object_cache.load(self._name)
+            widths = 4 * k, 4 * nq, 16 * HARMONICS, 16 * HARMONICS
+            if content is not None and len(content) % sum(widths) == 0 and content:
+                n = len(content) // sum(widths)
+                ends = np.cumsum([0, *(n * width for width in widths)])
+                parts = [content[a:b] for a, b in pairwise(ends)]
+                reals = (np.frombuffer(each, np.float32).reshape(n, -1).astype(float) for each in parts[:2])
+                terms = (np.frombuffer(each, np.complex64).reshape(n, -1) for each in parts[2:])
+                return (*reals, *terms)  # type: ignore[return-value]
+            made = self._made()
+            reals32 = [each.astype(np.float32) for each in made[:2]]
+            object_cache.store(self._name, b"".join(each.tobytes() for each in (*reals32, *made[2:])))
+            return reals32[0].astype(float), reals32[1].astype(float), made[2], made[3]
+
+    @property
+    def _name(self) -> str:
+        text = repr((VERSION, self.topology, self._members, self._seed, SAMPLES, HARMONICS))
+        return "atlas-" + hashlib.sha256(text.encode()).hexdigest()
+
+    def _made(self) -> tuple[Array, Array, Terms, Terms]:
+        """Members whose crank turns wholly."""
+        rng = np.random.default_rng(self._seed)
+        found: list[tuple[NDArray[Any], ...]] = []
+        count = 0
+        for _ in range(MOST_ROUNDS):
+            shapes = self.topology.draw(rng, min(ROUND, 2000 + 4 * self._members)).astype(np.float32).astype(float)
+            guess = guesses(rng, self.swept, len(shapes))
+            shapes, start = self._turning(shapes, guess)
+            w = self._curves(shapes, start)
+            good = np.isfinite(w).all(axis=1) & (np.ptp(w.real, axis=1) + np.ptp(w.imag, axis=1) > 1e-3)
+            found.append((shapes[good], start[good], _terms(w[good]), _terms(_even(w[good]))))
+            count += int(good.sum())
+            if count >= self._members:
+                break
+        parts = [np.concatenate(column)[: self._members] for column in zip(*found, strict=True)]
+        return parts[0], parts[1], parts[2], parts[3]
+
+    def _turning(self, shapes: Array, guess: Array) -> tuple[Array, Array]:
+        """Those that close at a few angles of the crank, closed at angle 0."""
+        p = self.p(shapes)
+        start = self.swept.poses(self.swept.guesses(np.zeros(len(shapes)), guess), p)
+        good = start.reach > LEAST_REACH
+        q = start.q
+        for angle in (np.pi, np.pi / 2, 3 * np.pi / 2):
+            good &= self.swept.points(self.swept.guesses(np.full(len(q), angle), q), p)[:, 4] > LEAST_REACH
+        return shapes[good], q[good]
+
+    def _curves(self, shapes: Array, start: Array) -> Complex:
+        """(n, SAMPLES) points; nan of a member that does not turn through, or comes back on another branch."""
+        p, q = self.p(shapes), start
+        w = np.empty((len(shapes), SAMPLES), dtype=complex)
+        good = np.ones(len(shapes), dtype=bool)
+        for k, angle in enumerate((*GRID, 2.0 * np.pi)):
+            at = self.swept.poses(self.swept.guesses(np.full(len(q), angle), q), p)
+            good &= at.reach > LEAST_REACH
+            if k < SAMPLES:
+                w[:, k] = at.point[:, 0] + 1j * at.point[:, 1]
+            else:
+                good &= np.abs(at.point[:, 0] + 1j * at.point[:, 1] - w[:, 0]) < 1e-6
+            q = at.q
+        w[~good] = np.nan
+        return w
+
+    @cached_property
+    def arcs(self) -> tuple[Array, Array, NDArray[np.complex64], NDArray[np.bool_]]:
+        """Of members whose crank need not turn through: shapes, (m, SAMPLES, nq) poses, points, where they close."""
+        with self._lock:
+            rng = np.random.default_rng([self._seed, 1])
+            topology = self.topology._replace(grashof=False)
+            shapes = topology.draw(rng, ARC_MEMBERS)
+            guess = guesses(rng, self.swept, len(shapes))
+            found = self.swept.carried(GRID, guess, self.p(shapes))
+            # round once more: where the branch was lost between, it is taken up where it begins
+            again = self.swept.carried(GRID, found.q[:, -1], self.p(shapes))
+            w = (again.point[..., 0] + 1j * again.point[..., 1]).astype(np.complex64)
+            return shapes, again.q, w, again.reach > LEAST_REACH
+
+    # ----------------------------------------------------------------------------------------------- search
+
+    def near_closed(self, z: Complex, count: int, *, by_length: bool = False) -> Candidates:
+        """Members whose curve, moved, turned and scaled, is near a closed one; z (SAMPLES,) even in time
+        (by_length : in length)."""
+        W = self.by_length if by_length else self.terms
+        Z = np.fft.fft(z)[BINS]
+        Z = (Z / np.linalg.norm(Z)).astype(np.complex64)
+        whole = np.abs(np.fft.fft(z)) ** 2
+        size = float(np.sqrt(whole[1:].sum() / max(float(whole[BINS].sum()), 1e-300)))
+        found = []
+        for sense, own in ((1.0, Z), (-1.0, Z[::-1])):
+            above = np.abs(W) @ np.abs(own)
+            members = (
+                np.argpartition(-above, min(25_000, len(above) - 1))[:25_000]
+                if len(above) > 25_000
+                else np.arange(len(above))
+            )
+            spread = np.zeros((len(members), SAMPLES), dtype=np.complex64)
+            spread[:, BINS] = np.conj(W[members]) * own
+            c = np.abs(scipy.fft.fft(spread, axis=1, workers=1))
+            shift = np.argmax(c, axis=1)
+            distance = np.sqrt(np.maximum(size**2 - c[np.arange(len(members)), shift] ** 2, 0.0)) / size
+            none = np.zeros(len(members))
+            found.append(Candidates(members, distance, none + sense, GRID[shift], none))
+        return _together([each.best(count) for each in found]).best(count)
+
+    def near_arc(self, z: Complex, count: int, fractions: tuple[int, ...] = LENGTHS) -> Candidates:
+        """Members with an arc near an open one; z even in time."""
+        shapes, _, w, closes = self.arcs
+        found = []
+        open_ = np.where(closes, 0, 1)
+        w = np.where(closes, w, 0)
+        W, energy = scipy.fft.fft(w, axis=1), np.abs(w) ** 2
+        for sense in (1.0, -1.0):
+            for length in fractions:
+                at = np.linspace(0.0, len(z) - 1.0, length)
+                own = np.interp(at, np.arange(len(z)), z.real) + 1j * np.interp(at, np.arange(len(z)), z.imag)
+                own = own[:: int(sense)] - own.mean()  # against the crank's sense: from the end
+                own = (own / np.linalg.norm(own)).astype(np.complex64)
+                kernel = np.zeros(SAMPLES, dtype=np.complex64)
+                kernel[:length] = own
+                box = np.zeros(SAMPLES, dtype=np.float32)
+                box[:length] = 1.0
+                B = np.conj(np.fft.fft(box)).astype(np.complex64)
+                corr = np.abs(scipy.fft.ifft(W * np.conj(np.fft.fft(kernel)).astype(np.complex64), axis=1))
+                total = scipy.fft.ifft(W * B, axis=1)
+                squares = scipy.fft.ifft(scipy.fft.fft(energy, axis=1) * B, axis=1).real
+                misses = scipy.fft.ifft(scipy.fft.fft(open_, axis=1) * B, axis=1).real
+                variance = np.maximum(squares - np.abs(total) ** 2 / length, 1e-9)
+                score = np.where(misses < 0.5, corr**2 / variance, 0.0)
+                shift = np.argmax(score, axis=1)
+                best = np.minimum(score[np.arange(len(shapes)), shift], 1.0)
+                first = GRID[shift] if sense > 0 else GRID[shift] + GRID[1] * (length - 1)
+                span = np.full(len(shapes), sense * GRID[1] * (length - 1))
+                every = Candidates(
+                    np.arange(len(shapes)), np.sqrt(1.0 - best), np.full(len(shapes), sense), first, span
+                )
+                found.append(every.best(-(-count // (2 * len(fractions)))))
+        return _together(found).best(count)
+
+
+def _together(found: Sequence[Candidates]) -> Candidates:
+    """All of them."""
+    columns = list(zip(*found, strict=True))
+    return Candidates(np.concatenate(columns[0]), *(np.concatenate(column) for column in columns[1:]))
+
+
+def guesses(rng: np.random.Generator, swept: SweptPoint, count: int) -> Array:
+    """(count, nq) guesses all over the coordinates: each draws a branch."""
+    return np.asarray(rng.uniform(-np.pi, np.pi, (count, swept.mech.nq)))
+
+
+def _terms(w: Complex) -> Terms:
+    """(n, 30) Fourier terms of length 1."""
+    W = np.fft.fft(w, axis=1)[:, BINS]
+    return np.asarray((W / np.linalg.norm(W, axis=1, keepdims=True)).astype(np.complex64))
+
+
+def _even(w: Complex) -> Complex:
+    """The same curves at points even in arc length."""
+    closed = np.concatenate([w, w[:, :1]], axis=1)
+    at = np.concatenate([np.zeros((len(w), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
+    wanted = np.arange(SAMPLES) / SAMPLES * at[:, -1:]
+    k = np.zeros(wanted.shape, dtype=np.int64)
+    for j in range(1, SAMPLES):
+        k += wanted >= at[:, j : j + 1]
+    low, high = np.take_along_axis(at, k, 1), np.take_along_axis(at, k + 1, 1)
+    share = (wanted - low) / np.maximum(high - low, 1e-12)
+    return np.asarray(np.take_along_axis(closed, k, 1) * (1 - share) + np.take_along_axis(closed, k + 1, 1) * share)
+
+
+_atlases: dict[str, Atlas] = {}
+_swept: dict[str, SweptPoint] = {}
+_lock = threading.Lock()
+
+
+def swept_of(topology: Topology) -> SweptPoint:
+    """The curve point of a topology's machine with slopes by shape, traced once."""
+    with _lock:
+        if topology.name not in _swept:
+            mech = Mechanism(topology.model({}, drawn=False))
+            _swept[topology.name] = SweptPoint(mech, DRIVEN, POINT, topology.shape, "xz")
+        return _swept[topology.name]
+
+
+def atlas_of(name: str) -> Atlas:
+    """The atlas of a topology by name, made when first asked for."""
+    topology = topology_named(name)
+    with _lock:
+        known = _atlases.get(name)
+    if known is None:
+        known = Atlas(topology)
+        with _lock:
+            known = _atlases.setdefault(name, known)
+    return known

@@ -1,0 +1,281 @@
+"""Path synthesis: linkages whose point follows a target curve, with what is wrong with them by name, and cognates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.design.atlas import LEAST_REACH, atlas_of, swept_of
+from core.design.path_fit import EXACT, Fits, PathFit
+from core.design.target_curves import Target
+from core.design.topologies import DRIVEN, TOPOLOGIES, topology_named
+from core.errors import ModelError
+from core.mechanism import Mechanism
+from core.model import Model
+from core.model.edits import edits
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+STARTS = 120
+POLISHED = 4
+"""Best starts that are taken to the end."""
+ALIKE = 1e-3
+"""Share of the lengths by which two solutions differ at least."""
+DENSE = 360
+STEPS = 6
+"""Poses from point to point at which it is looked whether links reach each other."""
+SAME_POSE = 1e-6
+"""Largest distance, in sizes of the curve, of points that are one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """A solution. topology, lengths (parameters of `model`, m and rad); error : root of the mean squared distance from
+    the target, m; relative : the same in sizes of the target; largest : m; theta (K,) crank angles at the points;
+    defects : what keeps it from running through them in order, sentences; start (nq,) pose at the first point."""
+
+    topology: str
+    lengths: Mapping[str, float]
+    error: float
+    relative: float
+    largest: float
+    theta: Array
+    defects: tuple[str, ...]
+    start: Array
+    target: Target
+
+    @cached_property
+    def model(self) -> Model:
+        """The machine, at the first point of the curve."""
+        model = topology_named(self.topology).model(self.lengths)
+        mech = swept_of(topology_named(self.topology)).mech
+        for name, value in zip(mech.q_names, self.start, strict=True):
+            model = edits.change(model, "joints", name, rest=(float(value),))
+        return model
+
+    @property
+    def turns(self) -> bool:
+        """Whether the crank turns through."""
+        return bool(self._whole(2)[1].min() > 0.0)
+
+    def curve(self, count: int = 128) -> Array:
+        """(count, 2) the curve of the point: the crank's whole turn where it closes, else as far as the target."""
+        points, reach = self._whole(count)
+        if reach.min() > 0.0:
+            return points
+        return self._at(np.linspace(self.theta[0], self.theta[-1], count))[0]
+
+    def _whole(self, count: int) -> tuple[Array, Array]:
+        dense = max(count, DENSE)
+        points, reach = self._at(self.theta[0] + 2.0 * np.pi * np.arange(dense) / dense)
+        pick = np.round(np.linspace(0, dense, count, endpoint=False)).astype(int)
+        return points[pick], reach
+
+    def _at(self, theta: Array) -> tuple[Array, Array]:
+        swept = swept_of(topology_named(self.topology))
+        p = np.array([self.lengths[name] for name in swept.mech.p_names])
+        found = swept.carried(theta, self.start[None], p)
+        turn, place = np.exp(1j * self.lengths["turn"]), complex(self.lengths["x0"], self.lengths["z0"])
+        z = place + turn * (found.point[0, :, 0] + 1j * found.point[0, :, 1])
+        return np.column_stack([z.real, z.imag]), found.reach[0]
+
+    def cognates(self) -> tuple[Mapping[str, float], ...]:
+        """The two other four-bars that draw the same curve (Roberts, Chebyshev), as lengths of `model`.
+
+        With P = A + λ (B − A): ground pivots A0, C0 = A0 + λ (B0 − A0) and B0, C0.
+        """
+        if self.topology != "four_bar":
+            return ()
+        a, b, c, d, px, py = (self.lengths[name] for name in ("a", "b", "c", "d", "px", "py"))
+        ratio = complex(px, py) / b
+        turn = np.exp(1j * self.lengths["turn"])
+        A0 = complex(self.lengths["x0"], self.lengths["z0"])
+        B0 = A0 + d * turn
+        C0 = A0 + ratio * (B0 - A0)
+        other = 1.0 - ratio
+        if abs(ratio) < 1e-9 or abs(other) < 1e-9:
+            return ()
+        first = _four_bar(b * abs(ratio), a * abs(ratio), c * abs(ratio), A0, C0, 1.0 / ratio)
+        second = _four_bar(b * abs(other), c * abs(other), a * abs(other), B0, C0, 1.0 / other)
+        return first, second
+
+
+def _four_bar(a: float, b: float, c: float, start: complex, end: complex, ratio: complex) -> Mapping[str, float]:
+    ground, point = end - start, b * ratio
+    numbers = a, b, c, abs(ground), point.real, point.imag, start.real, start.imag, np.angle(ground)
+    names = ("a", "b", "c", "d", "px", "py", "x0", "z0", "turn")
+    return dict(zip(names, map(float, numbers), strict=True))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: topology in hand, best distance so far in sizes of the curve, its linkage."""
+
+    topology: str
+    relative: float
+    best: Linkage | None
+
+
+def synthesise(
+    target: Target,
+    topology: str = "four_bar",
+    *,
+    starts: int = STARTS,
+    count: int = 5,
+    stop: Callable[[], bool] = lambda: False,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> tuple[Linkage, ...]:
+    """Linkages whose point follows the target, the nearest without defects first; those found so far when stopped.
+
+    topology : a name of `core.design.topologies`, or "auto": all of them; starts : members of the atlas that are
+    refined; count : solutions at most; stop : asked between iterations
+    Raises ModelError for names that there are not, or numbers that make no sense.
+    """
+    if starts < 1 or count < 1:
+        raise ModelError("At least one start and one result are needed.", where="starts", remedy="Take 120, say.")
+    names = tuple(TOPOLOGIES) if topology == "auto" else (topology_named(topology).name,)
+    found: list[Linkage] = []
+    for name in names:
+        found += _of_topology(target, name, starts, count, stop, tell)
+        if stop() or any(each.relative < 1e-9 and not each.defects for each in found):
+            break
+    found.sort(key=_order)
+    return tuple(found[:count])
+
+
+def _order(each: Linkage) -> tuple[bool, bool, float, float]:
+    """Those that run, the simple among the exact, then by distance in steps of a tenth; compact ones first."""
+    exact = each.relative < 1e-9
+    longest = max(abs(each.lengths[name]) for name in ("a", *topology_named(each.topology).lengths))
+    near = list(TOPOLOGIES).index(each.topology) if exact else round(10.0 * np.log(max(each.relative, 1e-12)))
+    return bool(each.defects), not exact, near, longest
+
+
+def _of_topology(
+    target: Target,
+    name: str,
+    starts: int,
+    count: int,
+    stop: Callable[[], bool],
+    tell: Callable[[Progress], None],
+) -> list[Linkage]:
+    fit = PathFit(atlas_of(name), target)
+    best: list[float] = []
+
+    def heard(fits: Fits) -> None:
+        best.append(float(np.sqrt(fits.cost[0])))
+        tell(Progress(name, min(best), _linkage(fit, fits.chosen([0]))))
+
+    fits = fit.solved(starts, stop, heard)
+    result: list[Linkage] = []
+    ends: list[Fits] = []
+    polished = 0
+    for k in range(len(fits.cost)):
+        one = fits.chosen([k])
+        if not np.isfinite(one.cost[0]):
+            continue
+        if polished < max(POLISHED, count) and not stop() and one.cost[0] > EXACT**2:
+            one = fit.polished(one)
+            polished += 1
+        linkage = _linkage(fit, one)
+        if all(_differ(linkage, each) for each in result):
+            result.append(linkage)
+            ends.append(one)
+        if len(result) >= 3 * count:
+            break
+    result = [replace(each, defects=of) for each, of in zip(result, _defects(fit, ends), strict=True)]
+    result.sort(key=_order)
+    return result[:count]
+
+
+def _differ(a: Linkage, b: Linkage) -> bool:
+    names = ("a", *topology_named(a.topology).shape)
+    x, y = (np.array([each.lengths[name] for name in names]) for each in (a, b))
+    return bool(np.max(np.abs(x - y)) > ALIKE * np.max(np.abs(x)))
+
+
+def _linkage(fit: PathFit, one: Fits) -> Linkage:
+    """The solution of a fit, with its defects."""
+    alpha, beta = complex(one.alpha[0]), complex(one.beta[0])
+    scale = abs(alpha)
+    topology = fit.atlas.topology
+    shape = dict(zip(topology.shape, (scale * one.shapes[0]).tolist(), strict=True))
+    lengths = {"a": scale, **shape, "x0": beta.real, "z0": beta.imag, "turn": float(np.angle(alpha))}
+    sliding = _sliding(fit)
+    start = np.where(sliding, scale * one.q[0, 0], one.q[0, 0])
+    start[fit.swept.driven] = one.theta[0, 0]
+    found = fit.swept.poses(fit.swept.guesses(one.theta[0], one.q[0]), fit.atlas.p(one.shapes)[0])
+    off = np.abs(alpha * (found.point[:, 0] + 1j * found.point[:, 1]) + beta - fit.z)
+    error = float(np.sqrt(np.mean(off**2)))
+    linkage = Linkage(
+        topology.name, lengths, error, error / fit.size, float(off.max()), one.theta[0], (), start, fit.target
+    )
+    closed = fit.swept.poses(fit.swept.guesses(one.theta[0, :1], one.q[0, :1]), fit.atlas.p(one.shapes)[0])
+    begin = np.where(sliding, scale * closed.q[0], closed.q[0])
+    return replace(linkage, start=begin)
+
+
+def _sliding(fit: PathFit) -> NDArray[np.bool_]:
+    """(nq,) which coordinates are lengths."""
+    return np.array([each.dimension == "length" for each in fit.swept.mech.coordinates])
+
+
+def _defects(fit: PathFit, ends: Sequence[Fits]) -> list[tuple[str, ...]]:
+    """Circuit, branch and order (Chase and Mirth 1993) of fits, by following the crank from point to point."""
+    if not ends:
+        return []
+    theta, q = (np.concatenate([getattr(each, name) for each in ends]) for name in ("theta", "q"))
+    p = fit.atlas.p(np.concatenate([each.shapes for each in ends]))
+    between = np.arange(STEPS) / STEPS
+    path = (theta[:, :-1, None] + np.diff(theta, axis=1)[..., None] * between).reshape(len(ends), -1)
+    found = fit.swept.carried(np.concatenate([path, theta[:, -1:]], axis=1), q[:, 0], p)
+    return [_of_one(fit, one, found.point[k, ::STEPS], found.reach[k]) for k, one in enumerate(ends)]
+
+
+def _of_one(fit: PathFit, one: Fits, followed: Array, reach: Array) -> tuple[str, ...]:
+    """Of one fit; followed (K, 2) where the crank leads, reach on its way there."""
+    theta, p = one.theta[0], fit.atlas.p(one.shapes)[0]
+    own = fit.swept.poses(fit.swept.guesses(theta, one.q[0]), p)
+    low = np.flatnonzero(own.reach < LEAST_REACH / 2)
+    if len(low):
+        return (f"Circuit defect: at point {low[0] + 1} the links do not reach each other.",)
+    said: list[str] = []
+    ahead = np.diff(theta)
+    sense = np.sign(np.sum(ahead)) or 1.0
+    wrong = np.flatnonzero(sense * ahead < -1e-9)
+    if len(wrong):
+        said.append(f"Order defect: the crank meets point {wrong[0] + 2} before point {wrong[0] + 1}.")
+    elif fit.target.closed and abs(theta[-1] - theta[0]) > 2.0 * np.pi + 1e-9:
+        said.append("Order defect: the crank turns more than once for the curve.")
+    open_ = np.flatnonzero(reach < 0.0)
+    away = np.flatnonzero(np.linalg.norm(followed - own.point, axis=1) * abs(one.alpha[0]) > SAME_POSE * fit.size)
+    if len(open_):
+        k = int(open_[0]) // STEPS
+        said.append(f"Circuit defect: between points {k + 1} and {k + 2} the links do not reach each other.")
+    elif len(away):
+        said.append(f"Branch defect: point {away[0] + 1} lies on another branch than point 1.")
+    return tuple(said)
+
+
+def drawn_curve(values: Mapping[str, float], theta: Sequence[float] | Array, side: float = 1.0) -> Array:
+    """(n, 2) the coupler curve of a four-bar by its closed form, independent of the machine: values as `model` names
+    them, theta (n,) crank angles, side ±1 of the line from crank pin to rocker pin. nan where it does not close."""
+    a, b, c, d = (values[name] for name in ("a", "b", "c", "d"))
+    A = a * np.exp(1j * np.asarray(theta))
+    e = d - A
+    L = np.abs(e)
+    along = (b * b - c * c + L * L) / (2.0 * L)
+    with np.errstate(invalid="ignore"):
+        u = (along + 1j * side * np.sqrt(b * b - along**2)) * e / (L * b)
+    z = A + complex(values["px"], values["py"]) * u
+    z = complex(values.get("x0", 0.0), values.get("z0", 0.0)) + np.exp(1j * values.get("turn", 0.0)) * z
+    return np.column_stack([z.real, z.imag])
+
+
+def mechanism_of(linkage: Linkage) -> tuple[Mechanism, str]:
+    """The machine of a solution, and the coordinate that drives it."""
+    return Mechanism(linkage.model), DRIVEN

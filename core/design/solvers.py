@@ -1,0 +1,239 @@
+"""Solvers of designs in one shape: from a start to the best point, exact slopes where there are any.
+
+Variables are counted in their bounds, 0 to 1. Values of what cannot be computed are infinite or not a number: a solver
+then steps back, or ends there and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+STEP = 1e-6
+"""Of central differences, in bounds."""
+SOLVERS = {
+    "least_squares": "a sum of squares: trust region with bounds",
+    "SLSQP": "a smooth objective with few requirements: sequential quadratic programming",
+    "trust-constr": "a smooth objective with requirements: trust region",
+    "IPOPT": "many requirements or variables: interior point",
+    "differential_evolution": "steps in the objective: without gradients",
+}
+SMALL_PROBLEM = 50
+FEW = 10
+
+
+class Evaluated(NamedTuple):
+    """residuals (r,) of a sum of squares, or the objective alone (1,); required (c,) positive where fulfilled."""
+
+    residuals: Array
+    required: Array
+
+
+class Problem(NamedTuple):
+    """evaluate : x (n,) in 0 … 1 → `Evaluated`; slopes : x → residuals' Jacobian (r, n), None: by differences;
+    squares : whether the sum of squares of residuals is to be least, else the one objective"""
+
+    size: int
+    evaluate: Callable[[Array], Evaluated]
+    slopes: Callable[[Array], Array] | None
+    squares: bool
+    rough: bool = False
+
+    def value(self, x: Array) -> float:
+        """What is to be least."""
+        r = self.evaluate(x).residuals
+        return float(r @ r) if self.squares else float(r[0])
+
+
+class Ended(NamedTuple):
+    """x (n,), value, why the solver ended, evaluations."""
+
+    x: Array
+    value: float
+    message: str
+    evaluations: int
+
+
+def chosen(problem: Problem, requirements: int) -> tuple[str, str]:
+    """The solver that fits, and why."""
+    if problem.rough:
+        return "differential_evolution", "the objective has steps; without gradients"
+    if problem.squares and not requirements:
+        return "least_squares", "a sum of squares with bounds alone"
+    if problem.size > SMALL_PROBLEM or requirements > FEW:
+        return "IPOPT", "many requirements or variables"
+    return "SLSQP", "a smooth objective" + (" with few requirements" if requirements else "")
+
+
+def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
+    """(r, n) by central differences, one-sided at bounds."""
+    columns = []
+    for k in range(len(x)):
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = x.copy()
+            moved[k] = min(max(moved[k] + sign * STEP, 0.0), 1.0)
+            ends.append((moved[k], evaluate(moved)))
+        columns.append((ends[0][1] - ends[1][1]) / (ends[0][0] - ends[1][0]))
+    return np.stack(columns, axis=-1)
+
+
+def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: int) -> Ended:
+    """From one start. Raises FloatingPointError where nothing can be computed at it."""
+    count = [0]
+
+    def evaluate(x: Array) -> Evaluated:
+        count[0] += 1
+        return problem.evaluate(np.clip(x, 0.0, 1.0))
+
+    first = evaluate(start)
+    if not (np.isfinite(first.residuals).all() and np.isfinite(first.required).all()):
+        raise FloatingPointError("not a number")
+    counted = problem._replace(evaluate=evaluate)
+    x, message = _RUN[solver](counted, start, iterations, seed, len(first.required))
+    x = np.clip(x, 0.0, 1.0)
+    return Ended(x, problem.value(x), message, count[0])
+
+
+def _jacobian(problem: Problem) -> Callable[[Array], Array]:
+    return problem.slopes or (lambda x: differences(lambda y: problem.evaluate(y).residuals, x))
+
+
+def _gradient(problem: Problem) -> Callable[[Array], Array]:
+    if not problem.squares:
+        return lambda x: _jacobian(problem)(x)[0]
+    return lambda x: 2.0 * _jacobian(problem)(x).T @ problem.evaluate(x).residuals
+
+
+def _least_squares(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+    from scipy.optimize import least_squares
+
+    inside = np.clip(start, 1e-9, 1.0 - 1e-9)
+    found = least_squares(
+        lambda x: problem.evaluate(x).residuals, inside, _jacobian(problem), bounds=(0.0, 1.0), x_scale="jac",
+        max_nfev=iterations, xtol=1e-14, ftol=1e-14, gtol=1e-14,
+    )  # fmt: skip
+    return found.x, str(found.message)
+
+
+def _minimize(method: str) -> Callable[..., tuple[Array, str]]:
+    def run(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+        from scipy.optimize import Bounds, NonlinearConstraint, minimize
+
+        def required(x: Array) -> Array:
+            return problem.evaluate(x).required
+
+        def slopes(x: Array) -> Array:
+            return differences(required, x)
+
+        constraints: list[Any] = []
+        if count:
+            own = NonlinearConstraint(required, 0.0, np.inf, jac=slopes)
+            constraints = [own] if method != "SLSQP" else [{"type": "ineq", "fun": required, "jac": slopes}]
+        tight = {"ftol": 1e-14} if method == "SLSQP" else {"gtol": 1e-10, "xtol": 1e-12}
+        found = minimize(
+            problem.value, start, jac=_gradient(problem), method=method, bounds=Bounds(0.0, 1.0),
+            constraints=constraints, options={"maxiter": iterations, **tight},
+        )  # fmt: skip
+        return np.asarray(found.x), str(found.message)
+
+    return run
+
+
+def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: Callable[[Array], Array]) -> Any:
+    """CasADi's function of our values (count,) of x (size,), and of their Jacobian."""
+    import casadi as ca
+
+    class Slopes(ca.Callback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            ca.Callback.__init__(self)
+            self.construct("slopes", {})
+
+        def get_n_in(self) -> int:
+            return 2
+
+        def get_sparsity_in(self, i: int) -> Any:
+            return ca.Sparsity.dense(size if i == 0 else count)
+
+        def get_sparsity_out(self, _: int) -> Any:
+            return ca.Sparsity.dense(count, size)
+
+        def eval(self, arguments: Any) -> Any:
+            return [slopes(arguments[0].full().ravel())]
+
+    class Values(ca.Callback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            ca.Callback.__init__(self)
+            self.own = Slopes()  # must live as long as this
+            self.construct("values", {})
+
+        def get_sparsity_in(self, _: int) -> Any:
+            return ca.Sparsity.dense(size)
+
+        def get_sparsity_out(self, _: int) -> Any:
+            return ca.Sparsity.dense(count)
+
+        def eval(self, arguments: Any) -> Any:
+            return [values(arguments[0].full().ravel())]
+
+        def has_jacobian(self, *_: Any) -> bool:
+            return True
+
+        def get_jacobian(self, *_: Any) -> Any:
+            return self.own
+
+    return Values()
+
+
+def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+    """Through `casadi.nlpsol`, whose callbacks are our values; second derivatives by limited memory."""
+    import casadi as ca
+
+    gradient = _gradient(problem)
+
+    def values(x: Array) -> Array:
+        return np.append(problem.value(x), problem.evaluate(x).required)
+
+    def slopes(x: Array) -> Array:
+        return np.vstack([gradient(x), differences(lambda y: problem.evaluate(y).required, x).reshape(count, -1)])
+
+    called = _callback(problem.size, 1 + count, values, slopes)
+    x = ca.MX.sym("x", problem.size)
+    y = called(x)
+    options = {
+        "ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.max_iter": iterations, "ipopt.tol": 1e-10,
+        "ipopt.hessian_approximation": "limited-memory",
+    }  # fmt: skip
+    nlp = {"x": x, "f": y[0], **({"g": y[1:]} if count else {})}
+    run = ca.nlpsol("design", "ipopt", nlp, options)
+    given = {"lbg": 0.0, "ubg": ca.inf} if count else {}
+    found = run(x0=start, lbx=0.0, ubx=1.0, **given)
+    return found["x"].full().ravel(), str(run.stats()["return_status"])
+
+
+def _evolution(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
+    from scipy.optimize import differential_evolution
+
+    def value(x: Array) -> float:
+        found = problem.evaluate(x)
+        lost = float(np.minimum(found.required, 0.0).sum())
+        own = float(found.residuals @ found.residuals) if problem.squares else float(found.residuals[0])
+        return (1e6 * (1.0 - lost) if lost < 0.0 else own) if np.isfinite(own) else 1e12
+
+    found = differential_evolution(
+        value, [(0.0, 1.0)] * problem.size, maxiter=iterations, seed=seed, x0=start, polish=False, tol=1e-10
+    )
+    return np.asarray(found.x), str(found.message)
+
+
+_RUN: dict[str, Callable[..., tuple[Array, str]]] = {
+    "least_squares": _least_squares,
+    "SLSQP": _minimize("SLSQP"),
+    "trust-constr": _minimize("trust-constr"),
+    "IPOPT": _ipopt,
+    "differential_evolution": _evolution,
+}

@@ -1,0 +1,54 @@
+"""Dry friction between two joints: a clutch, which sticks or slips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.elements.force_state import ForceState
+from core.elements.forces.along_one import SPEED_AND_FORCE, Law, friction_at
+from core.elements.forces.along_sensor import MeasureForce
+from core.elements.forces.force_element import ForceChannel, ForceElement
+from core.elements.forces.in_joint import JointForce, at_joint
+from core.elements.forces.over_strands import Tendon, WeightedPart
+from core.elements.resolver import Resolver
+from core.model import Force as DocumentForce
+from core.spatial.scalar import Scalar, negated
+
+
+class Slip(NamedTuple):
+    """v_joint − ratio · v_leader, and the friction that there may be while it slips."""
+
+    relative_speed: Scalar
+    capacity: Scalar
+
+
+@dataclass(frozen=True)
+class Clutch(Tendon):
+    """Friction F against the growth of q_joint − ratio · q_leader; runs take it by modes."""
+
+    name = "clutch"
+
+    @classmethod
+    def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
+        """See `ForceElement`."""
+        where, parts = f"force '{force.name}'", []
+        ratio = machine.numbers.scalar(force.ratio, f"{where}, ratio")
+        for factor, field in ((1.0, "joint"), (negated(ratio), "leader")):
+            joint = machine.single(getattr(force, field), f"{where}, {field}")
+            along = at_joint(force.name, joint, 0, Law(), machine)
+            assert isinstance(along, JointForce | MeasureForce)
+            parts.append(WeightedPart(factor, along))
+        return cls(force.name, tuple(parts), Law(friction=machine.friction(force)))
+
+    @classmethod
+    def channels(cls, along: str) -> tuple[ForceChannel, ...]:
+        """The numbers of `Slip`."""
+        return tuple(map(ForceChannel, Slip._fields, SPEED_AND_FORCE.get(along, ("none", "none"))))
+
+    def observed(self, s: ForceState) -> Slip:  # type: ignore[override]
+        """See `ForceElement`."""
+        return Slip(self.quantity(s)[1], friction_at(self.law, s).kinetic)
+
+
+KIND = Clutch

@@ -1,0 +1,1 @@
+"""Models as Python scripts; written, never read: files carry no code."""

@@ -1,0 +1,76 @@
+"""Writer of Python scripts that build a model by the public interface: only what differs from the defaults."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from core.files.source import Writing
+from core.model import Model, SubAssembly
+from core.model.fields import Element, fields_of
+
+WIDTH = 110
+"""Columns up to which a value stands on one line."""
+HEAD = """# Builds this machine: run it, import `model` from it, or change it and run it again.
+# The console of the program, and scripts anywhere, know the same names.
+
+import kinetostat as ks
+
+"""
+TAIL = """
+if __name__ == "__main__":
+    mech = ks.Mechanism(model)
+    print(f"{model.name}: {mech.nq} coordinates, {mech.mobility().dof} degrees of freedom")
+"""
+
+
+def write_python(model: Model) -> Writing:
+    """The script; nothing is lost, so there are no findings."""
+    text = _text(model, 0, 0)
+    if model.origin:  # files of meshes, tables and sub-assemblies lie beside the script then
+        text = f"{text.removesuffix(')')}    origin=__file__,\n)"
+    head = HEAD.replace("import kin", "from pathlib import Path\n\nimport kin") if model.assemblies else HEAD
+    return Writing(f"{head}model = {text}\n{TAIL}")
+
+
+class _Code(str):
+    """An expression as it stands."""
+
+    __slots__ = ()
+
+
+def _text(value: Any, indent: int, before: int) -> str:
+    """A value as an expression; before : columns that stand in front of it on its line."""
+    short = _flat(value)
+    if indent + before + len(short) <= WIDTH and not (isinstance(value, Model)):
+        return short
+    pad = " " * (indent + 4)
+    if isinstance(value, Element):
+        lines = [f"{pad}{name}={_text(each, indent + 4, len(name) + 1)}," for name, each in _given(value)]
+        return "\n".join([f"{_name(value)}(", *lines, " " * indent + ")"])
+    if isinstance(value, tuple) and value:
+        return "\n".join(["(", *(f"{pad}{_text(each, indent + 4, 0)}," for each in value), " " * indent + ")"])
+    return short
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, Element):
+        return f"{_name(value)}({', '.join(f'{name}={_flat(each)}' for name, each in _given(value))})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_flat, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, _Code):
+        return value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _name(element: Element) -> str:
+    return f"ks.{type(element).__name__}"
+
+
+def _given(element: Element) -> list[tuple[str, Any]]:
+    """Fields that differ from their default, and those without one."""
+    pairs = [(field, getattr(element, field.name)) for field in fields_of(type(element))]
+    given = [(field.name, value) for field, value in pairs if field.required or value != field.default]
+    if isinstance(element, SubAssembly) and element.content is not None:
+        given.append(("content", _Code(f"ks.load(Path(__file__).parent / {json.dumps(element.file)})")))
+    return given

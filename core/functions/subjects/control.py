@@ -1,0 +1,486 @@
+"""Functions of control: linear systems with inputs and outputs, feedback, operating points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ModelError
+from core.functions.context import Context
+from core.functions.diagrams import Diagram, Series
+from core.functions.function import Function, needs_mass, needs_motion
+from core.functions.options import Choice, Flag, Number, OutputFile, Range, Ranges, Signals, SignalValues, Text, Values
+from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
+from core.functions.subjects.dynamics import SPEEDS_FOLLOW
+from core.functions.text import Cell, Column
+
+if TYPE_CHECKING:
+    from core.control.linear_system import LinearSystem
+    from core.control.root_locus import RootLocus
+
+PAIRS = 6
+"""Pairs of input and output that diagrams show at most."""
+POINTS = 400
+"""Of a curve."""
+FRAMES = 32
+"""Poses of an oscillation that is played."""
+AMPLITUDE = 0.25
+"""Of the largest coordinate of a mode that is played, rad or sizes of the machine."""
+MODES = 12
+"""Modes that are offered to be played."""
+
+
+def linear_system(
+    context: Context,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    coordinates: str,
+    speeds: dict[str, float],
+    forces: dict[str, float],
+    driver_as: str,
+    friction: bool,
+    duration: float | None,
+    file: str,
+) -> Result:
+    """A, B, C, D about the present pose, poles and zeros, responses."""
+    from core.functions.rounding import without_dust
+
+    context.step(0, 3, "Derivatives of the motion")
+    system = _system(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction)
+    context.step(1, 3, "Responses")
+    parts: list[Result] = [_opening(system)]
+    sides = {"A": (system.state_names,) * 2, "B": (system.state_names, system.input_names)}
+    sides |= {"C": (system.output_names, system.state_names), "D": (system.output_names, system.input_names)}
+    notes = {"A": "ẋ = A x + B w", "B": "by the inputs w", "C": "y = C x + D w", "D": "by the inputs at once"}
+    for name, (rows, columns) in sides.items():
+        if rows and columns:
+            entries = rows_of(without_dust(getattr(system, name)))
+            parts.append(Matrix(title=name, symbol=name, entries=entries, rows=rows, columns=columns, note=notes[name]))
+    parts += [_point_table(system), _mode_table(system)]
+    parts += _diagrams(system, duration)
+    parts += _played(context, system)
+    if file:
+        parts.append(_written(system, file))
+    return Report(title="Linear system", parts=tuple(parts))
+
+
+def _system(
+    context: Context,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    coordinates: str,
+    speeds: Mapping[str, float],
+    forces: Mapping[str, float],
+    driver_as: str = "signal",
+    friction: bool = True,
+) -> LinearSystem:
+    from core.control.linear_system import LinearSystem
+    from core.control.linearise import linearise
+
+    named = [part.strip() for part in coordinates.split(",") if part.strip()] or "auto"
+    found = linearise(
+        context.mech,
+        context.q,
+        inputs=inputs,
+        outputs=outputs,
+        coordinates=named,
+        v=dict(speeds),
+        tau=dict(forces),
+        p=dict(context.p) or None,
+        t=context.t,
+        driver_as="acceleration" if driver_as == "acceleration" else "signal",
+        friction=friction,
+    )
+    assert isinstance(found, LinearSystem)
+    return found
+
+
+def _opening(system: LinearSystem) -> Message:
+    """Whether the pose is an operating point, and what inputs and outputs miss."""
+    words = " ".join(system.remarks())
+    if not system.at_rest:
+        worst = max(range(len(system.residual)), key=lambda k: abs(system.residual[k]))
+        name, rate = system.state_names[worst], system.residual[worst]
+        unit = _per_second(system.units.states[worst])
+        text = f"This is no operating point: {name} changes by {rate:.4g} {unit}. The linear "
+        text += "motion is that about the motion which begins here. Operating point (trim) finds one."
+        return Message(text=f"{text} {words}".rstrip(), severity="hint")
+    text = "This is an operating point. All modes are reached and seen."
+    if words or not (system.input_names and system.output_names):
+        text = f"This is an operating point. {words}".rstrip()
+    return Message(text=text, severity="hint" if words else "done")
+
+
+def _point_table(system: LinearSystem) -> Table:
+    """Where deviations count from."""
+    from core.functions.rounding import without_dust
+
+    groups = (
+        ("State", system.state_names, system.x0, system.units.states),
+        ("Input", system.input_names, system.u0, system.units.inputs),
+        ("Output", system.output_names, system.y0, system.units.outputs),
+    )
+    rows = [
+        (kind, name, float(value), unit)
+        for kind, names, values, units in groups
+        for name, value, unit in zip(names, without_dust(values), units, strict=True)
+    ]
+    columns = (Column("What"), Column("Name"), Column("Value"), Column("Unit"))
+    return Table(title="Deviations count from", columns=columns, rows=tuple(rows), note="SI")
+
+
+def _mode_table(system: LinearSystem) -> Table:
+    """Poles with what inputs reach and outputs see of them, and zeros."""
+    rows: list[tuple[Cell, ...]] = []
+    size = max((abs(pole) for pole in system.poles), default=1.0)
+    for mode in system.mode_views():
+        real, imaginary = (0.0 if abs(x) <= 1e-9 * size else float(x) for x in (mode.pole.real, mode.pole.imag))
+        reached = mode.controllability if system.input_names else None
+        seen = mode.observability if system.output_names else None
+        damping = -real / math.hypot(real, imaginary) if real or imaginary else None
+        frequency = abs(imaginary) / (2.0 * math.pi)
+        rows.append((f"Pole {mode.number}", real, imaginary, frequency, damping, reached, seen))
+    if system.input_names and system.output_names:
+        for number, zero in enumerate(system.zeros, 1):
+            real, imaginary = (0.0 if abs(x) <= 1e-9 * size else float(x) for x in (zero.real, zero.imag))
+            if imaginary >= 0.0:
+                rows.append((f"Zero {number}", real, imaginary, abs(imaginary) / (2.0 * math.pi), None, None, None))
+    titles = ("", "Re [1/s]", "Im [1/s]", "Frequency [Hz]", "Damping ratio", "Reached", "Seen")
+    note = "conjugate ones once; reached, seen: relative to the mode of which inputs reach, outputs see the most"
+    return Table(title="Poles and zeros", columns=tuple(map(Column, titles)), rows=tuple(rows), note=note)
+
+
+def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
+    """Poles and zeros, Bode, step response."""
+    import numpy as np
+
+    poles = system.poles
+    series = [Series("poles", tuple(poles.real), tuple(poles.imag), "x")]
+    pairs = [(p, m) for p in range(len(system.output_names)) for m in range(len(system.input_names))][:PAIRS]
+    if pairs and len(system.zeros):
+        series.append(Series("zeros", tuple(system.zeros.real), tuple(system.zeros.imag), "o"))
+    found: list[Result] = []
+    if len(poles):
+        found.append(
+            Diagram(title="Poles and zeros", across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
+        )
+    if not pairs:
+        return found
+    omega = _rates(poles, system.zeros)
+    response = system.frequency_response(omega)
+    pairs = [pair for pair in pairs if np.any(np.abs(response[:, pair[0], pair[1]]) > 0.0)]
+    if not pairs:
+        return [*found, Message(text="None of the inputs moves any of the outputs.", severity="hint")]
+    names = {pair: f"{system.output_names[pair[0]]} / {system.input_names[pair[1]]}" for pair in pairs}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gains = {pair: 20.0 * np.log10(np.abs(response[:, pair[0], pair[1]])) for pair in pairs}
+    phases = {pair: np.degrees(np.unwrap(np.angle(response[:, pair[0], pair[1]]))) for pair in pairs}
+    for title, up, values in (("Bode: gain", "Gain [dB]", gains), ("Bode: phase", "Phase [°]", phases)):
+        curves = tuple(Series(names[pair], tuple(omega), tuple(values[pair])) for pair in pairs)
+        found.append(Diagram(title=title, across="ω [rad/s]", up=up, series=curves, log_across=True))
+    time = np.linspace(0.0, duration or _duration(poles), POINTS)
+    steps = system.step_response(time)
+    curves = tuple(Series(names[p, m], tuple(time), tuple(steps[:, p, m])) for p, m in pairs)
+    units = {system.units.outputs[p] for p, _ in pairs}
+    up = f"Deviation [{units.pop()}]" if len(units) == 1 else "Deviation (SI)"
+    found.append(Diagram(title="Step response", across="t [s]", up=up, series=curves))
+    return found
+
+
+def _plane(title: str, series: Sequence[Series]) -> Diagram:
+    """Points of the plane of s."""
+    return Diagram(title=title, across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
+
+
+def _rates(poles: Any, zeros: Any) -> Any:
+    """ω over a decade beyond the slowest and the fastest."""
+    import numpy as np
+
+    sizes = np.abs(np.concatenate([poles, zeros]))
+    sizes = sizes[sizes > 1e-6 * max(float(np.max(sizes, initial=0.0)), 1e-300)]
+    low, high = (float(np.min(sizes)), float(np.max(sizes))) if len(sizes) else (1.0, 1.0)
+    return np.geomspace(0.1 * low, 10.0 * high, POINTS)
+
+
+def _duration(poles: Any) -> float:
+    """s, in which a step response tells most: of what grows, three times its time, else of what dies away slowest."""
+    import numpy as np
+
+    size = float(np.max(np.abs(poles), initial=0.0)) or 1.0
+    growing = poles.real[poles.real > 1e-6 * size]
+    if len(growing):
+        return 3.0 / float(np.max(growing))
+    dying = -poles.real[poles.real < -1e-3 * size]
+    turning = np.abs(poles[np.abs(poles) > 1e-6 * size])
+    slowest = 20.0 * math.pi / float(np.min(turning)) if len(turning) else 10.0
+    return min(6.0 / float(np.min(dying)), slowest) if len(dying) else slowest
+
+
+def _played(context: Context, system: LinearSystem) -> list[Result]:
+    """Modes as poses to be played."""
+    import numpy as np
+
+    from core.mobility.constraint_rank import PositionConstraints
+
+    if not len(system.A):
+        return []
+    constraints = PositionConstraints(context.mech.compiled, context.p, context.t)
+    values, vectors = np.linalg.eig(system.A)
+    order = [k for k in np.lexsort((values.imag, np.round(np.abs(values), 9))) if values[k].imag >= 0.0]
+    found: list[Result] = []
+    for number, k in enumerate(order[:MODES], 1):
+        shape = system.basis @ vectors[:, k]
+        largest = shape[int(np.argmax(np.abs(shape / constraints.units)))]
+        if abs(largest) < 1e-12:
+            continue
+        shape = shape / (largest / constraints.units[int(np.argmax(np.abs(shape / constraints.units)))])
+        oscillates = values[k].imag > 1e-9 * max(abs(values[k]), 1e-300)
+        poses = []
+        for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
+            factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
+            poses.append(constraints.closed(context.mech.integrate(system.q, AMPLITUDE * (shape * factor).real))[0])
+        frequency = abs(values[k].imag) / (2.0 * math.pi)
+        kind = f"{frequency:.4g} Hz" if oscillates else f"λ = {values[k].real:.4g} 1/s"
+        p = tuple(dict(context.p) for _ in poses)
+        found.append(PoseSequence(title=f"Mode {number}: {kind}", q=rows_of(poses), p=p, display="animate"))
+    return found
+
+
+def _written(system: LinearSystem, file: str) -> Message:
+    if file.lower().endswith(".mat"):
+        system.to_mat(file)
+    else:
+        system.to_npz(file)
+    return Message(text=f"Written to {file}.")
+
+
+# ------------------------------------------------------------------------------------------------- feedback
+
+
+def lqr(
+    context: Context,
+    inputs: Sequence[str],
+    states: dict[str, float],
+    efforts: dict[str, float],
+    coordinates: str,
+    forces: dict[str, float],
+    file: str,
+) -> Result:
+    """Gains, poles of the closed loop; the machine with its feedback as a file."""
+    from core.control.feedback import lqr as best
+    from core.functions.rounding import without_dust
+
+    context.step(0, 2, "Linear system")
+    if not inputs:
+        inputs = [f"{name}.tau" for name in _system(context, (), (), coordinates, {}, forces).coordinates]
+    system = _system(context, inputs, (), coordinates, {}, forces)
+    if not len(system.A):
+        return Message(title="Feedback (LQR)", text="The machine cannot move here.", severity="hint")
+    context.step(1, 2, "Riccati equation")
+    found = best(system, states or None, efforts or None)
+    loop = found.closed_loop()
+    parts: list[Result] = []
+    if not system.at_rest:
+        text = "This is no operating point: the feedback holds it only with further forces. Trim finds one."
+        parts.append(Message(text=text, severity="warning"))
+    gains = Matrix(
+        title="Gains",
+        symbol="K",
+        entries=rows_of(without_dust(found.K)),
+        rows=system.input_names,
+        columns=system.state_names,
+        note="w = u0 − K (x − x0), SI",
+    )
+    parts += [gains, _mode_table(loop)]
+    poles = (system.poles, found.poles)
+    series = (
+        Series("open", tuple(poles[0].real), tuple(poles[0].imag), "x"),
+        Series("closed", tuple(poles[1].real), tuple(poles[1].imag), "x"),
+    )
+    parts.append(_plane("Poles", series))
+    if file:
+        from core.files import save
+
+        save(found.applied(context.model), file)
+        parts.append(Message(text=f"The machine with its feedback is written to {file}."))
+    return Report(title="Feedback (LQR)", parts=tuple(parts))
+
+
+# ------------------------------------------------------------------------------------------------- root locus
+
+
+def root_locus(
+    context: Context,
+    ranges: Sequence[Range],
+    follow: str,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    gain: float | None,
+) -> Result:
+    """Poles over a parameter or coordinate, or over the gain of a feedback."""
+    import numpy as np
+
+    from core.analysis.sweep import dimension_of
+    from core.control.root_locus import DIVISIONS
+    from core.control.root_locus import root_locus as wander
+    from core.model.units.units import SI
+
+    if len(ranges) > 1:
+        raise ModelError("One name runs at a time.", where="option 'ranges'", remedy="Give one range.")
+    if ranges:
+        name, start, stop, divisions = ranges[0]
+        context.step(0, 1, f"Poles over {name}")
+        found = wander(
+            context.mech,
+            name,
+            np.linspace(start, stop, divisions + 1),
+            q=context.q,
+            p=context.p,
+            t=context.t,
+            follow="equilibrium" if follow == "equilibrium" else "pose",
+        )
+        unit = SI.get(dimension_of(context.model, context.mech, name), "")
+    else:
+        if len(inputs) > 1 or len(outputs) > 1:
+            raise ModelError(
+                "A gain leads from one output to one input.", where="option 'inputs'", remedy="Name one of each."
+            )
+        own = _system(context, (), (), "", {}, {}).coordinates
+        if not own:
+            return Message(title="Root locus", text="The machine cannot move here.", severity="hint")
+        first = next((name for name in own if name in context.mech.q_names), own[0])
+        inputs = inputs or [f"{first}.tau"]
+        outputs = outputs or [f"{first}.q" if first in context.mech.q_names else f"{first}.v"]
+        context.step(0, 1, "Poles over the gain")
+        system = _system(context, inputs, outputs, "", {}, {})
+        gains = None if gain is None else np.linspace(0.0, gain, DIVISIONS + 1)
+        found, unit = wander(system, values=gains), ""
+    return _locus_report(found, unit)
+
+
+def _locus_report(found: RootLocus, unit: str) -> Report:
+    """Where stability changes, the poles' paths, and their parts over what runs."""
+    if not found.poles.size:
+        return Report(title="Root locus", parts=(Message(text="The machine cannot move here.", severity="hint"),))
+    in_unit = f" {unit}" if unit else ""
+    texts = [
+        f"At {found.name} = {value:.5g}{in_unit} a {'pair of poles' if rate else 'pole'} "
+        f"{'becomes unstable' if lost else 'becomes stable'}{f', ω = {rate:.4g} rad/s' if rate else ''}."
+        for value, rate, lost in found.crossings
+    ]
+    edge = 1e-9 * float(abs(found.poles).max())
+    unstable = int((found.poles[0].real > edge).sum())
+    opening = f"At {found.name} = {found.values[0]:.5g}{in_unit}, {unstable or 'none'} of {found.poles.shape[1]} poles "
+    opening += "is unstable." if unstable <= 1 else "are unstable."
+    text = " ".join([opening, *(texts or ["None crosses the imaginary axis."])])
+    names = [f"pole {k + 1}" for k in range(found.poles.shape[1])]
+    paths = [Series(n, tuple(c.real), tuple(c.imag)) for n, c in zip(names, found.poles.T, strict=True)]
+    ends = [
+        Series(what, tuple(row.real), tuple(row.imag), mark)
+        for what, row, mark in (("first", found.poles[0], "x"), ("last", found.poles[-1], "o"))
+    ]
+    across = f"{found.name} [{unit}]" if unit else found.name
+    parts: list[Result] = [Message(text=text), _plane("Root locus", [*paths, *ends])]
+    for title, up, values in (
+        ("Real parts", "Re [1/s]", found.poles.real),
+        ("Imaginary parts", "Im [1/s]", found.poles.imag),
+    ):
+        curves = tuple(Series(n, tuple(found.values), tuple(c)) for n, c in zip(names, values.T, strict=True))
+        parts.append(Diagram(title=title, across=across, up=up, series=curves))
+    return Report(title="Root locus", parts=tuple(parts))
+
+
+_FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
+_COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you")
+_INPUTS = Signals(
+    "inputs",
+    "Inputs",
+    "Names with commas: joint.tau, force.input, driver.signal, parameters, gravity.x, frame.force.x",
+    of="inputs",
+)
+
+
+def _per_second(unit: str) -> str:
+    """The unit of a rate."""
+    return f"{unit.removesuffix('/s')}/s²" if unit.endswith("/s") else f"{unit or '1'}/s"
+
+
+FUNCTIONS = (
+    Function(
+        "linear_system",
+        "Linear system",
+        "Control",
+        "State space with inputs and outputs about the present pose: A, B, C, D, poles and zeros, Bode and step "
+        "response, modes.\n\nInputs are joint forces, force elements, drivers, parameters, gravity, forces on frames; "
+        "outputs are channels of runs or formulas of them. All is differentiated exactly on the manifold of closed "
+        "poses. It is told which modes the inputs do not reach and the outputs do not see. " + SPEEDS_FOLLOW,
+        linear_system,
+        (
+            _INPUTS,
+            Signals("outputs", "Outputs", "Names with commas: channels of runs, or formulas of them", of="outputs"),
+            _COORDINATES,
+            Values(
+                "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
+            ),
+            _FORCES,
+            Choice(
+                "driver_as",
+                "Drivers",
+                "A driver's input: what it moves by and its rates, or its acceleration with these as states",
+                "signal",
+                ("signal", "acceleration"),
+            ),
+            Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True),
+            Number("duration", "Step response", "Seconds that are shown; empty: chosen for you", None, "time", 1e-9),
+            OutputFile("file", "Save to", "NumPy's archive or MATLAB's file of the system", "", (".npz", ".mat")),
+        ),
+        needs=(needs_motion, needs_mass),
+        also=("state space", "ABCD", "transfer function", "bode", "poles", "zeros", "step response", "linearize"),
+    ),
+    Function(
+        "lqr",
+        "Feedback (LQR)",
+        "Control",
+        "The state feedback that holds the present pose with the least quadratic cost.\n\nThe gain K of w = u0 − "
+        "K (x − x0) makes the integral of the weighted squares of states and inputs least. Saved as a file, the "
+        "machine has the feedback as formulas of its actuators, each gain a parameter, and can be simulated as it is.",
+        lqr,
+        (
+            Signals("inputs", "Inputs", "Names with commas; empty: forces of the independent coordinates", of="inputs"),
+            SignalValues("states", "State weights", "By name, as joint.q=10; others 0. None given: 1 of all"),
+            SignalValues("efforts", "Input weights", "By name, as joint.tau=0.1; others 1"),
+            _COORDINATES,
+            _FORCES,
+            OutputFile("file", "Save to", "The machine with its feedback", "", (".kst",)),
+        ),
+        needs=(needs_motion, needs_mass),
+        also=("regulator", "controller", "state feedback", "gain", "Riccati"),
+    ),
+    Function(
+        "root_locus",
+        "Root locus",
+        "Control",
+        "How the poles wander while a parameter, a coordinate or the gain of a feedback runs.\n\nAt each value the "
+        "machine is linearised anew, at the pose that follows: its loops closed, or in static equilibrium. Without a "
+        "range the gain k of w = −k y runs, from one output to one input: a proportional feedback of the first "
+        "independent coordinate unless others are named. It is told where stability is lost or won.",
+        root_locus,
+        (
+            Ranges("ranges", "Range", "A parameter, a coordinate or a DH entry that runs"),
+            Choice(
+                "follow",
+                "Pose",
+                "What the machine does while it runs",
+                "pose",
+                ("pose", "equilibrium"),
+                titles={"pose": "stays (loops close)", "equilibrium": "static equilibrium"},
+            ),
+            Signals("inputs", "Feedback to", "One input, where a gain runs; empty: a joint's force", of="inputs"),
+            Signals("outputs", "Feedback from", "One output, where a gain runs; empty: its coordinate", of="outputs"),
+            Number("gain", "Largest gain", "SI; empty: gains that move the poles", None),
+        ),
+        needs=(needs_motion, needs_mass),
+        also=("Evans", "pole paths", "stability", "poles over a parameter", "critical speed"),
+    ),
+)

@@ -1,0 +1,276 @@
+"""Functions that give loops in symbols: positions, velocity ratios, reduced equations of motion."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from core.errors import ModelError
+from core.functions.context import Cancelled, Context
+from core.functions.function import Function, needs_motion
+from core.functions.options import Choice, OutputFile, Text
+from core.functions.results import Formulas, Message, Report, Result, Table
+from core.functions.subjects.symbols import NOTATION, RECOGNISE, append, take_notation
+from core.functions.text import Cell, Column
+
+WHAT = {
+    "all": ("positions", "ratios", "derivatives", "dynamics"),
+    "positions": ("positions",),
+    "ratios": ("positions", "ratios"),
+    "equations of motion": ("positions", "ratios", "derivatives", "dynamics"),
+}
+"""What is asked for → the sections that it stands on; the last are shown."""
+SHOWN = {
+    "all": WHAT["all"],
+    "positions": ("positions",),
+    "ratios": ("ratios",),
+    "equations of motion": ("derivatives", "dynamics"),
+}
+TITLES = {"ratios": "Velocity ratios", "derivatives": "Derivatives of the ratios", "dynamics": "Equations of motion"}
+
+_kept: dict[str, Any] = {}
+"""The last linkage: its results are lazy and shared by the functions that follow."""
+
+
+def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
+    """The machine's loops in symbols, kept for what is asked next."""
+    from core.symbolic import linkage
+
+    chosen: Any = symbols.strip() or "masses"
+    if chosen not in ("masses", "named", "all", "none"):
+        chosen = tuple(name.strip() for name in chosen.split(",") if name.strip())
+    key = (context.model, chosen, recognise)
+    kept = _kept.get("linkage")
+    if kept is None or kept[0] != key:
+        kept = _kept["linkage"] = (key, linkage(context.model, symbols=chosen, recognise=recognise))
+
+    def watch() -> None:
+        if context.cancelled():
+            raise Cancelled
+
+    kept[1].watch = watch
+    return kept[1]
+
+
+def _refusal(text: str) -> Message:
+    """Why a machine's loops have no symbols: nothing is wrong with it."""
+    return Message(title="Loops in symbols", text=text, severity="warning")
+
+
+def _reason(context: Context) -> str:
+    """Why the loops have no symbols; '' if they have some."""
+    from core.symbolic.linkage import obstacle
+
+    kept = _kept.get("linkage")
+    return "" if kept is not None and kept[0][0] == context.model else obstacle(context.model)
+
+
+def needs_loop(context: Context) -> str:
+    """The machine must have a loop, a rod or a gear."""
+    model = context.model.expanded
+    if context.mech.loops or model.constraints:
+        return ""
+    return "The model has no closed loop; “Derive in symbols” serves chains."
+
+
+def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, notation: str) -> Result:
+    """Sections in symbols, each compared with the kernel."""
+    from core.symbolic.linkage_proof import proofs
+
+    take_notation(notation)
+    context.step(0, 4, "Closed forms …")
+    if reason := _reason(context):
+        return _refusal(reason)
+    linkage = linkage_of(context, symbols, recognise)
+    writer = _Writer(context, linkage)
+    parts: list[Result] = [writer.coordinates()] if what != "equations of motion" else []
+    made: dict[str, list[Formulas]] = {}
+    sections: list[str] = []
+    for k, section in enumerate(WHAT[what]):
+        context.step(k, 4, f"{section.capitalize()} …")
+        try:
+            getattr(linkage, section)
+        except ModelError as error:
+            parts.append(_refusal(str(error)))
+            break
+        sections.append(section)
+        if section in SHOWN[what]:
+            made[section] = writer.section(section)
+    context.step(3, 4, "Comparing with the kernel …")
+    found = proofs(linkage, sections)
+    for section, formulas in made.items():
+        if formulas:
+            formulas[-1] = dataclasses.replace(formulas[-1], **_compared(found[section]))
+        parts += formulas
+    return Report(title=f"Loops of {context.model.name or 'the machine'} in symbols", parts=tuple(parts))
+
+
+def _compared(proof: Any) -> dict[str, Any]:
+    """What a comparison gave, as fields of formulas."""
+    if not proof.states:
+        return {
+            "proof": "Not compared with the kernel: the loops close well at no pose that was tried.",
+            "proved": None,
+        }
+    return {"proof": str(proof), "proved": proof.passed}
+
+
+class _Writer:
+    """Sections of a linkage as values."""
+
+    def __init__(self, context: Context, linkage: Any) -> None:
+        self.linkage = linkage
+        known = linkage.model.values()
+        own = {p.name for p in linkage.model.parameters if p.independent}
+        given = {name: float(x) for name, x in context.p.items() if name in own}
+        values = linkage.model.values({**{name: known[name] for name in own}, **given, **linkage.given})
+        at = {v.symbol: float(context.q[v.q]) for v in linkage.variables}
+        self.branches = linkage.branches_at({**{n: float(values[n]) for n in linkage.values}, **at})
+
+    def coordinates(self) -> Table:
+        """Symbols of the joints, and how each is found."""
+        linkage = self.linkage
+        how = {joint: step.kind for step in linkage.steps for joint in step.joints}
+        rows: list[tuple[Cell, ...]] = [
+            (v.symbol, v.coordinate, "independent" if v in linkage.independent else how.get(v.joint, ""))
+            for v in linkage.variables
+        ]
+        rows += [(name, joint, "cut; its angle or displacement") for name, joint in linkage.cut_symbols.items()]
+        return Table(
+            title="Coordinates",
+            columns=(Column("Symbol"), Column("Joint"), Column("How")),
+            rows=tuple(rows),
+        )
+
+    def section(self, section: str) -> list[Formulas]:
+        """A section; positions step by step."""
+        if section != "positions":
+            return self._formulas(TITLES[section], getattr(self.linkage, section), section)
+        made: list[Formulas] = []
+        for step in self.linkage.steps:
+            made += self._formulas(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
+        return made
+
+    def _formulas(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
+        from core.symbolic.linkage_words import conventions, meanings, owners
+
+        if not definitions:
+            return []
+        return [
+            Formulas(
+                title=title,
+                label=section,
+                names=tuple(each.name for each in definitions),
+                entries=tuple((self._form(each),) for each in definitions),
+                rows=tuple(self._about(each) for each in definitions),
+                symbols=meanings(self.linkage, section),
+                owners=owners(self.linkage),
+                conventions=conventions(self.linkage, section),
+                recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in self.linkage.found),
+            )
+        ]
+
+    def _form(self, definition: Any) -> Any:
+        from fractions import Fraction
+
+        from core.symbolic.forms import Number
+
+        return definition.form if definition.side is None else Number(Fraction(int(self.branches[definition.name])))
+
+    def _about(self, definition: Any) -> str:
+        from core.symbolic.notation import text
+
+        if definition.side is None:
+            return str(definition.about)
+        return f"±1, branch: here the sign of {text(definition.side)}"
+
+
+def write_loop_equations(
+    context: Context, what: str, language: str, label: str, file: str, symbols: str, notation: str
+) -> Result:
+    """Equations as text in a language, appended to a file if one is named; signs of branches are arguments."""
+    from core.symbolic.conventions import plain
+    from core.symbolic.equation_export import written
+    from core.symbolic.linkage_words import conventions
+
+    take_notation(notation)
+    if reason := _reason(context):
+        return _refusal(reason)
+    linkage = linkage_of(context, symbols, True)
+    found = [each for section in WHAT[what] for each in getattr(linkage, section) if each.side is None]
+    code = language not in ("text", "latex")
+    notes = [linkage.model.name, *(plain(line) for line in conventions(linkage, *WHAT[what], code=code))]
+    name = label or "loops"
+    text = written([each.name for each in found], [each.form for each in found], language, name, notes)
+    if file:
+        append(file, text)
+        return Message(title="Write equations of loops", text=f"Appended {what} to {file}.")
+    return Message(title="Write equations of loops", text=text, severity="done")
+
+
+_WHAT = Choice(
+    "what",
+    "Result",
+    "positions of the dependent joints; ratios: their speeds over the independent ones; equations of motion in the "
+    "independent coordinates, with the derivatives of the ratios",
+    "all",
+    tuple(WHAT),
+)
+SYMBOLS = Text(
+    "symbols",
+    "Symbols",
+    "masses: the model's parameters, and mass, centre and inertia of every body; named: the model's parameters alone; "
+    "all: lengths, too; none; or names with commas between them",
+    "masses",
+)
+
+FUNCTIONS = (
+    Function(
+        "loop_symbols",
+        "Loops in symbols",
+        "Symbols",
+        "A linkage as in a textbook: positions of all joints from the independent ones, velocity ratios, the reduced "
+        "equation of motion.\n\nThe steps are those in which the kernel closes loops (function Loops). Each is written "
+        "in one manner: P cos q + Q sin q = R (a four-bar: Freudenstein's equation), the distance of two points "
+        "(a slider-crank), a direction, a sum of angles. σ = ±1 says on which branch the linkage is assembled. "
+        "Ratios are k = dq/dq1; of one freedom I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I, of several "
+        "M q̈ + C q̇ + G = τ. Everything is compared with the compiled kernel over random poses, speeds and parameters. "
+        "Loops that close by iteration, and joints with quaternions, cannot be written so: the message names them.",
+        loop_symbols,
+        (_WHAT, SYMBOLS, RECOGNISE, NOTATION),
+        (needs_motion, needs_loop),
+        also=(
+            "Freudenstein",
+            "transmission ratio",
+            "reduced inertia",
+            "loop closure equations",
+            "kinematic coefficients",
+        ),
+    ),
+    Function(
+        "write_loop_equations",
+        "Write equations of loops",
+        "Symbols",
+        "Positions, velocity ratios or equations of motion of a linkage as plain text, LaTeX, Mathematica, a Python or "
+        "C function, or SymPy source; appended to a file if one is named.\n\nThe signs σ of branches are arguments.",
+        write_loop_equations,
+        (
+            _WHAT,
+            Choice(
+                "language",
+                "Language",
+                "How it is written",
+                "text",
+                ("text", "latex", "mathematica", "python", "c", "sympy"),
+                {"latex": "LaTeX", "sympy": "SymPy"},
+            ),
+            Text("label", "Label", "Name of the function that code gets; empty: loops"),
+            OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
+            SYMBOLS,
+            NOTATION,
+        ),
+        (needs_motion, needs_loop),
+        reads="machine",
+    ),
+)

@@ -1,0 +1,129 @@
+"""Operating points: what the machine is asked for, found, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from core.errors import ModelError
+from core.functions.context import Context
+from core.functions.function import Function, needs_mass, needs_motion
+from core.functions.options import Signals, SignalValues, Values
+from core.functions.results import Message, PoseSequence, Report, Result, Table
+from core.functions.text import Column
+
+if TYPE_CHECKING:
+    from core.control.operating_point import Found, OperatingPoint
+
+
+def trim(
+    context: Context,
+    fixed: dict[str, float],
+    target: dict[str, float],
+    free: dict[str, tuple[float, float]],
+    steady: Sequence[str],
+    speeds: dict[str, float],
+    forces: dict[str, float],
+) -> Result:
+    """The operating point that fulfils what is asked."""
+    context.step(0, 1, "Balance")
+    problem = operating_point(context, fixed, target, free, steady, speeds, forces)
+    return report_of(context, problem, problem.solve())
+
+
+def operating_point(
+    context: Context,
+    fixed: Mapping[str, float],
+    target: Mapping[str, float],
+    free: Mapping[str, tuple[float, float]],
+    steady: Sequence[str] = (),
+    speeds: Mapping[str, float] | None = None,
+    forces: Mapping[str, float] | None = None,
+) -> OperatingPoint:
+    """The problem, begun at the present pose."""
+    from core.control.operating_point import OperatingPoint
+
+    twice = next((name for name in {**target, **free} if name in fixed or (name in target and name in free)), "")
+    if twice:
+        raise ModelError(f"'{twice}' is asked for twice.", where="trim", remedy="Let it be fixed, a target or free.")
+    op = OperatingPoint(
+        context.mech, context.q, v=dict(speeds or {}), tau=dict(forces or {}), p=dict(context.p) or None, t=context.t
+    )
+    for name, value in fixed.items():
+        op[name].fixed(value)
+    for name, value in target.items():
+        op[name].target(value)
+    for name, (low, high) in free.items():
+        op[name].free(low, high)
+    for name in steady:
+        op[name].steady()
+    return op
+
+
+def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report:
+    """What an operating point came to, for people."""
+    parts: list[Result] = [_verdict(found), _row_table(problem, found)]
+    q = tuple(float(each) for each in found.q)
+    p = {name: value for name, value in found.parameters.items() if name in context.mech.p_names}
+    title = "The operating point" if found.solved else "The nearest point"
+    parts.append(PoseSequence(title=title, q=(q,), p=(p,), display="single"))
+    return Report(title="Operating point", parts=tuple(parts))
+
+
+def _verdict(found: Found) -> Message:
+    if not found.solved:
+        return Message(text=found.message, severity="warning")
+    words = "stable" if found.stable else "unstable"
+    bounds = f" Bounds act: {', '.join(found.acting)}." if found.acting else ""
+    steps = f"{found.iterations} step{'s' * (found.iterations != 1)}"
+    return Message(text=f"Found in {steps}; it is {words}.{bounds}", severity="done" if found.stable else "hint")
+
+
+def _row_table(problem: OperatingPoint, found: Found) -> Table:
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
+
+    system = found.system
+    units = dict(zip(system.output_names, system.units.outputs, strict=True))
+    units |= dict(zip(system.input_names, system.units.inputs, strict=True))
+    roles = {name: row.kind or "free" for name, row in problem.rows.items()}
+    listed = [(name, roles[name], value, found.residuals.get(name)) for name, value in found.values.items()]
+    known = {name for name, *_ in listed}
+    for k, state in enumerate(system.state_names):
+        if state not in known and state.removesuffix(".q") not in known:
+            role = "steady" if state.endswith(".v") else "found"
+            listed.append((state, role, float(system.x0[k]), None))
+            units[state] = system.units.states[k]
+    values = without_dust([value for _, _, value, _ in listed], SOLVED_FRACTION)
+    rows = [
+        (name, role, float(value), units.get(name, ""), None if off is None else float(without_dust([off], 1e-9)[0]))
+        for (name, role, _, off), value in zip(listed, values, strict=True)
+    ]
+    columns = (Column("Quantity"), Column("Role"), Column("Value"), Column("Unit"), Column("Off by"))
+    return Table(title="Quantities", columns=columns, rows=tuple(rows), note="SI")
+
+
+_FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
+
+FUNCTIONS = (
+    Function(
+        "trim",
+        "Operating point (trim)",
+        "Control",
+        "Poses, speeds, forces and parameters at which the machine stays as asked.\n\nQuantities are fixed, a target, "
+        "or free (perhaps within bounds); what is not named stands still, its pose free, its forces as they are. "
+        "Counting comes first: where inputs are too few it is said what nothing balances, and what to free. Where no "
+        "point is, the nearest one is shown with what is missing. Turning machines: fix a speed; accelerated ones: fix "
+        "an acceleration.",
+        trim,
+        (
+            SignalValues("fixed", "Fixed", 'By name, as crank.q="30 deg"'),
+            SignalValues("target", "Targets", "By name, as near as can be"),
+            SignalValues("free", "Free", "Names, or name=low:high", ranges=True),
+            Signals("steady", "Steady", "Speeds that do not change, whatever they are", of="quantities"),
+            Values("speeds", "Joint speeds", "Where to begin; those not given are zero", rate=1),
+            _FORCES,
+        ),
+        needs=(needs_motion, needs_mass),
+        also=("trim", "equilibrium", "steady state", "inverse dynamics", "static balance"),
+    ),
+)

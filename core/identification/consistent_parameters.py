@@ -1,0 +1,153 @@
+"""Parameters of bodies that a material body can have, as near to an estimate as its covariance says.
+
+A body is possible if its pseudo-inertia J = [Σ h; hᵀ m], Σ = ½ tr(I) 1 − I about the frame's origin, is positive
+definite (P. Wensing, S. Kim, J.-J. Slotine, IEEE RA-L 3(1), 2018); damping, friction, armature and stiffness are
+never negative. That is a convex set, so the nearest point is found by Newton steps with a barrier −log det J from its
+Cholesky factors (S. Boyd, L. Vandenberghe, Convex Optimization, 2004, 11.3). What the estimate leaves open stays near
+the model's values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.regressor.linear_parameters import LinearParameters
+
+Array = NDArray[np.float64]
+
+PRIOR_WEIGHT = 1e-4
+"""Weight of the model's values beside the estimate's, each in parts of its size: they decide only what is open."""
+LEAST_BARRIER = 1e-6
+"""Last weight of the barrier, in squares of standard deviations: the fit misses the best one by no more than about it
+for each body."""
+BARRIER_FACTOR = 0.2
+STEPS_AT_EACH = 8
+SMALL_STEP = 1e-3
+"""Decrement, in parts of the barrier's weight, at which the next weight is taken."""
+LEAST_FRACTION = 1e-3
+"""Part of the largest mass that a body which has none is given to begin with."""
+SURE_FRACTION = 1e-9
+"""Part of an estimate that its standard deviation is at least taken for."""
+Owners = list[tuple[str, list[int], bool]]
+
+
+def pseudo_inertia(ten: Array) -> Array:
+    """(…, 4, 4) J of the ten parameters (…, 10) of a body, as `core.traces.regressor.INERTIAL` orders them."""
+    m, x, y, z, xx, xy, yy, xz, yz, zz = np.moveaxis(np.asarray(ten, dtype=float), -1, 0)
+    half = 0.5 * (xx + yy + zz)
+    rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+_UNIT_BODIES = pseudo_inertia(np.eye(10))
+
+
+def possible(parameters: LinearParameters, values: Array) -> dict[str, bool]:
+    """Owner → whether a body may have its values (semi-definite ones count: point masses), or a joint."""
+    found = {}
+    for owner, places, inertial in _owners(parameters):
+        own = values[places]
+        if inertial and len(places) == 10:
+            J = pseudo_inertia(own)
+            found[owner] = bool(np.min(np.linalg.eigvalsh(J)) >= -1e-9 * max(float(np.trace(J)), 1e-12))
+        else:
+            found[owner] = bool(np.all(own >= 0.0)) or inertial
+    return found
+
+
+def _owners(parameters: LinearParameters) -> list[tuple[str, list[int], bool]]:
+    """(owner, places, whether it is a body)."""
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for k, each in enumerate(parameters.parameters):
+        inertial = each.kind == "inertia"
+        groups.setdefault((each.owner if inertial else f"{each.owner}.{each.kind}", inertial), []).append(k)
+    return [(owner, places, inertial) for (owner, inertial), places in groups.items()]
+
+
+def consistent_parameters(parameters: LinearParameters, matrix: Array, estimate: Array, covariance: Array) -> Array:
+    """(m,) parameters that bodies and joints can have, with matrix @ parameters nearest to the estimate (r,) as its
+    covariance measures, and otherwise near to the model's."""
+    prior, owners = parameters.values, _owners(parameters)
+    scale = _sizes(parameters, prior)
+    size = np.sqrt(np.diag(covariance)) + SURE_FRACTION * float(np.max(np.abs(estimate), initial=0.0))
+    R = np.linalg.inv(np.linalg.cholesky(covariance + np.diag(size**2) * 1e-6))
+    A = np.vstack([R @ matrix * scale, PRIOR_WEIGHT * np.eye(len(prior))])
+    b = np.concatenate([R @ estimate, PRIOR_WEIGHT * prior / scale])
+    x = prior / scale
+    for _, places, inertial in owners:
+        x[places] = _start(prior[places], inertial, prior, parameters) / scale[places]
+    weight = max(1.0, float(np.sum((A @ x - b) ** 2)) / len(prior))
+    while weight > LEAST_BARRIER:
+        for _ in range(STEPS_AT_EACH):
+            x, done = _newton(x, A, b, weight, owners, scale)
+            if done:
+                break
+        weight *= BARRIER_FACTOR
+    return np.asarray(x * scale)
+
+
+def _newton(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: Array) -> tuple[Array, bool]:
+    """A step to the least ½ |A x − b|² − weight Σ log det J, and whether it was a small one. The Hessian of the barrier
+    is BᵀB with B = L⁻¹ ∂J L⁻ᵀ, J = L Lᵀ, its gradient −Bᵀ vec 1: so the step is one of least squares."""
+    rows, right = [A], [b - A @ x]
+    for _, places, inertial in owners:
+        B = np.zeros((16, len(x))) if inertial else np.zeros((len(places), len(x)))
+        if inertial:
+            inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(x[places] * scale[places])))
+            slopes = inverse @ (_UNIT_BODIES * scale[places][:, None, None]) @ inverse.T
+            B[:, places] = slopes.reshape(len(places), 16).T
+            right.append(np.sqrt(weight) * np.eye(4).ravel())
+        else:
+            B[range(len(places)), places] = 1.0 / x[places]
+            right.append(np.full(len(places), np.sqrt(weight)))
+        rows.append(np.sqrt(weight) * B)
+    step = np.linalg.lstsq(np.vstack(rows), np.concatenate(right), rcond=None)[0]
+    before, part = _objective(x, A, b, weight, owners, scale), 1.0
+    slope = -float(np.sum((np.vstack(rows) @ step) ** 2))
+    while part > 1e-10 and not _objective(x + part * step, A, b, weight, owners, scale) <= before + 0.1 * part * slope:
+        part *= 0.5
+    if part <= 1e-10:
+        return x, True
+    return x + part * step, -slope < SMALL_STEP * weight
+
+
+def _objective(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: Array) -> float:
+    """Infinite where a body or joint could not be."""
+    found = 0.5 * float(np.sum((A @ x - b) ** 2))
+    for _, places, inertial in owners:
+        own = x[places] * scale[places]
+        if not inertial:
+            if not np.all(own > 0.0):
+                return np.inf
+            found -= weight * float(np.sum(np.log(x[places])))
+            continue
+        try:
+            diagonal = np.diag(np.linalg.cholesky(pseudo_inertia(own)))
+        except np.linalg.LinAlgError:
+            return np.inf
+        found -= 2.0 * weight * float(np.sum(np.log(diagonal)))
+    return found
+
+
+def _sizes(parameters: LinearParameters, prior: Array) -> Array:
+    """Of what each parameter is measured in: the largest of its unit."""
+    units = np.array(parameters.units)
+    return np.array([max(float(np.max(np.abs(prior[units == unit]))), 1e-3) for unit in units])
+
+
+def _start(own: Array, inertial: bool, prior: Array, parameters: LinearParameters) -> Array:
+    """The values themselves, or others near to them that a body or joint can have."""
+    if not inertial:
+        size = float(np.max(np.abs(own), initial=0.0))
+        return np.maximum(own, 1e-3 * max(size, 1.0))
+    J = pseudo_inertia(own)
+    if np.min(np.linalg.eigvalsh(J)) > 1e-9 * np.trace(J):
+        return own
+    masses = [value for value, each in zip(prior, parameters.parameters, strict=True) if each.part == "m"]
+    m = max(own[0], LEAST_FRACTION * max(*masses, 1e-3))
+    x, y, z = center = own[1:4] / m if own[0] > 0.0 else np.zeros(3)
+    about = m * max(0.05, 0.5 * float(np.sqrt(max(np.trace(J[:3, :3]), 0.0) / m))) ** 2
+    square = float(center @ center)
+    moments = (square - x * x, -x * y, square - y * y, -x * z, -y * z, square - z * z)
+    return np.array([m, *(m * center), *(m * e + 2.0 * about * (k in (0, 2, 5)) for k, e in enumerate(moments))])

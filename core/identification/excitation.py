@@ -1,0 +1,343 @@
+"""Motions that show the parameters: finite Fourier series in every joint, as exciting as limits let them be.
+
+    q_i(t) = q_i0 + s_i Σ_k (a_ik sin kωt − b_ik cos kωt) / (kω)      (J. Swevers et al., IEEE Trans. Robotics
+                                                                       and Automation 13(5), 1997)
+
+The sums Σ a_ik and Σ k b_ik vanish, so that a period begins and ends at rest. The factor s_i is the largest with which
+position, speed and acceleration of the joint stay within limits: the motion is possible whatever the coefficients. They
+minimise the logarithm of the condition of the regressor, or maximise log det Yᵀ Y; forces beyond limits count against.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from core.errors import ModelError, near_misses
+from core.files.regular_file import path_of
+from core.files.source import write_whole
+from core.identification.identify import DEFAULT_KINDS, chosen_parameters
+from core.mechanism import Mechanism
+from core.multibody.parameter_values import Values
+from core.regressor.base_parameters import BaseParameters, combinations_of, random_motions
+
+Array = NDArray[np.float64]
+Criterion = Literal["condition", "determinant"]
+CRITERIA: tuple[Criterion, ...] = ("condition", "determinant")
+
+SAMPLES = 80
+"""Instants of a period at which the motion is judged."""
+FINE_SAMPLES = 400
+"""Instants of a period at which limits are kept."""
+DEFAULT_SPEED = 1.5
+"""rad/s or m/s, of joints that state no limit of speed."""
+DEFAULT_RANGE = math.pi / 2.0
+"""rad or m to each side of the rest position, of joints without limits."""
+MARGIN = 0.95
+"""Part of the limits that is used."""
+FORCE_WEIGHT = 10.0
+"""Of forces beyond limits, in the logarithm that is minimised."""
+STEP = 1e-6
+"""Of the differences by coefficients."""
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """A period of an exciting motion.
+
+    time (n,) s; q, v, a, tau (n, nv); condition : of the regressor's columns of the base parameters, scaled to one;
+    before : that of the first motion tried; log_det : of Yᵀ Y; active : limits that are reached, by name;
+    base : the parameters that it shows
+    """
+
+    mech: Mechanism
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    condition: float
+    before: float
+    log_det: float
+    active: tuple[str, ...]
+    base: BaseParameters
+
+    def columns(self) -> dict[str, Array]:
+        """The motion as columns of a trace, by signals."""
+        found = {"time": self.time}
+        for quantity, values in (("q", self.q), ("v", self.v), ("a", self.a), ("tau", self.tau)):
+            found |= {f"{name}.{quantity}": values[:, k] for k, name in enumerate(self.mech.v_names)}
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace as CSV, SI. Raises FileError."""
+        columns = self.columns()
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([f"{x:.9g}" for x in row] for row in np.column_stack(list(columns.values())))
+        write_whole(path_of(path), text.getvalue().encode())
+
+
+class _Problem:
+    """Coefficients of all joints (nv · 2 harmonics,) → how well the motion shows the parameters."""
+
+    def __init__(
+        self,
+        mech: Mechanism,
+        period: float,
+        harmonics: int,
+        limits: tuple[Array, Array, Array, Array, Array],
+        regressors: Callable[[Array, Array, Array], Array],
+        strained: Callable[[Array, Array, Array], Array | float],
+        criterion: Criterion,
+    ) -> None:
+        self.mech, self.limits, self.criterion = mech, limits, criterion
+        self.regressors, self.strained = regressors, strained
+        self.period = period
+        k = np.arange(1, harmonics + 1)
+        # coefficients with Σ a = 0 and Σ k b = 0
+        self.free_a = np.linalg.svd(np.ones((1, harmonics)))[2][1:].T
+        self.free_b = np.linalg.svd(k[None, :].astype(float))[2][1:].T
+        self.size = 2 * (harmonics - 1)
+        self.fine, self.coarse = (self.waves(count, k) for count in (FINE_SAMPLES, SAMPLES))
+
+    def waves(self, count: int, k: NDArray[np.int64]) -> Array:
+        """(3, count, size) position, speed, acceleration of each free coefficient."""
+        w = 2.0 * math.pi / self.period
+        phase = w * np.linspace(0.0, self.period, count, endpoint=False)[:, None] * k
+        kw = k * w
+        sines = np.stack([np.sin(phase) / kw, np.cos(phase), -kw * np.sin(phase)])
+        cosines = np.stack([-np.cos(phase) / kw, np.sin(phase), kw * np.cos(phase)])
+        return np.concatenate([sines @ self.free_a, cosines @ self.free_b], axis=-1)
+
+    def motion(self, coefficients: Array, waves: Array) -> tuple[Array, Array, Array]:
+        """(…, n, nv) q, v, a of coefficients (…, nv · size), scaled into the limits."""
+        c = coefficients.reshape(*coefficients.shape[:-1], self.mech.nv, self.size)
+        center, low, high, speed, acceleration = self.limits
+        q, v, a = (np.einsum("ns,...js->...nj", each, c) for each in self.fine)
+        room = [
+            (high - center) / np.maximum(np.max(q, axis=-2), 1e-12),
+            (center - low) / np.maximum(-np.min(q, axis=-2), 1e-12),
+            speed / np.maximum(np.max(np.abs(v), axis=-2), 1e-12),
+            acceleration / np.maximum(np.max(np.abs(a), axis=-2), 1e-12),
+        ]
+        factor = MARGIN * np.min(np.stack(room), axis=0)[..., None, :]
+        if waves is not self.fine:
+            q, v, a = (np.einsum("ns,...js->...nj", each, c) for each in waves)
+        return center + factor * q, factor * v, factor * a
+
+    def value(self, coefficients: Array) -> float:
+        """What is minimised."""
+        motion = self.motion(coefficients, self.coarse)
+        return _criterion(self._rows(motion), self.criterion)[0] + float(self.strained(*motion))
+
+    def with_slopes(self, coefficients: Array) -> tuple[float, Array]:
+        """Value and slopes: those of the criterion by the regressor are exact, its own along coefficients differences,
+        all in one call."""
+        steps = np.vstack([np.zeros(len(coefficients)), STEP * np.eye(len(coefficients))])
+        motions = self.motion(coefficients + steps, self.coarse)
+        W, strain = self._rows(motions), np.asarray(self.strained(*motions))
+        value, weights = _criterion(W[0], self.criterion)
+        slopes = (W[1:] - W[0]).reshape(len(coefficients), -1) @ weights.ravel() + strain[1:] - strain[0]
+        return value + float(strain[0]), slopes / STEP
+
+    def _rows(self, motion: tuple[Array, Array, Array]) -> Array:
+        Y = self.regressors(*motion)
+        return Y.reshape(*Y.shape[:-3], -1, Y.shape[-1])
+
+
+def excitation(
+    mech: Mechanism,
+    *,
+    kinds: Sequence[str] = DEFAULT_KINDS,
+    only: Sequence[str] = (),
+    period: float = 10.0,
+    harmonics: int = 5,
+    criterion: Criterion = "condition",
+    speed: float | None = None,
+    acceleration: float | None = None,
+    rate: float = 100.0,
+    starts: int = 2,
+    iterations: int = 30,
+    seed: int = 0,
+    p: Values = None,
+    progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Excitation:
+    """A periodic motion that shows the chosen parameters (as `identify` takes them) well within the limits of joints.
+
+    period : s; harmonics : of the base frequency, at least 2; speed, acceleration : rad/s, rad/s² or m/s, m/s²: upper
+    bounds beside the joints' own; rate : Hz of the trace; starts : random motions from which it is improved;
+    cancelled : ends the search, the best so far is the result
+
+    Raises ModelError for machines with loops, and joints without coordinates of their own.
+    """
+    _check(mech, period, harmonics, criterion, rate)
+    known, places = chosen_parameters(mech, kinds, only, p)
+    q, v, a, _ = random_motions(mech.compiled, max(40, 3 * len(known.names)), 0, p)
+    base = combinations_of(mech.regressor(q, v, a, kinds=kinds, p=p)[..., places].reshape(-1, len(known.names)), known)
+    columns = [places[k] for k in base.columns]
+    limits, efforts = _limits(mech, speed, acceleration, p)
+
+    def regressors(q: Array, v: Array, a: Array) -> Array:
+        return mech.regressor(q, v, a, kinds=kinds, p=p)[..., columns]
+
+    def strained(q: Array, v: Array, a: Array) -> Array | float:
+        if not np.isfinite(efforts).any():
+            return np.zeros(q.shape[:-2])
+        tau = mech.inverse_dynamics(q, v, a, p=p)
+        over = np.maximum(np.max(np.abs(tau), axis=-2) / efforts - MARGIN, 0.0)
+        return np.asarray(FORCE_WEIGHT * np.sum(over, axis=-1))
+
+    mech.compile("regressor")
+    problem = _Problem(mech, period, harmonics, limits, regressors, strained, criterion)
+    best, first = _search(problem, mech.nv, starts, iterations, seed, progress, cancelled)
+    count = max(round(period * rate), SAMPLES)
+    time = np.linspace(0.0, period, count, endpoint=False, dtype=np.float64)
+    q, v, a = problem.motion(best, problem.waves(count, np.arange(1, harmonics + 1)))
+    W = regressors(q, v, a).reshape(-1, base.rank)
+    start = regressors(*problem.motion(first, problem.coarse)).reshape(-1, base.rank)
+    tau = np.asarray(mech.inverse_dynamics(q, v, a, p=p))
+    active = _active(mech, limits, efforts, q, v, a, tau)
+    log_det = float(np.linalg.slogdet(W.T @ W)[1])
+    return Excitation(mech, time, q, v, a, tau, _condition(W), _condition(start), log_det, active, base)
+
+
+def _check(mech: Mechanism, period: float, harmonics: int, criterion: str, rate: float) -> None:
+    if mech.constrained or mech.nq != mech.nv or not mech.nv:
+        raise ModelError(
+            "Exciting motions are made for open chains of joints with one coordinate each."
+            if mech.nv
+            else "Nothing moves.",
+            where="excitation",
+            remedy="Record a motion of another kind: base parameters can be identified from it all the same.",
+        )
+    if criterion not in CRITERIA:
+        raise ModelError(
+            f"There is no criterion '{criterion}'.", where="criterion", remedy=near_misses(criterion, CRITERIA)
+        )
+    for name, value, least in (("period", period, 0.0), ("harmonics", harmonics, 1), ("rate", rate, 0.0)):
+        if not value > least:
+            raise ModelError(f"{value:g} is too few.", where=name, remedy=f"Give more than {least:g}.")
+
+
+def _limits(
+    mech: Mechanism, speed: float | None, acceleration: float | None, p: Values
+) -> tuple[tuple[Array, Array, Array, Array, Array], Array]:
+    """(center, low, high, speed, acceleration), each (nv,), and largest forces, inf where there are none."""
+    numbers = mech.compiled.coordinates.numbers
+    rest = mech.rest(p)
+    low, high = mech.compiled.coordinates.lower.copy(), mech.compiled.coordinates.upper.copy()
+    low = np.where(np.isfinite(low), low, rest - DEFAULT_RANGE)
+    high = np.where(np.isfinite(high), high, rest + DEFAULT_RANGE)
+    speeds, efforts = np.full((2, mech.nv), np.inf)
+    for k, coordinate in enumerate(mech.coordinates):
+        limits = mech.compiled.coordinates.joints[coordinate.joint].limits
+        if coordinate.index - mech.joint_q(coordinate.joint).start < len(limits):
+            limit = limits[coordinate.index - mech.joint_q(coordinate.joint).start]
+            where = f"joint '{coordinate.joint}', limits"
+            speeds[k] = np.inf if limit.velocity is None else numbers.scalar(limit.velocity, where)
+            efforts[k] = np.inf if limit.effort is None else numbers.scalar(limit.effort, where)
+    speeds = np.minimum(speeds, np.inf if speed is None else speed)
+    speeds = np.where(np.isfinite(speeds) & (speeds > 0.0), speeds, DEFAULT_SPEED)
+    fastest = np.full(mech.nv, np.inf if acceleration is None else acceleration)
+    center = 0.5 * (low + high)
+    reach = np.minimum(high - center, 2.0 * math.pi)
+    efforts = np.where(efforts > 0.0, efforts, np.inf)
+    return (center, center - reach, center + reach, speeds, fastest), efforts
+
+
+def _criterion(W: Array, criterion: Criterion) -> tuple[float, Array]:
+    """(log of the condition of columns scaled to one, or −log det of WᵀW as it is, by its size; slopes by W)."""
+    G = W.T @ W
+    if criterion == "determinant":
+        inverse = np.linalg.pinv(G, hermitian=True)
+        return -float(np.linalg.slogdet(G)[1]) / len(G), -2.0 / len(G) * (W @ inverse)
+    size = np.sqrt(np.maximum(np.diag(G), 1e-300))
+    squares, u = np.linalg.eigh(G / np.outer(size, size))
+    low, high = max(float(squares[0]), 1e-300), float(squares[-1])
+    first, last = u[:, -1] / size, u[:, 0] / size
+    H = 0.5 * (np.outer(first, first) / high - np.outer(last, last) / low) - np.diag(0.5 * (first**2 - last**2))
+    return 0.5 * math.log(high / low), 2.0 * (W @ H)
+
+
+def _condition(W: Array) -> float:
+    sigma = np.linalg.svd(W / np.maximum(np.linalg.norm(W, axis=0), 1e-300), compute_uv=False)
+    return float(sigma[0] / max(sigma[-1], 1e-300))
+
+
+def _search(
+    problem: _Problem,
+    nv: int,
+    starts: int,
+    iterations: int,
+    seed: int,
+    progress: Callable[[float], None] | None,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[Array, Array]:
+    """(the best coefficients, the first tried)."""
+    rng = np.random.default_rng(seed)
+    tried = rng.normal(size=(max(4 * starts, 1), nv * problem.size))
+    first = np.array([problem.value(each) for each in tried])
+    order = np.argsort(first)
+    best, least = tried[order[0]], float(first[order[0]])
+    done = 0
+
+    class _Enough(Exception):
+        """Cancelled."""
+
+    def seen(_: Array) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(min(done / (starts * iterations), 1.0))
+        if cancelled is not None and cancelled():
+            raise _Enough
+
+    for k in order[:starts]:
+        try:
+            found = minimize(
+                problem.with_slopes,
+                tried[k],
+                jac=True,
+                method="L-BFGS-B",
+                callback=seen,
+                options={"maxiter": iterations},
+            )
+        except _Enough:
+            break
+        if found.fun < least:
+            best, least = found.x, float(found.fun)
+    return best, tried[0]
+
+
+def _active(
+    mech: Mechanism, limits: tuple[Array, ...], efforts: Array, q: Array, v: Array, a: Array, tau: Array
+) -> tuple[str, ...]:
+    """Limits that are reached, and forces that are beyond."""
+    _, low, high, speed, acceleration = limits
+    near = MARGIN - 0.02
+    found = []
+    for k, name in enumerate(mech.v_names):
+        middle, reach = 0.5 * (low[k] + high[k]), 0.5 * (high[k] - low[k])
+        if np.max(np.abs(q[:, k] - middle)) > near * reach:
+            found.append(f"{name} position")
+        if np.max(np.abs(v[:, k])) > near * speed[k]:
+            found.append(f"{name} speed")
+        if np.max(np.abs(a[:, k])) > near * acceleration[k]:
+            found.append(f"{name} acceleration")
+        if np.max(np.abs(tau[:, k])) > efforts[k]:
+            found.append(f"{name} force, beyond its limit")
+        elif np.max(np.abs(tau[:, k])) > near * efforts[k]:
+            found.append(f"{name} force")
+    return tuple(found)

@@ -1,0 +1,303 @@
+"""Parameters of inverse dynamics from a motion with its forces: fit, intervals, validation, a model that can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError, near_misses
+from core.identification.consistent_parameters import consistent_parameters, possible
+from core.identification.linear_fit import METHODS, LinearFit, Method, linear_fit
+from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
+from core.identification.measured_trace import Trace, trace_of
+from core.mechanism import Mechanism
+from core.model import Body, DHChain, Inertia, Joint, Model
+from core.model.edits import edits
+from core.multibody.parameter_values import Values
+from core.regressor.base_parameters import BaseParameters, combinations_of, random_motions
+from core.regressor.linear_parameters import LinearParameters
+from core.simulation.run.run import Run
+from core.spatial.inertia import Inertia as SpatialInertia
+from core.spatial.inertia import Symmetric3, split
+from core.spatial.vector import Vector3
+
+Array = NDArray[np.float64]
+
+DEFAULT_KINDS = ("inertia", "armature", "damping", "friction")
+SEEN_FRACTION = 1e-7
+"""Part of a column of the regressor that data must show beside the others."""
+LEAST_ENTRIES = 200
+
+
+class Validation(NamedTuple):
+    """Forces at rows that the fit did not see. time (n,); measured, predicted (n, m); rms (m,), N·m or N; relative
+    (m,) rms of the error over that of the measured forces."""
+
+    time: Array
+    measured: Array
+    predicted: Array
+
+    @property
+    def rms(self) -> Array:
+        """(m,) of the error."""
+        return np.asarray(np.sqrt(np.mean((self.measured - self.predicted) ** 2, axis=0)))
+
+    @property
+    def relative(self) -> Array:
+        """(m,) error over measured force."""
+        size = np.sqrt(np.mean(self.measured**2, axis=0))
+        return np.asarray(self.rms / np.where(size > 0.0, size, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What a trace says of the parameters of a machine.
+
+    base : the combinations that were identified; fit : their estimate with its intervals; forces : names of the forces,
+    in the order of the fit's; time (n,) of the rows of the fit; validation : on rows held back, None without any;
+    unseen : parameters that these data do not show, though other motions would; weak : base parameters whose interval
+    is wider than their value; notes : how the data were made ready
+    """
+
+    mech: Mechanism
+    base: BaseParameters
+    fit: LinearFit
+    forces: tuple[str, ...]
+    time: Array
+    validation: Validation | None
+    unseen: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the base parameters, as formulas."""
+        return self.base.names
+
+    @property
+    def estimate(self) -> Array:
+        """(r,) the base parameters."""
+        return self.fit.estimate
+
+    @property
+    def intervals(self) -> Array:
+        """(r, 2) of 95 %."""
+        return self.fit.intervals
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Base parameters that zero is in the interval of."""
+        low, high = self.fit.intervals.T
+        return tuple(name for name, a, b in zip(self.names, low, high, strict=True) if a <= 0.0 <= b)
+
+    @property
+    def parameters(self) -> LinearParameters:
+        """Of which the base parameters are combinations, with the model's values."""
+        return self.base.parameters
+
+    @cached_property
+    def values(self) -> Array:
+        """(m,) of `parameters`: bodies that can be, whose base parameters are the estimate as nearly as those can."""
+        return consistent_parameters(self.parameters, self.base.matrix, self.estimate, self.fit.covariance)
+
+    @property
+    def attained(self) -> Array:
+        """(r,) base parameters of `values`: unlike the estimate where no body could have that."""
+        return np.asarray(self.base.matrix @ self.values)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model with `values`."""
+        return with_values(self.mech.model, self.parameters, self.values)
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """Bodies and joints of the model before the fit whose values no body or joint could have."""
+        return tuple(owner for owner, fine in possible(self.parameters, self.parameters.values).items() if not fine)
+
+
+def identify(
+    model: Model | Mechanism,
+    data: str | os.PathLike[str] | Run | Mapping[str, Any] | Trace,
+    columns: Mapping[str, str] | None = None,
+    *,
+    kinds: Sequence[str] = DEFAULT_KINDS,
+    only: Sequence[str] = (),
+    method: Method = "weighted",
+    preparation: Preparation = UNFILTERED,
+    held_back: float = 0.25,
+    p: Values = None,
+) -> Identification:
+    """Identify parameters of inverse dynamics from a motion with its forces.
+
+    data : a file (CSV, HDF5), a run, or arrays by name; columns : signal → column, with units (`trace_of`)
+    kinds : of parameters (`Mechanism.linear_parameters`); only : bodies and joints, default: all; what is not
+    identified is as the model says
+    method : "ordinary", "weighted" (noise of each force by itself) or "total" least squares
+    held_back : part of the rows, at the end, on which the fit is tried
+
+    Raises ModelError or SimulationError where the data are not enough.
+    """
+    mech = model if isinstance(model, Mechanism) else Mechanism(model)
+    if method not in METHODS:
+        raise ModelError(f"There is no method '{method}'.", where="method", remedy=near_misses(method, METHODS))
+    if not 0.0 <= held_back <= 0.8:
+        raise ModelError(f"{held_back:g} of the rows cannot be held back.", where="held_back", remedy="Give 0 … 0.8.")
+    motion = measured_motion(mech, trace_of(mech, data, columns), preparation, p)
+    return identify_motion(mech, motion, kinds=kinds, only=only, method=method, held_back=held_back, p=p)
+
+
+def identify_motion(
+    mech: Mechanism,
+    motion: MeasuredMotion,
+    *,
+    kinds: Sequence[str] = DEFAULT_KINDS,
+    only: Sequence[str] = (),
+    method: Method = "weighted",
+    held_back: float = 0.25,
+    p: Values = None,
+) -> Identification:
+    """The same from a motion that is ready."""
+    known, places = chosen_parameters(mech, kinds, only, p)
+    forces = tuple(np.array(mech.v_names)[motion.measured])
+    actuators = forces if mech.constrained else None
+    Y, tau = equations(mech, motion, kinds, places, actuators, known.values, p)
+    count = len(motion)
+    used = count - round(held_back * count)
+    base, unseen = shown_by(mech, Y[:used], known, kinds, places, actuators, p)
+    own = Y[..., list(base.columns)]
+    fit = linear_fit(own[:used], tau[:used], method)
+    validation = None
+    if used < count:
+        whole = motion.tau[used:, motion.measured]
+        predicted = whole - tau[used:] + own[used:] @ fit.estimate
+        validation = Validation(motion.time[used:], whole, predicted)
+    return Identification(mech, base, fit, forces, motion.time[:used], validation, unseen, motion.notes)
+
+
+def chosen_parameters(
+    mech: Mechanism, kinds: Sequence[str], only: Sequence[str], p: Values = None
+) -> tuple[LinearParameters, list[int]]:
+    """The parameters of some bodies and joints (default: all), and their places among those of the kinds."""
+    every = mech.linear_parameters(kinds, p=p)
+    owners = {each.owner for each in every.parameters}
+    wrong = next((name for name in only if name not in owners), None)
+    if wrong is not None:
+        raise ModelError(
+            f"No parameter of the chosen kinds belongs to '{wrong}'.",
+            where="only",
+            remedy=near_misses(wrong, sorted(owners)),
+        )
+    places = [k for k, each in enumerate(every.parameters) if not only or each.owner in only]
+    return _some(every, places), places
+
+
+def _some(every: LinearParameters, places: Sequence[int]) -> LinearParameters:
+    def some(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(texts[k] for k in places)
+
+    wanted = tuple(every.parameters[k] for k in places)
+    names, symbols, units = some(every.names), some(every.symbols), some(every.units)
+    return LinearParameters(wanted, names, symbols, units, every.values[list(places)])
+
+
+def equations(
+    mech: Mechanism,
+    motion: MeasuredMotion,
+    kinds: Sequence[str],
+    places: Sequence[int],
+    actuators: Sequence[str] | None,
+    values: Array,
+    p: Values = None,
+) -> tuple[Array, Array]:
+    """(n, m, k) Y and (n, m) what its parameters have to make up of the measured forces: the rest is as the model
+    says."""
+    q, v, a = motion.q, motion.v, motion.a
+    Y = mech.regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
+    whole = mech.inverse_dynamics(q, v, a, p=p, t=motion.time, actuators=actuators)
+    tau = motion.tau - (whole - Y @ values)
+    return Y[:, motion.measured], tau[:, motion.measured]
+
+
+def shown_by(
+    mech: Mechanism,
+    Y: Array,
+    known: LinearParameters,
+    kinds: Sequence[str],
+    places: Sequence[int],
+    actuators: Sequence[str] | None,
+    p: Values = None,
+) -> tuple[BaseParameters, tuple[str, ...]]:
+    """(the base parameters that data show, names of base parameters of the machine that they do not show)."""
+    count = max(40, LEAST_ENTRIES // max(mech.nv, 1), 3 * len(known.names) // max(mech.nv, 1) + 1)
+    q, v, a, free = random_motions(mech.compiled, count, 0, p)
+    random = Mechanism(free.model).regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
+    measured = [mech.v_names.index(name) for name in actuators] if actuators else list(range(mech.nv))
+    whole = combinations_of(random[:, measured].reshape(-1, len(known.names)), known)
+    own = Y[..., list(whole.columns)].reshape(-1, whole.rank)
+    scale = np.linalg.norm(own, axis=0)
+    seen = scale > SEEN_FRACTION * float(np.max(scale, initial=0.0))
+    sigma = np.linalg.svd(own[:, seen] / scale[seen], compute_uv=False) if seen.any() else np.zeros(0)
+    if seen.all() and len(sigma) and sigma[-1] > SEEN_FRACTION * sigma[0]:
+        return whole, ()
+    if not seen.any():
+        raise ModelError("Nothing moves in the trace.", where="trace", remedy="Give one in which the joints move.")
+    found = combinations_of(Y.reshape(-1, len(known.names)), known, SEEN_FRACTION)
+    unseen = tuple(name for name, column in zip(whole.names, whole.columns, strict=True) if column not in found.columns)
+    return found, unseen
+
+
+def with_values(model: Model, parameters: LinearParameters, values: Array) -> Model:
+    """The model with other values: masses, centres and tensors of bodies, coefficients of joints, also those that a
+    chain brings. Raises ModelError for what a sub-assembly brings."""
+    bodies: dict[str, dict[str, float]] = {}
+    joints: dict[str, dict[str, float]] = {}
+    for each, value in zip(parameters.parameters, values, strict=True):
+        group = bodies if each.kind == "inertia" else joints
+        group.setdefault(each.owner, {})[each.part] = float(value)
+    fields = {name: _body_fields(own) for name, own in bodies.items()}
+    for collection, found in (("bodies", fields), ("joints", joints)):
+        for name, changes in found.items():
+            model = _changed(model, collection, name, changes)
+    return model
+
+
+def _body_fields(own: Mapping[str, float]) -> dict[str, Any]:
+    h = Vector3(own["mx"], own["my"], own["mz"])
+    I = Symmetric3(own["Ixx"], own["Iyy"], own["Izz"], own["Ixy"], own["Ixz"], own["Iyz"])
+    mass, center, tensor = split(SpatialInertia(own["m"], h, I))
+    named = Inertia(ixx=tensor.xx, iyy=tensor.yy, izz=tensor.zz, ixy=tensor.xy, ixz=tensor.xz, iyz=tensor.yz)
+    return {"mass": mass, "center_of_mass": tuple(center), "inertia": named}
+
+
+def _changed(model: Model, collection: str, name: str, changes: Mapping[str, Any]) -> Model:
+    own: tuple[Body | Joint, ...] = model.bodies if collection == "bodies" else model.joints
+    if any(element.name == name for element in own):
+        more = {"density": None} if collection == "bodies" else {}
+        return edits.change(model, collection, name, **changes, **more)
+    for chain in model.chains:
+        row = _row(chain, collection, name)
+        if row is not None:
+            there = {field: value for field, value in changes.items() if hasattr(chain.rows[row], field)}
+            rows = (*chain.rows[:row], replace(chain.rows[row], **there), *chain.rows[row + 1 :])
+            return edits.replace(model, chain, replace(chain, rows=rows))
+    if name in (member.name for member in model.expanded.joints) or collection == "bodies":
+        raise ModelError(
+            f"'{name}' belongs to a sub-assembly, whose file says what it is.",
+            where=name,
+            remedy="Open that file and identify there, or leave it out.",
+        )
+    return model  # a free joint that the document does not have: it has no coefficients
+
+
+def _row(chain: DHChain, collection: str, name: str) -> int | None:
+    """The row of a chain that a body or joint is of."""
+    if collection == "bodies":
+        return chain.bodies.index(name) - 1 if name in chain.bodies[1:] else None
+    named = [f"{chain.prefix}joint{k}" for k in range(1, len(chain.rows) + 1)]
+    return named.index(name) if name in named else None

@@ -1,0 +1,159 @@
+"""Least squares with what it is worth: covariance, intervals, correlation, what the residuals say of the noise.
+
+With y = Y π + e, cov e = σ² W⁻¹, the estimate has the covariance σ² (Yᵀ W Y)⁻¹, and 95 % of the intervals
+π̂ ± t √diag hold the truth (Draper and Smith, Applied Regression Analysis). Weights are one for each force, from the
+residuals of a first fit (Gautier and Venture, IROS 2013). Total least squares counts noise in Y, too (Van Huffel and
+Vandewalle, The Total Least Squares Problem, 1991).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+from scipy.stats import t as student
+
+from core.errors import SimulationError
+
+Array = NDArray[np.float64]
+Method = Literal["ordinary", "weighted", "total"]
+METHODS: tuple[Method, ...] = ("ordinary", "weighted", "total")
+
+CONFIDENCE = 0.95
+SURELY_CORRELATED = 0.01
+"""Probability below which residuals are no white noise."""
+LAGS = 10
+"""Of the Ljung–Box test."""
+NOISELESS_FRACTION = 1e-10
+"""Part of the forces below which residuals are rounding, of which no statistics are made."""
+UNSEEN_FRACTION = 1e-10
+"""Part of the largest singular value (columns scaled to one) below which the data do not show a combination."""
+
+
+class Whiteness(NamedTuple):
+    """Of one signal's residuals: correlation of neighbours, and the probability of such ones in white noise
+    (G. Ljung, G. Box, Biometrika 65, 1978)."""
+
+    neighbours: float
+    probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFit:
+    """estimate (r,); covariance (r, r); intervals (r, 2) of 95 %; sigma (m,) noise of each of the m forces;
+    residuals (n, m), N·m or N; whiteness, one a force; condition of the scaled matrix; method."""
+
+    estimate: Array
+    covariance: Array
+    intervals: Array
+    sigma: Array
+    residuals: Array
+    whiteness: tuple[Whiteness, ...]
+    condition: float
+    method: str
+
+    @property
+    def deviations(self) -> Array:
+        """(r,) standard deviations."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def correlation(self) -> Array:
+        """(r, r) of the estimates."""
+        size = np.where(self.deviations > 0.0, self.deviations, 1.0)
+        return np.asarray(self.covariance / np.outer(size, size))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the residuals contradict the noise that the intervals assume."""
+        return bool(self.correlated)
+
+    @property
+    def correlated(self) -> tuple[int, ...]:
+        """Forces whose residuals are no white noise (of several the least likely one counts, Bonferroni)."""
+        least = SURELY_CORRELATED / max(len(self.whiteness), 1)
+        return tuple(k for k, each in enumerate(self.whiteness) if each.probability < least)
+
+
+def linear_fit(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
+    """The fit of Y π = τ. Y : (n, m, r) of m forces at n instants; tau : (n, m).
+
+    Raises SimulationError where the data do not show all r parameters.
+    """
+    count, forces, width = Y.shape
+    if count * forces <= width:
+        raise SimulationError(
+            f"{count * forces} equations are too few for {width} parameters.",
+            where="trace",
+            remedy="Give a longer trace, or identify fewer parameters.",
+        )
+    weights = np.ones(forces)
+    estimate, residuals, spread, condition = _solved(Y, tau, weights)
+    if method == "weighted":
+        for _ in range(3):
+            sizes = np.sqrt(np.mean(residuals**2, axis=0))
+            floor = NOISELESS_FRACTION * max(float(np.sqrt(np.mean(tau**2))), 1e-300)
+            weights = 1.0 / np.maximum(sizes, floor)
+            estimate, residuals, spread, condition = _solved(Y, tau, weights)
+    freedom = count * forces - width
+    scaled = residuals * weights
+    variance = float(np.sum(scaled**2)) / freedom
+    covariance = variance * spread
+    if method == "total":
+        estimate, residuals, covariance = _total(Y, tau)
+    half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom)) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    intervals = np.stack([estimate - half, estimate + half], axis=-1)
+    sigma = np.sqrt(np.sum(residuals**2, axis=0) / max(count - width / forces, 1.0))
+    noiseless = float(np.max(np.abs(residuals))) <= NOISELESS_FRACTION * float(np.max(np.abs(tau), initial=0.0))
+    white = tuple(Whiteness(0.0, 1.0) if noiseless else whiteness(column) for column in residuals.T)
+    return LinearFit(estimate, covariance, intervals, sigma, residuals, white, condition, method)
+
+
+def _solved(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, float]:
+    """(estimate, residuals, (YᵀWY)⁻¹, condition) by QR with columns scaled to one."""
+    width = Y.shape[-1]
+    W = (Y * weights[:, None]).reshape(-1, width)
+    scale = np.linalg.norm(W, axis=0)
+    U, sigma, Vt = np.linalg.svd(W / np.where(scale > 0.0, scale, 1.0), full_matrices=False)
+    if not sigma[-1] > UNSEEN_FRACTION * sigma[0]:
+        raise SimulationError(
+            "The data do not show all parameters.", where="trace", remedy="Move all joints, faster and further."
+        )
+    estimate = Vt.T @ ((U.T @ (tau * weights).ravel()) / sigma) / scale
+    half = Vt.T / sigma / scale[:, None]
+    return estimate, tau - Y @ estimate, half @ half.T, float(sigma[0] / sigma[-1])
+
+
+def _total(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
+    """(estimate, residuals, covariance) with noise in Y, as much of a column's size as τ has of its own."""
+    width = Y.shape[-1]
+    W, y = Y.reshape(-1, width), tau.ravel()
+    scale, size = np.linalg.norm(W, axis=0), float(np.linalg.norm(y)) or 1.0
+    sigma, Vt = np.linalg.svd(np.column_stack([W / scale, y / size]), full_matrices=False)[1:]
+    last = Vt[-1]
+    if abs(last[-1]) < 1e-12:
+        raise SimulationError(
+            "Total least squares has no solution for these data.", where="method", remedy="Choose weighted."
+        )
+    x = -last[:-1] / last[-1]
+    estimate = x * size / scale
+    normal = (W / scale).T @ (W / scale) - sigma[-1] ** 2 * np.eye(width)
+    variance = sigma[-1] ** 2 / max(len(y) - width, 1) * (1.0 + float(x @ x))
+    covariance = variance * np.linalg.inv(normal) * np.outer(size / scale, size / scale)
+    return estimate, tau - Y @ estimate, covariance
+
+
+def whiteness(residuals: Array) -> Whiteness:
+    """What the residuals (n,) of one signal, in the order of time, say of the noise."""
+    n = len(residuals)
+    x = residuals - np.mean(residuals)
+    power = float(x @ x)
+    lags = min(LAGS, n // 5)
+    if power == 0.0 or lags < 1:
+        return Whiteness(0.0, 1.0)
+    rho = np.array([x[k:] @ x[:-k] for k in range(1, lags + 1)]) / power
+    score = n * (n + 2) * float(np.sum(rho**2 / (n - np.arange(1, lags + 1))))
+    return Whiteness(float(rho[0]), float(chi2.sf(score, lags)))

@@ -1,0 +1,230 @@
+"""A trace that was measured: columns of a file or of arrays, mapped to signals of a machine, in SI."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.elements.recorded_signals import table_of
+from core.errors import FileError, ModelError, near_misses
+from core.files.regular_file import RUN, path_of, status_of
+from core.mechanism import Mechanism
+from core.model.units.compound_units import compound
+from core.simulation.run.run import Run
+
+Array = NDArray[np.float64]
+
+TIME = ("time", "t")
+WHOLE = (".h5", ".hdf5")
+_WITH_UNIT = re.compile(r"^(.*?)\s*[\[(]([^\])]*)[\])]$")
+LEAST_ROWS = 8
+"""Rows below which nothing can be fitted and judged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Signals over time. time (n,) s; signals : name ("joint1.q", "joint1.tau", any channel of runs) → (n,), SI;
+    unused : columns that are no signal of the machine; source : of what it was read."""
+
+    time: Array
+    signals: Mapping[str, Array]
+    unused: tuple[str, ...] = ()
+    source: str = "trace"
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def of(self, quantity: str) -> dict[str, Array]:
+        """Signals of a quantity ("q", "v", "a", "tau") by the name before it."""
+        ending = f".{quantity}"
+        return {name.removesuffix(ending): values for name, values in self.signals.items() if name.endswith(ending)}
+
+    def part(self, first: int, last: int) -> Trace:
+        """Rows first … last − 1."""
+        signals = {name: values[first:last] for name, values in self.signals.items()}
+        return Trace(self.time[first:last], signals, self.unused, self.source)
+
+
+def columns_of(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], Array]:
+    """(names, (n, columns)) of a CSV or SIMNON table, of a run, or of the data sets of an HDF5 file. Raises
+    FileError."""
+    file = path_of(path)
+    return _of_hdf5(file) if Path(file).suffix.lower() in WHOLE else table_of(file)
+
+
+def _of_hdf5(path: str) -> tuple[tuple[str, ...], Array]:
+    import h5py
+
+    status_of(path, RUN)
+    columns: dict[str, Array] = {}
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu" and item.ndim in (1, 2):
+            values = np.asarray(item, dtype=float)
+            flat = {name: values} if values.ndim == 1 else {f"{name}{k + 1}": each for k, each in enumerate(values.T)}
+            columns.update({name.rpartition("/")[2]: each for name, each in flat.items()})
+
+    try:
+        with h5py.File(path, "r") as file:
+            run = "model" in file or "model" in file.attrs
+            if not run:
+                file.visititems(take)
+    except OSError as error:
+        raise FileError(
+            "This is no HDF5 file.", file=path, remedy="Give an HDF5 file, or a CSV file with columns."
+        ) from error
+    if run:
+        loaded = Run.load(path)
+        columns = {"time": loaded.time, **dict(loaded.table())}
+    time = next((name for name in columns if name.lower() in TIME), None)
+    if time is None:
+        raise FileError(
+            "The file has no data set 'time'.", file=path, remedy="Name one data set 'time' (s), the others signals."
+        )
+    columns = {name: values for name, values in columns.items() if len(values) == len(columns[time])}
+    return tuple(columns), np.column_stack(list(columns.values()))
+
+
+def trace_of(
+    mech: Mechanism,
+    source: str | os.PathLike[str] | Run | Mapping[str, Any] | Trace,
+    columns: Mapping[str, str] | None = None,
+) -> Trace:
+    """The trace of a file, a run, or arrays by name (with "time").
+
+    columns : signal → column, "joint1.q" → "angle [deg]"; a unit in brackets behind the column, or in its name, is
+    turned into SI. Columns that are called as a signal are taken by themselves, and q1, dq1, ddq1, tau1 … mean the
+    first coordinate's.
+    Raises FileError or ModelError naming file, column and row.
+    """
+    if isinstance(source, Trace):
+        return source
+    if isinstance(source, Run):
+        names, numbers, title = (
+            ("time", *(n for n, _ in source.table())),
+            np.column_stack([source.time, *(values for _, values in source.table())]),
+            "run",
+        )
+    elif isinstance(source, Mapping):
+        names, title = tuple(source), "trace"
+        try:
+            numbers = np.column_stack([np.asarray(source[name], dtype=float) for name in names])
+        except ValueError:
+            raise ModelError(
+                "The columns are not of one length.", where="trace", remedy="Give arrays with a number for each time."
+            ) from None
+    else:
+        title = path_of(source)
+        names, numbers = columns_of(source)
+    return _mapped(mech, names, numbers, dict(columns or {}), title)
+
+
+def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str) -> Trace:
+    plain = {_split(name)[0]: k for k, name in reversed(list(enumerate(names)))}
+    at = next((plain[name] for name in plain if name.lower() in TIME), 0)
+    time = numbers[:, at] * _factor(_split(names[at])[1] or "s", title, names[at])
+    _check_times(time, title, names[at])
+    known, chosen = signal_names(mech), {}
+    for signal, column in wanted.items():
+        if not column:
+            continue
+        name, unit = _split(column)
+        k = next((k for k, other in enumerate(names) if other == column), plain.get(name))
+        if k is None:
+            raise FileError(
+                f"There is no column '{name}'.", file=title, where=f"signal '{signal}'", remedy=near_misses(name, names)
+            )
+        chosen[_known_signal(mech, signal, known)] = (k, unit or _split(names[k])[1])
+    for k, name in enumerate(names):
+        signal = known.get(_split(name)[0], "")
+        if k != at and signal and signal not in chosen and all(k != other for other, _ in chosen.values()):
+            chosen[signal] = (k, _split(name)[1])
+    if not chosen:
+        raise FileError(
+            "No column is a signal of the machine.",
+            file=title,
+            remedy=f"Say which is which: {next(iter(known), 'joint1.q')}={names[-1]}. "
+            f"Columns: {', '.join(names[:8])}{' …' if len(names) > 8 else ''}.",
+        )
+    signals = {}
+    for signal, (k, unit) in chosen.items():
+        values = numbers[:, k] * (_factor(unit, title, names[k]) if unit else 1.0)
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise FileError(
+                f"Row {row + 1} holds no finite number.",
+                file=title,
+                where=f"column '{names[k]}'",
+                remedy="Leave such rows out.",
+            )
+        signals[signal] = values
+    used = {k for k, _ in chosen.values()} | {at}
+    return Trace(time, signals, tuple(name for k, name in enumerate(names) if k not in used), title)
+
+
+def signal_names(mech: Mechanism) -> dict[str, str]:
+    """Names of columns that need no mapping → the signal they are: "joint1.q", "joint1" and "q1", "dq1", "tau1"."""
+    found: dict[str, str] = {}
+    for quantity, names, words in (
+        ("q", mech.q_names, ("q",)),
+        ("v", mech.v_names, ("v", "dq", "qd")),
+        ("a", mech.v_names, ("a", "ddq", "qdd")),
+        ("tau", mech.v_names, ("tau", "torque")),
+    ):
+        for k, name in enumerate(names, 1):
+            found[f"{name}.{quantity}"] = f"{name}.{quantity}"
+            if quantity == "q":
+                found.setdefault(name, f"{name}.q")
+            for word in words:
+                found.setdefault(f"{word}{k}", f"{name}.{quantity}")
+                found.setdefault(f"{word}_{k}", f"{name}.{quantity}")
+    return found
+
+
+def _known_signal(mech: Mechanism, signal: str, known: Mapping[str, str]) -> str:
+    """A signal of the machine: a joint's, or any other channel of runs."""
+    if signal in known:
+        return known[signal]
+    owner = signal.rpartition(".")[0]
+    if owner in mech.frame_names or owner in mech.joint_names or not owner:
+        return signal
+    raise ModelError(
+        f"The machine has no signal '{signal}'.", where="columns", remedy=near_misses(signal, list(known.values()))
+    )
+
+
+def _split(name: str) -> tuple[str, str]:
+    """(name, unit) of "angle [deg]"."""
+    found = _WITH_UNIT.match(name.strip())
+    return (found[1], found[2].strip()) if found else (name.strip(), "")
+
+
+def _factor(unit: str, title: str, column: str) -> float:
+    found = compound(unit.replace("²", "^2"))
+    if found is None:
+        raise FileError(
+            f"'{unit}' is no unit.", file=title, where=f"column '{column}'", remedy="Write deg, rad/s, N·m, mm …"
+        )
+    return found.factor
+
+
+def _check_times(time: Array, title: str, column: str) -> None:
+    if len(time) < LEAST_ROWS:
+        raise FileError(
+            f"The trace has {len(time)} rows.", file=title, remedy=f"At least {LEAST_ROWS} are needed, better hundreds."
+        )
+    wrong = np.flatnonzero(~(np.diff(time) > 0.0))
+    if len(wrong):
+        raise FileError(
+            f"The time does not grow at row {int(wrong[0]) + 2}.",
+            file=title,
+            where=f"column '{column}'",
+            remedy="Sort the rows by time and leave repeated ones out.",
+        )

@@ -1,0 +1,166 @@
+"""What a formula measures: powers of kg, m, s and rad, from what its names measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+from core.errors import ExpressionError
+from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, text_of
+from core.model.formula.nodes import COMPARISONS, CONSTANTS, LOGIC
+from core.model.units.compound_units import compound
+from core.model.units.units import DERIVED, SI, UNITS
+
+Powers = tuple[Fraction, Fraction, Fraction, Fraction]
+"""Of kg, m, s and rad."""
+
+
+class Dimension(NamedTuple):
+    """powers: of kg, m, s, rad (None: not known); name: as `SI` has it, where it has one; literal: a bare number, which
+    measures whatever it is compared with."""
+
+    powers: Powers | None = None
+    name: str = ""
+    literal: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Its SI unit as people read it."""
+        if self.powers is None or self.literal:
+            return ""
+        if self.name:
+            return SI.get(self.name) or DERIVED.get(self.name, "")
+        known = {**SI, **DERIVED}
+        named = next((name for name in known if of_name(name).powers == self.powers), "")
+        if not named and any(self.powers[:3]):  # N·m·rad is J
+            named = next((name for name in reversed(known) if (of_name(name).powers or ())[:3] == self.powers[:3]), "")
+        if named:
+            return known[named]
+        symbols = zip(("kg", "m", "s", "rad"), self.powers, strict=True)
+        parts = [symbol + (str(power).translate(_RAISED) if power != 1 else "") for symbol, power in symbols if power]
+        return "·".join(parts)
+
+
+_RAISED = str.maketrans("-/0123456789", "⁻ᐟ⁰¹²³⁴⁵⁶⁷⁸⁹")
+UNKNOWN = Dimension()
+LITERAL = Dimension((Fraction(0),) * 4, literal=True)
+PURE = Dimension((Fraction(0),) * 4, "none")
+
+
+def of_name(name: str) -> Dimension:
+    """The dimension of this name of `SI`; "none" is not known: it may be anything."""
+    symbol = SI.get(name) or DERIVED.get(name, "")
+    found = compound(symbol) if symbol else None
+    if name == "pitch":
+        return Dimension(tuple(map(Fraction, (0, 1, 0, -1))), name)  # type: ignore[arg-type]
+    return UNKNOWN if found is None else Dimension(tuple(map(Fraction, found.powers)), name)  # type: ignore[arg-type]
+
+
+SAME = ("abs", "floor", "ceil", "mean", "rms", "span")
+"""Functions of one argument that give what their argument measures."""
+ALIKE = ("min", "max")
+"""Functions whose arguments measure the same."""
+ANGLES = ("asin", "acos", "atan")
+SIGNS = ("sign", "step", "not")
+
+
+def dimension_of(node: Node, of: Callable[[str], Dimension]) -> Dimension:
+    """What a formula measures; `of` says it of its names.
+
+    Raises ExpressionError where parts do not fit each other. A radian is a pure number there.
+    """
+    match node:
+        case Number(_, unit):
+            return of_name(UNITS[unit].dimension) if unit else LITERAL
+        case Name(name):
+            return LITERAL if name in CONSTANTS else of(name)
+        case Negative(operand):
+            return dimension_of(operand, of)
+        case Binary(operator, left, right):
+            return _combined(node, operator, dimension_of(left, of), dimension_of(right, of))
+        case Call(function, arguments):
+            return _called(node, function, [dimension_of(each, of) for each in arguments])
+
+
+def _combined(node: Binary, operator: str, a: Dimension, b: Dimension) -> Dimension:
+    if operator in LOGIC:
+        return PURE
+    if operator in ("+", "-") or operator in COMPARISONS:
+        both = _alike(node, a, b)
+        return PURE if operator in COMPARISONS else both
+    if operator == "^":
+        return _raised(node, a)
+    if a.literal and b.literal:
+        return LITERAL
+    if b.literal or (a.literal and operator == "*"):
+        return a if b.literal else b
+    if a.powers is None or b.powers is None:
+        return UNKNOWN
+    sign = 1 if operator == "*" else -1
+    return Dimension(tuple(x + sign * y for x, y in zip(a.powers, b.powers, strict=True)))  # type: ignore[arg-type]
+
+
+def _raised(node: Binary, base: Dimension) -> Dimension:
+    exponent = node.right.operand if isinstance(node.right, Negative) else node.right
+    if base.literal or base.powers is None or not any(base.powers):
+        return base
+    if not isinstance(exponent, Number) or exponent.unit:
+        return UNKNOWN
+    power = Fraction(exponent.value).limit_denominator(64) * (-1 if isinstance(node.right, Negative) else 1)
+    return Dimension(tuple(power * each for each in base.powers))  # type: ignore[arg-type]
+
+
+def _called(node: Call, function: str, given: list[Dimension]) -> Dimension:
+    if function in SAME or (function in ALIKE and len(given) == 1):
+        return given[0]
+    if function in ALIKE:
+        return _alike(node, *given)
+    if function == "if":
+        return _alike(node, *given[1:])
+    if function == "at":
+        _require(node, 1, given[1], of_name("time"))
+        return given[0]
+    if function == "integral":
+        pure = given[0]._replace(literal=False)
+        return _combined(Binary("*", node, node), "*", pure, of_name("time"))
+    if function == "sqrt":
+        return _raised(Binary("^", node.arguments[0], Number(0.5)), given[0])
+    if function == "atan2":
+        _alike(node, *given)
+        return of_name("angle")
+    if function in SIGNS:
+        return PURE
+    _require(node, 0, given[0], PURE)
+    return of_name("angle") if function in ANGLES else PURE
+
+
+def fits(a: Dimension, b: Dimension) -> bool:
+    """Whether two can be added; a radian is a pure number."""
+    return a.literal or b.literal or a.powers is None or b.powers is None or a.powers[:3] == b.powers[:3]
+
+
+def _alike(node: Node, a: Dimension, b: Dimension) -> Dimension:
+    if not fits(a, b):
+        raise ExpressionError(
+            f"In '{text_of(node)}' {_said(a)} meets {_said(b)}.",
+            where="units",
+            remedy="Add and compare only what measures the same; divide by a value to make a pure number of each.",
+        )
+    if a.literal or a.powers is None:
+        return b if not b.literal else a
+    return a
+
+
+def _require(node: Call, at: int, given: Dimension, wanted: Dimension) -> None:
+    if not fits(given, wanted):
+        raise ExpressionError(
+            f"'{text_of(node.arguments[at])}' in '{text_of(node)}' is {_said(given)}, where {_said(wanted)} belongs.",
+            where="units",
+            remedy="Divide by a value of the same unit.",
+        )
+
+
+def _said(dimension: Dimension) -> str:
+    words = dimension.name.replace("_", " ") if dimension.name not in ("", "none") else ""
+    return f"{words or 'a quantity'} ({dimension.unit})" if dimension.unit else "a pure number"

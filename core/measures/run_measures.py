@@ -1,0 +1,485 @@
+"""Measures: formulas of channels of a run that give one number, by reductions over its time.
+
+rms(x) mean(x) integral(x)     over time; the run between two samples is a parabola through three (Simpson)
+max(x) min(x) span(x)          of the samples; span is the largest less the smallest
+at(x, 0.3 s)  at(x, end)       the value at a time, between samples by the cubic through the nearest four
+max(a, b), abs(x), sqrt(x) …   as in all formulas (`core.model.formula`)
+
+Measure(mech, "max(abs(elbow.tau))").value(run)          a number in SI; `.unit` is "N·m"
+Measures(mech, {"tip": "at(tool.position, end)"}).values(run)      {"tip.x": …, "tip.y": …, "tip.z": …}
+Requirement(mech, "max(elbow.q) < 40 deg").margin(run)   what is left, negative where it fails
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.measures.formula_units import LITERAL, UNKNOWN, Dimension, dimension_of, fits, of_name
+from core.mechanism import Mechanism
+from core.model import Model, Parameter
+from core.model.fields import nested_elements
+from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, substitute, text_of
+from core.model.formula.formula_fields import formulas_in
+from core.model.formula.nodes import COMPARISONS, Negative
+from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
+from core.simulation.run.run import Run
+
+Array = NDArray[np.float64]
+
+REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
+FURTHER = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
+"""What formulas of measures have beside the usual functions: (name, number of arguments)."""
+END, START = "end", "start"
+"""Names of the times at which a run ends and begins, in the second argument of `at`."""
+ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
+TIME_FRACTION = 1e-9
+"""Of the duration: a time so near to a sample is the sample's."""
+
+
+class _OneSample(NamedTuple):
+    """A machine at rest, to ask for the shape of channels."""
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    x: Array
+    modes: Array
+
+
+class Signals:
+    """What formulas of measures may name on one machine: channels, their components, coordinates, parameters."""
+
+    def __init__(self, mech: Mechanism) -> None:
+        self.mech = mech
+        p, none = mech.parameter_values(), np.zeros((1, mech.nv))
+        rest = np.asarray(mech.neutral())[None, :]
+        sample = _OneSample(np.zeros(1), rest, none, none, none, np.zeros((1, mech.nx)), np.zeros((0, 0)))
+        self.channels = Channels(mech, p, sample)
+        self.parameters = {each.name: each.dimension for each in mech.model.expanded.parameters}
+        self._components: dict[str, tuple[str, ...] | None] = {}
+
+    @cached_property
+    def all(self) -> tuple[str, ...]:
+        """Names of channels, coordinates and parameters."""
+        return tuple(dict.fromkeys(("t", *self.channels.names, *self.mech.q_names, *self.parameters)))
+
+    def is_channel(self, name: str) -> bool:
+        """Whether a name means something that changes along a run."""
+        return self.components(name) is not None
+
+    def components(self, name: str) -> tuple[str, ...] | None:
+        """Suffixes of a channel's components, () for a single number; None: there is no such channel."""
+        if name not in self._components:
+            self._components[name] = self._found(name)
+        return self._components[name]
+
+    def _found(self, name: str) -> tuple[str, ...] | None:
+        if name in ("t", "time") or name in self.mech.q_names:
+            return ()
+        if name in self.channels.names:
+            return suffixes(self.channels, name)
+        owner, _, part = name.rpartition(".")
+        if owner in self.channels.names:
+            parts = suffixes(self.channels, owner)
+            if part in parts or (part in MAGNITUDES and set(MAGNITUDES[part]) <= set(parts)):
+                return ()
+        if part in ("q", "v", "a", "tau") and owner in (self.mech.q_names if part == "q" else self.mech.v_names):
+            return ()
+        return None
+
+    def dimension(self, name: str) -> Dimension:
+        """What a name measures."""
+        if name in (END, START):
+            return of_name("time")
+        if self.is_channel(name):
+            return of_name(self.channels.dimension(f"{name}.q" if name in self.mech.q_names else name))
+        return of_name(self.parameters.get(name, "none"))
+
+    def check(self, node: Node, text: str) -> None:
+        """Refuse names that mean nothing, or words.
+
+        Raises ExpressionError with the column of the name and near misses.
+        """
+        for name in sorted(names(node)):
+            if name in self.channels.modes.of_words:
+                words = ", ".join(self.channels.modes.of_words[name])
+                raise ExpressionError(
+                    f"'{name}' in column {_column(text, name)} of '{text}' is words: {words}.",
+                    where="measure",
+                    remedy="Use the force beside it.",
+                )
+            if not (self.is_channel(name) or name in self.parameters or name in (END, START)):
+                raise ExpressionError(
+                    f"Nothing is called '{name}', in column {_column(text, name)} of '{text}'.",
+                    where="measure",
+                    remedy=near_misses(name, self.all),
+                )
+
+
+def _column(text: str, name: str) -> int:
+    """Where a name stands, from 1."""
+    found = re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text)
+    return 1 + (found.start() if found else 0)
+
+
+class Measure:
+    """A formula of the channels of a machine that gives one number for each run.
+
+    text : the formula; dimension, unit : what the number is; channels, parameters : what it names
+    Raises ExpressionError for what the formula cannot mean, with the column; ModelError where it gives a curve.
+    """
+
+    def __init__(self, machine: Mechanism | Signals, text: str, dimension: str = "") -> None:
+        """dimension : what the number shall measure, a name of `core.model.units.SI`; empty: anything."""
+        signals = machine if isinstance(machine, Signals) else Signals(machine)
+        node = parse(text, "native", FURTHER)
+        signals.check(node, text)
+        self._begin(signals, node, text, dimension)
+        several = [name for name in self.channels if signals.components(name)]
+        if several:
+            part = (signals.components(several[0]) or ("",))[0]
+            raise ExpressionError(
+                f"'{several[0]}' in column {_column(text, several[0])} of '{text}' has several components.",
+                where="measure",
+                remedy=f"Name one of them, such as '{several[0]}.{part}'.",
+            )
+
+    @classmethod
+    def of_node(cls, signals: Signals, node: Node, text: str) -> Measure:
+        """A measure of a formula whose names are known."""
+        self = cls.__new__(cls)
+        self._begin(signals, node, text, "")
+        return self
+
+    def _begin(self, signals: Signals, node: Node, text: str, dimension: str) -> None:
+        self.signals, self.node, self.text = signals, node, text
+        used = sorted(names(node) - {END, START})
+        self.channels = tuple(name for name in used if signals.is_channel(name))
+        self.parameters = tuple(name for name in used if not signals.is_channel(name))
+        if (curve := _curve(node, signals)) is not None:
+            raise ModelError(
+                f"'{text}' is a curve over time: '{curve}' is not reduced to a number.",
+                where="measure",
+                remedy=f"Say which number: max({curve}), mean({curve}), at({curve}, end) …",
+            )
+        found = dimension_of(node, signals.dimension)
+        if dimension and not fits(found, of_name(dimension)):
+            raise ExpressionError(
+                f"'{text}' is in {found.unit or 'pure numbers'}, not in {of_name(dimension).unit}.", where="units"
+            )
+        self.dimension: Dimension = UNKNOWN if found is LITERAL else found
+
+    @property
+    def unit(self) -> str:
+        """The SI unit of the number, "" if it has none or none is known."""
+        return self.dimension.unit
+
+    def __repr__(self) -> str:
+        return f"Measure({self.text!r})"
+
+    def value(self, run: Run) -> float:
+        """The number of a run.
+
+        Raises ModelError where it asks for a time outside the run.
+        """
+        return _Reader(self.signals, run).number(self.node)
+
+    def constant_reason(self, varied: Iterable[str] = ()) -> str:
+        """Why no run can change the number; empty if it may.
+
+        varied : parameters that will be varied, where nothing else will
+        """
+        varied = tuple(varied)
+        if not set(self.channels) - {"t", "time"} and not set(self.parameters) & set(varied):
+            alone = "depends on time alone" if self.channels else "names no channel of the motion"
+            return f"'{self.text}' {alone}" + (" and nothing that is varied" if varied else "")
+        if varied and self.channels and not set(self.parameters) & set(varied):
+            idle = unused_parameters(self.signals.mech.model, varied)
+            if len(idle) == len(varied):
+                none = "none of the varied parameters" if len(varied) > 1 else "the varied parameter"
+                return f"'{self.text}': {none} ({', '.join(varied)}) changes it: nothing of the machine names it"
+        return ""
+
+
+class Measures:
+    """Several measures by name; one that names a channel of several components stands for one measure of each."""
+
+    def __init__(self, machine: Mechanism | Signals, formulas: Mapping[str, str]) -> None:
+        """Raises ExpressionError or ModelError, naming the measure."""
+        signals = machine if isinstance(machine, Signals) else Signals(machine)
+        self.signals = signals
+        self.table: dict[str, Measure] = {}
+        for name, text in formulas.items():
+            try:
+                self.table.update(_expanded(signals, name, text))
+            except KinetostatError as error:
+                error.where = f"'{name}'" + (f", {error.where}" if error.where else "")
+                raise
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the numbers."""
+        return tuple(self.table)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """SI units of the numbers."""
+        return tuple(each.unit for each in self.table.values())
+
+    def values(self, run: Run) -> dict[str, float]:
+        """All numbers of a run; channels are computed once for all."""
+        reader = _Reader(self.signals, run)
+        return {name: reader.number(each.node) for name, each in self.table.items()}
+
+
+def _expanded(signals: Signals, name: str, text: str) -> dict[str, Measure]:
+    node = parse(text, "native", FURTHER)
+    signals.check(node, text)
+    several = {each: parts for each in sorted(names(node)) if (parts := signals.components(each))}
+    if not several:
+        return {name: Measure.of_node(signals, node, text)}
+    found_parts = set(several.values())
+    if len(found_parts) > 1:
+        raise ExpressionError(
+            f"Channels in '{text}' have different components: {', '.join(several)}.",
+            remedy="Name components, such as 'tool.position.x'.",
+        )
+    found = {}
+    for part in found_parts.pop():
+        one = substitute(node, {each: Name(f"{each}.{part}") for each in several})
+        found[f"{name}.{part}"] = Measure.of_node(signals, one, text_of(one))
+    return found
+
+
+class Requirement:
+    """What shall hold of runs, "max(elbow.q) < 40 deg": its margin is positive where it does.
+
+    Raises ExpressionError if it compares nothing, or what does not measure the same.
+    """
+
+    def __init__(self, machine: Mechanism | Signals, text: str) -> None:
+        signals = machine if isinstance(machine, Signals) else Signals(machine)
+        node = parse(text, "native", FURTHER)
+        if not isinstance(node, Binary) or node.operator not in COMPARISONS or node.operator == "!=":
+            raise ExpressionError(
+                f"'{text}' compares nothing.", where="requirement", remedy="Write it with <, <=, >, >= or ==."
+            )
+        signals.check(node, text)
+        dimension_of(node, signals.dimension)
+        sides = (node.right, node.left) if node.operator in ("<", "<=") else (node.left, node.right)
+        self.text, self.equality = text, node.operator == "=="
+        self.measure = Measure.of_node(signals, Binary("-", *sides), text)
+
+    @property
+    def unit(self) -> str:
+        """The SI unit of the margin."""
+        return self.measure.unit
+
+    def margin(self, run: Run) -> float:
+        """How far it is from failing, negative where it fails; of an equality what is missing, with its sign."""
+        return self.measure.value(run)
+
+
+def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
+    """Those parameters that nothing of a machine names, not even by other parameters."""
+    used: set[str] = set()
+    follow: dict[str, set[str]] = {}
+    for element in nested_elements(model.expanded):
+        found = {name for formula in formulas_in(element) for name in names(parse(formula.text))}
+        if isinstance(element, Parameter):
+            follow[element.name] = found
+        else:
+            used |= found
+    waiting = list(used)
+    while waiting:
+        for name in follow.get(waiting.pop(), set()) - used:
+            used.add(name)
+            waiting.append(name)
+    return tuple(name for name in among if name not in used)
+
+
+def _curve(node: Node, signals: Signals) -> str | None:
+    """The first part that is a curve over time; None if the formula gives a number."""
+    match node:
+        case Name(name):
+            return name if signals.is_channel(name) else None
+        case Call("at", (_, when)):
+            return _curve(when, signals)
+        case Call(function, (_,)) if function in REDUCTIONS:
+            return None
+        case Negative(operand):
+            return _curve(operand, signals)
+        case Binary(_, left, right):
+            return _curve(left, signals) or _curve(right, signals)
+        case Call(_, arguments):
+            return next((found for each in arguments if (found := _curve(each, signals)) is not None), None)
+        case _:
+            return None
+
+
+# ----------------------------------------------------------------------------------------- numbers of a run
+
+
+class _Reader:
+    """Values of formulas over one run."""
+
+    def __init__(self, signals: Signals, run: Run, whole: _Reader | None = None, rows: slice = slice(None)) -> None:
+        self.signals, self.run, self.rows = signals, run, rows
+        self.whole = whole
+        """Of the whole run, where this one knows some samples of it only."""
+        self._columns: dict[str, Any] = {}
+        self._near: dict[tuple[int, int], _Reader] = {}
+        self._weights: Array | None = None
+
+    def number(self, node: Node) -> float:
+        """The value of a formula that gives a number."""
+        with np.errstate(all="ignore"):
+            return float(np.asarray(self._value(node)).reshape(-1)[0])
+
+    def _value(self, node: Node) -> Any:
+        """A number, or (n,) values over time: reductions first, then the formula they stand in."""
+        inner: dict[str, Any] = {}
+        outer = self._reduced(node, inner)
+        values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
+        return evaluate(outer, values)
+
+    def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
+        """The formula with a name in place of each reduction, whose values go into `found`."""
+        match node:
+            case Call("at", (what, when)):
+                return _placeholder(found, self._at(what, float(np.asarray(self._value(when)))))
+            case Call(function, (what,)) if function in REDUCTIONS:
+                return _placeholder(found, self._over_time(function, what))
+            case Negative(operand):
+                return Negative(self._reduced(operand, found))
+            case Binary(operator, left, right):
+                return Binary(operator, self._reduced(left, found), self._reduced(right, found))
+            case Call(function, arguments):
+                return Call(function, tuple(self._reduced(each, found) for each in arguments))
+            case _:
+                return node
+
+    def _named(self, name: str) -> Any:
+        if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
+            return float((self.whole or self).run.time[-1 if name == END else 0])
+        if name not in self._columns:
+            self._columns[name] = self._found(name)
+        return self._columns[name]
+
+    def _found(self, name: str) -> Any:
+        if not self.signals.is_channel(name):
+            given = self.run.settings.parameters
+            return float(given[name]) if name in given else float(np.asarray(self._of_parameters[name]))
+        if self.whole is not None and not _local(self.signals.mech, name):
+            return self.whole._named(name)[self.rows]
+        return np.asarray(self.run[name])
+
+    @cached_property
+    def _of_parameters(self) -> Mapping[str, Any]:
+        """Values of all parameters, also of those that follow others."""
+        from core.model.parameters import environment
+
+        return environment(self.signals.mech.model.expanded.parameters, dict(self.run.settings.parameters))
+
+    def _over_time(self, function: str, what: Node) -> float:
+        values = np.broadcast_to(np.asarray(self._value(what), dtype=float), self.run.time.shape)
+        if function in ("max", "min", "span"):
+            top, bottom = float(np.max(values)), float(np.min(values))
+            return {"max": top, "min": bottom, "span": top - bottom}[function]
+        time = self.run.time
+        if self._weights is None:
+            self._weights = simpson_weights(time)
+        length = float(time[-1] - time[0])
+        if length == 0.0:
+            return 0.0 if function == "integral" else float(abs(values[-1]) if function == "rms" else values[-1])
+        if function == "rms":
+            return float(np.sqrt(max(float(self._weights @ values**2) / length, 0.0)))
+        return float(self._weights @ values) / (1.0 if function == "integral" else length)
+
+    def _at(self, what: Node, t: float) -> float:
+        """The value at a time: of a sample, or of the polynomial through the nearest, at most four, of its side of a
+        change."""
+        time = self.run.time
+        exact = TIME_FRACTION * max(float(time[-1] - time[0]), 1e-12)
+        if not (time[0] - exact <= t <= time[-1] + exact):
+            raise ModelError(
+                f"There is nothing at t = {t:.6g} s: the run goes from {time[0]:.6g} s to {time[-1]:.6g} s.",
+                where=f"at({text_of(what)}, …)",
+                remedy="Name a time of the run, 'end' or 'start', or let it run longer.",
+            )
+        last = int(np.searchsorted(time, t + exact, side="right")) - 1
+        if abs(time[last] - t) <= exact:
+            return float(np.asarray(self._part(last, last + 1)._value(what)).reshape(-1)[0])
+        first, end = max(last - 1, 0), min(last + 3, len(time))
+        jumps = np.flatnonzero(np.diff(time[first:end]) <= 0.0) + first
+        first = max([first, *(int(k) + 1 for k in jumps if k < last)])
+        end = min([end, *(int(k) + 1 for k in jumps if k > last)])
+        nodes = time[first:end]
+        values = np.broadcast_to(self._part(first, end)._value(what), nodes.shape)
+        return float(sum(value * _lagrange(nodes, k, t) for k, value in enumerate(values)))
+
+    def _part(self, first: int, end: int) -> _Reader:
+        """Of some samples alone."""
+        if (first, end) not in self._near:
+            rows = slice(first, end)
+            arrays = {name: array[rows] if len(array := getattr(self.run, name)) else array for name in ARRAYS}
+            self._near[first, end] = _Reader(self.signals, replace(self.run, **arrays), self, rows)
+        return self._near[first, end]
+
+
+def _placeholder(found: dict[str, Any], value: float) -> Name:
+    name = f"reduced {len(found)}"
+    found[name] = value
+    return Name(name)
+
+
+def _local(mech: Mechanism, name: str) -> bool:
+    """Whether a channel at a sample can be computed from that sample alone."""
+    owner, _, what = name.rpartition(".")
+    if what in "xyz" and owner:
+        owner, _, what = owner.rpartition(".")
+    if owner in mech.frame_names:
+        return what in FRAME and what != "orientation"
+    return name in mech.q_names or (what in ("q", "v", "a") and owner in mech.v_names)
+
+
+def _lagrange(nodes: Array, k: int, t: float) -> float:
+    others = np.delete(nodes, k)
+    return float(np.prod((t - others) / (nodes[k] - others)))
+
+
+def simpson_weights(time: Array) -> Array:
+    """(n,) weights of samples in an integral over time: each stretch between changes by parabolas through three
+    samples, its last interval, where their number is odd, by the parabola that ends there (Cartwright 2017)."""
+    weights = np.zeros(len(time))
+    borders = [0, *(np.flatnonzero(np.diff(time) <= 0.0) + 1).tolist(), len(time)]
+    for first, end in pairwise(borders):
+        h = np.diff(time[first:end])
+        part = weights[first:end]
+        if len(h) == 1:
+            part += 0.5 * h[0]
+        if len(h) < 2:
+            continue
+        pairs = len(h) // 2
+        a, b = h[0 : 2 * pairs : 2], h[1 : 2 * pairs : 2]
+        both = a + b
+        np.add.at(part, np.arange(0, 2 * pairs, 2), both / 6.0 * (2.0 - b / a))
+        np.add.at(part, np.arange(1, 2 * pairs, 2), both**3 / (6.0 * a * b))
+        np.add.at(part, np.arange(2, 2 * pairs + 1, 2), both / 6.0 * (2.0 - a / b))
+        if len(h) % 2:
+            a1, b1 = h[-2], h[-1]
+            part[-1] += (2.0 * b1**2 + 3.0 * a1 * b1) / (6.0 * (a1 + b1))
+            part[-2] += (b1**2 + 3.0 * a1 * b1) / (6.0 * a1)
+            part[-3] -= b1**3 / (6.0 * a1 * (a1 + b1))
+    return weights

@@ -1,0 +1,105 @@
+"""Dry friction of a joint as a function of its speed: Stribeck's curve, from the level at rest to that of sliding
+(Armstrong-Hélouvry, Dupont and Canudas de Wit, Automatica 30, 1994)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+from core.model import Force, Joint
+from core.model.formula.expression import names, parse
+from core.model.joints import LEVELS, friction_by_direction
+from core.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, sqrt, times
+
+SMALLEST = 1e-24
+"""Square of a speed (rad/s or m/s) that keeps Stribeck's curve finite where the speed that it falls over is zero."""
+NOTHING = 1e-60
+"""The same that keeps the direction of a vector of speeds finite."""
+
+
+class DryFriction(NamedTuple):
+    """Levels, N·m or N, against motion onward and backward, and the speed (rad/s or m/s) over which that at rest falls
+    to that of sliding; 0: at once. Levels of brakes and clutches may be formulas (`core.elements.force_state.Term`)."""
+
+    kinetic: Scalar = 0.0
+    static: Scalar = 0.0
+    backward_kinetic: Scalar = 0.0
+    backward_static: Scalar = 0.0
+    stribeck: Scalar = 0.0
+
+    @property
+    def levels(self) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+        """All four, as `core.model.joints.LEVELS` orders them."""
+        return self[:4]
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything resists a motion."""
+        sliding = is_zero(self.kinetic) and is_zero(self.backward_kinetic)
+        resting = is_zero(self.static) and is_zero(self.backward_static)
+        return not (sliding and (resting or is_zero(self.stribeck)))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both directions are alike, as far as one can see."""
+        return self.backward_kinetic is self.kinetic and self.backward_static is self.static
+
+
+NO_FRICTION = DryFriction()
+
+
+def friction_of(element: Joint | Force, read: Callable[[Any, str], Scalar], where: str) -> DryFriction:
+    """What a joint or a clutch says of its friction."""
+    given = [value for direction in friction_by_direction(element) for value in direction]
+    known: dict[int, Scalar] = {}
+    for name, value in zip(LEVELS, given, strict=True):
+        if id(value) not in known:
+            known[id(value)] = read(value, f"{where}, {name}")
+    kinetic, static, backward, at_rest = (known[id(value)] for value in given)
+    return DryFriction(kinetic, static, backward, at_rest, read(element.stribeck_speed, f"{where}, stribeck_speed"))
+
+
+def owner(element: Joint | Force) -> str:
+    """How messages call what rubs."""
+    return f"{'joint' if isinstance(element, Joint) else 'force'} '{element.name}'"
+
+
+def is_controlled(levels: tuple[Any, ...], constant: Collection[str]) -> bool:
+    """Whether levels are formulas of more than names that are constant, as of brakes and clutches."""
+    return any(isinstance(level, str) and not names(parse(level)) <= set(constant) for level in levels)
+
+
+def level(kinetic: Scalar, static: Scalar, stribeck: Scalar, speed: Scalar) -> Scalar:
+    """Size of friction at a speed that is not zero."""
+    if is_zero(stribeck) or static is kinetic:
+        return kinetic
+    square = plus(times(stribeck, stribeck), SMALLEST)
+    fall = apply("exp", negated(over(times(speed, speed), square)))
+    return plus(kinetic, times(minus(static, kinetic), fall))
+
+
+def resisting(friction: DryFriction, speed: Scalar) -> Scalar:
+    """Friction against the growth of a coordinate; zero at rest, where it is what balances."""
+    if not friction.acts:
+        return 0.0
+    sign, stribeck = apply("sign", speed), friction.stribeck
+    onward = level(friction.kinetic, friction.static, stribeck, speed)
+    if friction.symmetric:
+        return times(onward, sign)
+    backward = level(friction.backward_kinetic, friction.backward_static, stribeck, speed)
+    mean = times(0.5, plus(onward, backward))
+    return plus(times(mean, sign), times(times(0.5, minus(onward, backward)), times(sign, sign)))
+
+
+def resisting_together(friction: DryFriction, speeds: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """Friction against the growth of coordinates whose speeds are components of one vector: opposite to it; zero at
+    rest. It has no backward."""
+    if not friction.acts:
+        return (0.0,) * len(speeds)
+    square: Scalar = 0.0
+    for speed in speeds:
+        square = plus(square, times(speed, speed))
+    size = sqrt(plus(square, NOTHING))
+    force = level(friction.kinetic, friction.static, friction.stribeck, size)
+    part = times(apply("sign", square), over(force, size))
+    return tuple(times(part, speed) for speed in speeds)

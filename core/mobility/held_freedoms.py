@@ -1,0 +1,47 @@
+"""Freedoms that are left while dry friction, or a brake, holds the joints that have it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.joint_rows import rubbing_rows
+from core.errors import listed
+from core.mobility.constraint_rank import PositionConstraints
+from core.numerics.tolerances import RANK_TOLERANCE
+
+Array = NDArray[np.float64]
+
+
+class Held(NamedTuple):
+    """At a pose: names : coordinates whose friction takes a freedom each; idle : what is held already, in words;
+    motions : (nv, k) those that are left."""
+
+    names: tuple[str, ...]
+    idle: tuple[str, ...]
+    motions: Array
+
+
+def held_freedoms(constraints: PositionConstraints, q: Array) -> Held:
+    """What friction holds, joint by joint as in the model."""
+    N = constraints.motions(q)
+    rubbing = rubbing_rows(constraints.compiled, q, constraints.p, constraints.t)
+    W = rubbing.W @ N
+    sizes = np.maximum(np.linalg.norm(rubbing.W * constraints.units, axis=1), 1e-300)
+    names, basis, kept, idle = list[str](), np.zeros((0, N.shape[1])), list[int](), list[str]()
+    for i, row in enumerate(rubbing.rows):
+        part = W[i] - basis.T @ (basis @ W[i])
+        if np.linalg.norm(part) > RANK_TOLERANCE * sizes[i]:
+            names.append(row.name)
+            kept.append(i)
+            basis = np.concatenate([basis, part[None] / np.linalg.norm(part)])
+            continue
+        shares = np.abs(np.linalg.lstsq(W[kept].T, W[i], rcond=RANK_TOLERANCE)[0]) if kept else np.zeros(0)
+        others = [names[k] for k in np.flatnonzero(shares > RANK_TOLERANCE)]
+        already = f"what {listed(others)} hold{'s' * (len(others) == 1)} already" if others else "what cannot move here"
+        idle.append(f"{row.name}: its friction holds {already}")
+    left = (N - N @ basis.T @ basis) / constraints.units[:, None]
+    axes = np.linalg.svd(left, full_matrices=False)[0]
+    return Held(tuple(names), tuple(idle), constraints.units[:, None] * axes[:, : N.shape[1] - len(names)])

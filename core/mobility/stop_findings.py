@@ -1,0 +1,45 @@
+"""Stops that give way farther than anybody means, as findings: the softness of one depends on what it stops."""
+
+from __future__ import annotations
+
+import math
+
+from core.constraints.elastic_stops import compliances, is_elastic
+from core.constraints.joint_modes import YIELDING, closing_speed, joint_modes, yielding
+from core.constraints.joint_rows import rows_at
+from core.constraints.rest_position import rest
+from core.errors import KinetostatError
+from core.mobility.constraint_rank import PositionConstraints
+from core.model import Finding
+from core.model.units.units import amount
+from core.traces.compiled import Compiled
+
+SOFT_FRACTION = 0.01
+"""Part of the way between limits (without one: of 1 rad or the machine's size) that a stop may give way."""
+
+
+def stop_findings(compiled: Compiled) -> tuple[Finding, ...]:
+    """Elastic stops that the machine pushes in farther at the speed that stops are made for."""
+    p = compiled.parameter_values(None)
+    try:
+        modes = joint_modes(compiled, p)
+    except KinetostatError:  # said of the joint itself
+        return ()
+    given = [i for i, row in enumerate(modes.rows) if is_elastic(row) and row.stiffness > 0.0]
+    if not given:
+        return ()
+    q = rest(compiled)
+    N = PositionConstraints(compiled, drivers=False).motions(q)
+    W = rows_at(compiled, modes, q).W[given]
+    result = []
+    for i, compliance in zip(given, compliances(W @ N, N.T @ compiled.mass_matrix(q, p) @ N), strict=True):
+        row = modes.rows[i]
+        speed, span = closing_speed(row, modes.size), yielding(row, modes.size) / YIELDING
+        depth = speed / math.sqrt(row.stiffness * compliance) if compliance > 0.0 else 0.0
+        if depth > SOFT_FRACTION * span:
+            angle = row.dimension == "angle"
+            quick = amount(speed, "angular_velocity" if angle else "velocity")
+            text = f"Its stop is soft: hit with {quick} it gives way by {amount(depth, row.dimension)}."
+            remedy = "Make it stiffer, or leave its stiffness empty: then it follows from the inertia that it meets."
+            result.append(Finding("hint", text, remedy, "joints", row.owner, "limits"))
+    return tuple(result)

@@ -1,0 +1,133 @@
+"""Doubts about dry friction and stops of joints: levels, restitution, places where they mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from core.joints import Free
+from core.model.joints import LEVELS, Joint, Limit, friction_by_direction
+from core.model.units.units import amount
+from core.model.validation.findings import Finding, Severity
+
+AT_LIMIT = 1e-9
+"""Way (rad or m) to a limit at which a rest position stands there."""
+
+Number = Callable[[Any], float]
+
+
+def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
+    """What is questionable about one joint. number : the value of a field, NaN where it has none."""
+    yield from _friction(joint, number)
+    for index, limit in enumerate(joint.limits):
+        if joint.info.nq != joint.info.nv:
+            yield _finding(
+                joint,
+                "warning",
+                f"A {joint.kind} joint turns by a quaternion, whose entries have no limits: no stop acts.",
+                "Remove the limits, or build the joint of revolute ones.",
+                "limits",
+            )
+            return
+        yield from _stop(joint, limit, number)
+        if limits_act and limit.stop != "off" and index < len(joint.info.coordinate_dimensions):
+            yield from _begins_at(joint, limit, index, number)
+
+
+def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
+    for field in (*LEVELS, "stribeck_speed"):
+        value = number(getattr(joint, field))
+        if value < 0.0:
+            text = f"Its {field.replace('_', ' ')} is negative: {value:g}."
+            yield _finding(joint, "error", text, "Give a value of 0 or more, whatever the parameters are.", field)
+    directions = [tuple(map(number, levels)) for levels in friction_by_direction(joint)]
+    wrong = [k for k, (kinetic, static) in enumerate(directions) if static < kinetic]
+    for k in wrong[:1]:  # backward levels that are not given are those of the other direction
+        kinetic, static = directions[k]
+        yield _finding(
+            joint,
+            "error",
+            f"Friction at rest ({static:g}) is less than while it slides{' backward' * k} ({kinetic:g}).",
+            "Give at least as much at rest as while it slides.",
+            "backward_static_friction" if k else "static_friction",
+        )
+    if number(joint.stribeck_speed) > 0.0 and all(static == kinetic for kinetic, static in directions):
+        yield _finding(
+            joint,
+            "hint",
+            "A Stribeck speed does nothing while friction at rest is as while it slides.",
+            "Give more friction at rest, or remove the speed.",
+            "stribeck_speed",
+        )
+    backward = [field for field in LEVELS[2:] if getattr(joint, field) is not None]
+    if backward and joint.info.nq != joint.info.nv:
+        yield _finding(
+            joint,
+            "warning",
+            f"A {joint.kind} joint turns any way round: it has no backward, and its friction is that of onward.",
+            "Remove it, or build the joint of revolute ones.",
+            backward[0],
+        )
+    elif backward and joint.info.balls:
+        words = " and ".join(joint.info.coordinates[k] for ball in joint.info.balls for k in ball)
+        yield _finding(
+            joint,
+            "hint",
+            f"Friction along {words} is one vector and has no backward: there it is that of onward.",
+            "Leave it so if it shall count for the other coordinates only; else remove it.",
+            backward[0],
+        )
+    if joint.info is Free and any(level > 0.0 for levels in directions for level in levels):
+        yield _finding(
+            joint,
+            "warning",
+            "Friction in a free joint holds a body along its own axes in the air, where nothing touches it.",
+            "Remove it, or give the body a joint or a damper to what it rubs against.",
+            "friction",
+        )
+
+
+def _stop(joint: Joint, limit: Limit, number: Number) -> Iterator[Finding]:
+    restitution = number(limit.restitution)
+    if restitution > 1.0 or restitution < 0.0:
+        what = "throws back faster than it was hit" if restitution > 1.0 else "has no meaning"
+        text = f"A stop of restitution {restitution:g} {what}."
+        yield _finding(joint, "error", text, "Give a number from 0 to 1.", "limits")
+    for field in ("stiffness", "damping"):
+        if number(getattr(limit, field)) < 0.0:
+            text = f"The {field} of its stop is negative: it would feed energy in."
+            yield _finding(joint, "error", text, "Give a value of 0 or more, or leave it empty.", "limits")
+    spare = [field for field in ("stiffness", "damping") if getattr(limit, field) is not None]
+    if limit.stop == "hunt_crossley" and limit.damping is not None:
+        text = "A stop by Hunt and Crossley is damped as its restitution says; its damping does nothing."
+        yield _finding(joint, "hint", text, "Make it elastic, or remove the damping.", "limits")
+    elif limit.stop == "rigid" and spare:
+        yield _finding(
+            joint,
+            "hint",
+            f"A rigid stop has no {' and no '.join(spare)}.",
+            "Make it elastic, or remove what does nothing.",
+            "limits",
+        )
+    elif limit.stop == "elastic" and limit.damping is not None and limit.restitution is not None:
+        text = "The damping of its stop takes the place of the restitution, which does nothing."
+        yield _finding(joint, "hint", text, "Remove one of them.", "limits")
+
+
+def _begins_at(joint: Joint, limit: Limit, index: int, number: Number) -> Iterator[Finding]:
+    """A stated rest position on a stop."""
+    rest = number(joint.rest[index]) if index < len(joint.rest) else float("nan")
+    for which, bound in (("lower", number(limit.lower)), ("upper", number(limit.upper))):
+        if abs(rest - bound) <= AT_LIMIT:
+            measure = joint.info.coordinate_dimensions[index]
+            yield _finding(
+                joint,
+                "hint",
+                f"It begins at its stop: the rest position is the {which} limit, {amount(bound, measure)}.",
+                "Leave it so if it shall rest there; else move it inside, or turn the stop off.",
+                "rest",
+            )
+
+
+def _finding(joint: Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+    return Finding(severity, text, remedy, "joints", joint.name, field)

@@ -1,0 +1,234 @@
+"""Forces within bounds that hold rows where they can: γ̇ = A λ + c is zero where λ is inside [low, high], not positive
+at the upper bound, not negative at the lower one; the least ½ λᵀ A λ + cᵀ λ within bounds (Gauss's principle). Some
+rows together may be bounded by the length of their λ (a disc, a ball): at its end γ̇ is opposite to it.
+
+γ̇ is unique, λ need not be: A + ε I chooses. By block principal pivoting (Júdice and Pires, Computers & Operations
+Research 21, 1994); where the number of infeasible rows stops falling one least index at a time (Murty), which ends.
+With balls by Newton's method on λ = P(λ − ρ (A λ + c)), P the nearest admissible one (semi-smooth: Qi and Sun,
+Mathematical Programming 58, 1993); where it does not end once more from the end of the path of a logarithmic barrier.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+REGULARISATION = 1e-8
+"""Part of the mean diagonal of A that chooses among forces that are not unique."""
+TRIES = 8
+"""Rounds without fewer infeasible rows, before one row at a time is turned."""
+POLISHES = 3
+ROUNDS = 30
+"""Of Newton's method with balls."""
+EXACT = 1e-15
+"""Part of all that accelerates a row, within which it is where it should be."""
+MULTIPLIERS = 6
+FINEST, GROWTH = 1e-9, 4.0
+"""Of the path inside balls: what its end may lack of the least, as a part of all; from one place to the next."""
+MOVES = 1e-11
+"""Part of all that accelerates a row, above which its acceleration is not rounding."""
+
+
+class Held(NamedTuple):
+    """forces, rates : (n,) λ and γ̇; side : (n,) the bound at which each row is: −1, 0 (inside), 1 (also the end of a
+    ball)"""
+
+    forces: Array
+    rates: Array
+    side: Array
+
+
+def bounded(A: Array, c: Array, low: Array, high: Array) -> Held:
+    """Of A (n, n), symmetric and not negative, and c (n,)."""
+    n = len(c)
+    epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
+    side, fewest, tries = np.zeros(n), n + 1, TRIES
+    found = _at(A, c, low, high, side, epsilon, 0)
+    for _ in range(50 + 20 * n):
+        found = _at(A, c, low, high, side, epsilon, 0)
+        bad = _infeasible(A, c, low, high, found, epsilon)
+        count = int(bad.sum())
+        if count == 0:
+            break
+        tries = TRIES if count < fewest else tries - 1
+        fewest = min(count, fewest)
+        turned = bad if tries > 0 else np.arange(n) == np.flatnonzero(bad)[0]
+        beyond = np.where(found.forces > high, 1.0, -1.0)
+        side = np.where(turned, np.where(side != 0.0, 0.0, beyond), side)
+    return _at(A, c, low, high, side, epsilon, POLISHES)
+
+
+def least_squares(
+    h: Array, A: Array, b: Array, low: Array, high: Array, shares: NDArray[np.int64], weight: float = 1e3
+) -> Array:
+    """(n,) the least Σ h λ² within bounds with A λ = b, or nearest to that: by multipliers (Hestenes and Powell), for A
+    and b of the size of 1."""
+    x, left = np.zeros(len(h)), np.zeros(len(b))
+    for _ in range(MULTIPLIERS):
+        problem = _Balls(np.diag(h) + weight**2 * A.T @ A, weight**2 * A.T @ (left - b), low, high, shares)
+        found, well = problem.solved(np.zeros(len(h)), x, 0.0)
+        x = found if well else problem.solved(np.zeros(len(h)), problem.inside(0.0), 0.0)[0]
+        left = left + (A @ x - b)
+    return x
+
+
+def sizes_of(x: Array, shares: NDArray[np.int64]) -> Array:
+    """(n,) how large numbers of rows are: alone |x|, of `shares` rows from one on (0 behind it) the length of all."""
+    result = np.abs(x)
+    for first in np.flatnonzero(shares > 1):
+        ball = slice(first, first + shares[first])
+        result[ball] = np.linalg.norm(x[ball])
+    return np.asarray(result)
+
+
+def resolved(
+    A: Array,
+    c: Array,
+    rest: tuple[Array, Array],
+    sliding: tuple[Array, Array],
+    shares: NDArray[np.int64] | None = None,
+) -> tuple[Held, Array]:
+    """Who moves: rows that bounds at rest do not hold break, and feel those of sliding, until nobody follows; with
+    (n,) which broke. shares (n,): see `sizes_of`; the upper bound of a ball is its radius."""
+    broken = np.zeros(len(c), dtype=bool)
+    shares = np.ones(len(c), dtype=np.int64) if shares is None else shares
+    while True:
+        low, high = (np.where(broken, moving, still) for still, moving in zip(rest, sliding, strict=True))
+        found = bounded(A, c, low, high) if (shares == 1).all() else in_balls(A, c, low, high, shares)
+        rates, sizes = sizes_of(found.rates, shares), sizes_of(_sizes(A, c, found.forces), shares)
+        more = ~broken & (rates > MOVES * sizes)
+        if not more.any():
+            return found, broken
+        broken |= more
+
+
+def in_balls(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> Held:
+    """The same as `bounded` where some rows are bounded together."""
+    n = len(c)
+    epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
+    problem = _Balls(A, c, low, high, shares)
+    forces, well = problem.solved(np.zeros(n), np.zeros(n), epsilon)
+    if not well:
+        forces = problem.solved(np.zeros(n), problem.inside(epsilon), epsilon)[0]
+    for _ in range(POLISHES):
+        forces = problem.solved(forces, forces, epsilon)[0]
+    return Held(forces, A @ forces + c, problem.sides(forces))
+
+
+class _Balls:
+    """Forces within intervals and balls."""
+
+    def __init__(self, A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> None:
+        self._A, self._c, self._low, self._high, self._shares = A, c, low, high, shares
+        self._blocks = [slice(k, k + shares[k]) for k in np.flatnonzero(shares > 0)]
+
+    def solved(self, center: Array, x: Array, epsilon: float) -> tuple[Array, bool]:
+        """(n,) the solution for A + ε I and c − ε center, by Newton's method from x on; whether it was found to
+        rounding."""
+        B, d = self._A + epsilon * np.eye(len(x)), self._c - epsilon * center
+        steps = np.ones(len(x))
+        for block in self._blocks:
+            steps[block] = 1.0 / np.linalg.norm(B[block, block])
+        best, least = x, np.inf
+        for _ in range(ROUNDS):
+            end, slope = self._within(x - steps * (B @ x + d))
+            sizes = sizes_of(np.abs(B) @ np.abs(x) + np.abs(d), self._shares)
+            gap = float(np.max(np.abs(x - end) / (steps * np.maximum(sizes, 1e-300)), initial=0.0))
+            if gap < least:
+                best, least = x, gap
+            if gap <= EXACT * len(x):
+                break
+            x = x + np.linalg.solve(np.eye(len(x)) - slope + slope @ (steps[:, None] * B), end - x)
+        return best, least <= 0.1 * MOVES
+
+    def inside(self, epsilon: float) -> Array:
+        """(n,) nearly the solution, along the path of the logarithmic barrier of balls and intervals."""
+        low, high = self._low, self._high
+        wide = high - low > 0.0
+        B = self._A + epsilon * np.eye(len(low))
+        x = np.where(np.isfinite(low) & np.isfinite(high), 0.5 * (low + high), 0.0)
+        free = np.abs(self._c) / np.diag(B) + 1e-12
+        x = np.where(np.isfinite(low) & ~np.isfinite(high), low + free, x)
+        x = np.where(~np.isfinite(low) & np.isfinite(high), high - free, x)
+        worth = float(np.abs(self._c) @ np.where(np.isfinite(high - low), high - low, free)) + 1e-300
+        weight = 1.0 / worth
+        while weight < 1.0 / (FINEST * worth):
+            for _ in range(ROUNDS):
+                slope, curve = self._barrier(x)
+                g = (weight * (B @ x + self._c) + slope)[wide]
+                step = np.linalg.solve((weight * B + curve)[np.ix_(wide, wide)], -g)
+                decrement = max(float(-g @ step), 0.0) ** 0.5
+                x[wide] += step / (1.0 + decrement if decrement > 0.25 else 1.0)
+                if decrement < 0.25:
+                    break
+            weight *= GROWTH
+        return x
+
+    def _barrier(self, x: Array) -> tuple[Array, Array]:
+        """Slope (n,) and curvature (n, n) of −Σ ln of what is left of bounds."""
+        slope, curve = np.zeros(len(x)), np.zeros((len(x), len(x)))
+        for block in self._blocks:
+            k = block.start
+            if block.stop - k > 1:
+                left = max(self._high[k] ** 2 - float(x[block] @ x[block]), 1e-300)
+                slope[block] = 2.0 * x[block] / left
+                curve[block, block] = 2.0 / left * np.eye(block.stop - k) + np.outer(slope[block], slope[block])
+                continue
+            for side, bound in ((1.0, self._high[k]), (-1.0, self._low[k])):
+                away = 1.0 / max(side * (bound - x[k]), 1e-300)
+                slope[k] += side * away
+                curve[k, k] += away * away
+        return slope, curve
+
+    def sides(self, x: Array) -> Array:
+        """(n,) at which bound each row is."""
+        side = np.where(x >= self._high, 1.0, np.where(x <= self._low, -1.0, 0.0))
+        for block in self._blocks:
+            if block.stop - block.start > 1:
+                side[block] = float(np.linalg.norm(x[block]) >= self._high[block.start] * (1.0 - 1e-12))
+        return side
+
+    def _within(self, x: Array) -> tuple[Array, Array]:
+        """(n,) the nearest admissible forces, and their derivatives (n, n)."""
+        end, slope = np.clip(x, self._low, self._high), np.diag(((x > self._low) & (x < self._high)).astype(float))
+        for block in self._blocks:
+            if block.stop - block.start > 1:
+                length, radius = float(np.linalg.norm(x[block])), self._high[block.start]
+                end[block], slope[block, block] = x[block], np.eye(block.stop - block.start)
+                if length > radius:
+                    n = x[block] / length
+                    end[block] = radius * n
+                    slope[block, block] = radius / length * (np.eye(len(n)) - np.outer(n, n))
+        return end, slope
+
+
+def _sizes(A: Array, c: Array, forces: Array) -> Array:
+    """(n,) Σ |A_ij λ_j| + |c_i|: what rounding of γ̇_i is a part of."""
+    return np.asarray(np.abs(A) @ np.abs(forces) + np.abs(c))
+
+
+def _at(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float, polishes: int) -> Held:
+    """λ and γ̇ with each row at its bound, or held inside."""
+    inside = (side == 0.0) & (np.diag(A) > 0.0)  # what no force moves carries none
+    forces = np.where(side > 0.0, high, np.where(side < 0.0, low, 0.0))
+    rates = A @ forces + c
+    D = A[np.ix_(inside, inside)] + epsilon * np.eye(int(inside.sum()))
+    for _ in range(1 + polishes):
+        forces[inside] -= np.linalg.solve(D, rates[inside])
+        rates = A @ forces + c
+    return Held(forces, rates, side)
+
+
+def _infeasible(A: Array, c: Array, low: Array, high: Array, found: Held, epsilon: float) -> NDArray[np.bool_]:
+    """(n,) rows beyond a bound, or held back by one that should let them go."""
+    forces, rates, side = found
+    moves = MOVES * _sizes(A, c, forces)
+    own = np.diag(A)
+    hair = np.where(own > 0.0, moves / np.where(own > 0.0, own, 1.0), 0.0)
+    felt = rates + epsilon * forces
+    beyond = (side == 0.0) & ((forces < low - hair) | (forces > high + hair))
+    return np.asarray(beyond | ((side > 0.0) & (felt > moves)) | ((side < 0.0) & (felt < -moves)))

@@ -1,0 +1,1 @@
+"""Inverse dynamics as it is linear in its parameters: their names and values, the regressor, base parameters."""

@@ -1,0 +1,63 @@
+"""Matrices over symbols as machine code, evaluated at many states; large ones by CasADi's interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen import llvm_ir
+from core.codegen.evaluator import Interpreter
+from core.codegen.instructions import instructions_of
+from core.codegen.machine_code import MachineCode
+from core.codegen.object_code import Library
+from core.traces.program import Program
+
+Array = NDArray[np.float64]
+
+MOST_INSTRUCTIONS = 16_000
+"""Of a graph that is compiled; LLVM takes more than linear time, two seconds for so many."""
+
+
+_known: WeakKeyDictionary[Program, dict[Hashable, FlatCode]] = WeakKeyDictionary()
+
+
+def known_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
+    """Code of a program that is made once."""
+    known = _known.setdefault(program, {})
+    if key not in known:
+        known[key] = make()
+    return known[key]
+
+
+class FlatCode:
+    """Matrices (r, c) of arguments (size,) each, the parameters last; arguments of size 0 are left out."""
+
+    def __init__(self, arguments: Sequence[Any], matrices: Sequence[Any]) -> None:
+        self._taken = [k for k, each in enumerate(arguments[:-1]) if each.numel()]
+        inputs = [*(arguments[k] for k in self._taken), arguments[-1]]
+        self.shapes = [each.shape for each in matrices]
+        flat = ca.vertcat(*(ca.vec(ca.densify(each).T) for each in matrices))
+        function = ca.Function("f", inputs, [flat], {"cse": True})
+        self.sizes, self.size = [int(each.numel()) for each in inputs], int(flat.numel())
+        self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
+        if function.n_instructions() <= MOST_INSTRUCTIONS:
+            instructions = instructions_of(function)
+            text = llvm_ir.module(instructions, self.sizes, self.size, checked=False)
+            self._code = MachineCode(Library(text), self.sizes, self.size, len(instructions))
+
+    def __call__(self, states: Sequence[Array], p: Array) -> list[Array]:
+        """(n, r, c) each, at states (n, size) of the arguments."""
+        given = [np.ascontiguousarray(states[k], dtype=float) for k in self._taken]
+        out = np.empty((len(states[0]), self.size))
+        if self.size:
+            self._code.batch(given, np.ascontiguousarray(p), out)
+        found, at = [], 0
+        for rows, columns in self.shapes:
+            found.append(out[:, at : at + rows * columns].reshape(len(out), rows, columns))
+            at += rows * columns
+        return found

@@ -1,0 +1,167 @@
+"""A scalar of a run as a formula of reductions: "at(tool.position.z, end)", "rms(elbow.tau) + max(abs(tip.v))".
+
+A reduction takes a channel or a formula of channels: its value at a time (`at`), mean, root mean square, integral,
+largest or smallest value, span, or smooth maximum (`softmax(x, beta)`) over the samples of the run. Integrals are by
+the trapezoidal rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ExpressionError, ModelError
+from core.measures.run_measures import END, FURTHER
+from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, text_of
+from core.model.formula.nodes import Negative
+
+Array = NDArray[np.float64]
+
+WORDS = FURTHER | {("softmax", 2)}
+"""Reductions: (word, number of arguments)."""
+EXAMPLE = "Write e.g. at(tool.position.z, end), rms(elbow.tau) or max(abs(elbow.v))."
+
+
+class Reduction(NamedTuple):
+    """One call: what it does to which formula, and its second argument ("" where it has none)."""
+
+    word: str
+    channel: str
+    second: str
+
+    def weigh(self, values: Array, times: Array) -> tuple[float, Array]:
+        """Its value over samples, and its derivatives by these (n,)."""
+        if self.word == "at":
+            return float(values[0]), np.ones(1)
+        weights = _trapezoids(times)
+        span = float(times[-1] - times[0])
+        if self.word == "integral":
+            return float(weights @ values), weights
+        if self.word == "mean":
+            return float(weights @ values) / span, weights / span
+        if self.word == "rms":
+            size = float(np.sqrt(weights @ values**2 / span))
+            return size, weights * values / (span * size) if size else np.zeros_like(values)
+        if self.word == "softmax":
+            beta = float(self.second)
+            top = float(np.max(beta * values))
+            parts = weights * np.exp(beta * values - top)
+            return (top + float(np.log(parts.sum() / span))) / beta, parts / parts.sum()
+        found, slopes = 0.0, np.zeros_like(values)
+        if self.word in ("max", "span"):
+            k = int(np.argmax(values))
+            found, slopes[k] = float(values[k]), 1.0
+        if self.word in ("min", "span"):
+            k = int(np.argmin(values))
+            found += float(values[k]) * (1.0 if self.word == "min" else -1.0)
+            slopes[k] += 1.0 if self.word == "min" else -1.0
+        return found, slopes
+
+    def time(self, first: float, last: float) -> float | None:
+        """Of `at`, s; None: it takes all samples. Raises ModelError for a time that the run does not have."""
+        if self.word != "at":
+            return None
+        if self.second == END:
+            return last
+        try:
+            time = float(evaluate(parse(self.second), {}))
+        except ExpressionError as error:
+            raise error.at(where=f"objective, time of at({self.channel}, …)") from None
+        if not first <= time <= last:
+            raise ModelError(
+                f"The run has no time {time:g} s.",
+                where="objective",
+                remedy=f"Name a time from {first:g} to {last:g} s, or end.",
+            )
+        return time
+
+
+def _trapezoids(times: Array) -> Array:
+    weights = np.zeros(len(times))
+    weights[:-1] += 0.5 * np.diff(times)
+    weights[1:] += 0.5 * np.diff(times)
+    return weights
+
+
+class Objective:
+    """A formula of reductions. Raises ExpressionError and ModelError that name what is wrong in it."""
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str) or not text.strip():
+            raise ModelError("The objective is no formula.", where="objective", remedy=EXAMPLE)
+        self.text = text
+        self.reductions: list[Reduction] = []
+        try:
+            self._node = self._replaced(parse(text, further=WORDS))
+        except ExpressionError as error:
+            raise error.at(where="objective") from None
+        unknown = sorted(names(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
+        if unknown or not self.reductions:
+            name = unknown[0] if unknown else text.strip()
+            raise ModelError(
+                f"'{name}' is no number of a whole run: say at which time, or over all of it.",
+                where="objective",
+                remedy=EXAMPLE,
+            )
+
+    def _replaced(self, node: Node) -> Node:
+        """The formula with a name in place of each reduction, which are gathered."""
+        match node:
+            case Call(word, arguments) if (word, len(arguments)) in WORDS:
+                self.reductions.append(_reduction(word, arguments))
+                return Name(f"reduction{len(self.reductions) - 1}")
+            case Negative(operand):
+                return Negative(self._replaced(operand))
+            case Binary(operator, left, right):
+                return Binary(operator, self._replaced(left), self._replaced(right))
+            case Call(function, arguments):
+                return Call(function, tuple(map(self._replaced, arguments)))
+            case _:
+                return node
+
+    def combined(self, values: Sequence[float]) -> tuple[float, Array]:
+        """Its value, and its derivatives by the reductions' values."""
+        x = ca.SX.sym("x", len(values))
+        whole = evaluate(self._node, {f"reduction{k}": x[k] for k in range(len(values))})
+        found = ca.Function("objective", [x], [ca.SX(whole), ca.densify(ca.gradient(ca.SX(whole), x))])
+        value, slopes = found(np.asarray(values, dtype=float))
+        return float(value), np.asarray(slopes.full(), dtype=float).reshape(-1)
+
+
+def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
+    second = text_of(arguments[1]) if len(arguments) == 2 else ""
+    if word == "softmax" and not _is_number(second):
+        raise ExpressionError(f"'{second}' is no number other than 0.", where="objective", remedy=EXAMPLE)
+    if inner := _reduced_within(arguments[0]):
+        raise ExpressionError(
+            f"'{inner}' stands within '{word}'.",
+            where="objective",
+            remedy="A reduction takes a formula of channels, which has a value at each time.",
+        )
+    return Reduction(word, text_of(arguments[0]), second)
+
+
+def _reduced_within(node: Node) -> str:
+    """The first reduction in a formula; "" where there is none."""
+    match node:
+        case Negative(operand):
+            return _reduced_within(operand)
+        case Binary(_, left, right):
+            return _reduced_within(left) or _reduced_within(right)
+        case Call(word, arguments):
+            if (word, len(arguments)) in WORDS:
+                return word
+            return next(filter(None, map(_reduced_within, arguments)), "")
+        case _:
+            return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return np.isfinite(float(text)) and float(text) != 0.0
+    except ValueError:
+        return False

@@ -1,0 +1,120 @@
+"""Changes of a run carried through its steps: forward with each parameter, or back from a scalar to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.sensitivities.explicit_rates import Moments
+from core.sensitivities.replay import Replay
+from core.sensitivities.sample_places import Samples
+from core.sensitivities.start_changes import Column
+from core.sensitivities.steps import Passage, StepMaps
+from core.sensitivities.switches import switched
+
+Array = NDArray[np.float64]
+
+
+class RunChanges:
+    """Of one replay; columns : by what, start : (n, m) ∂y₀; formulas : texts of event indicators."""
+
+    def __init__(self, found: Replay, columns: Sequence[Column], start: Array, formulas: Sequence[str]) -> None:
+        self.rates, self.steps, self._formulas = found.rates, found.steps, formulas
+        names = {parameter: k for k, parameter in enumerate(found.rates.by)}
+        self.columns = np.array([names.get(column.parameter, -1) for column in columns], dtype=np.int64)
+        """(m,) which of the parameters of the rates each column is, −1: a start value."""
+        self.start = start
+
+    @cached_property
+    def _switched(self) -> dict[int, tuple[Array, Array]]:
+        steps, rates = self.steps, self.rates
+        if not rates.switches:
+            return {}
+        free = np.zeros((len(steps.times), rates.switches))
+        signs = np.sign(rates.crossings(Moments(steps.times, steps.states, free)).g)
+        return switched(rates, steps, signs, self._formulas)
+
+    def _passage(self, chunk: slice) -> Passage:
+        steps = self.steps
+        given = steps.times[:-1][chunk], steps.lengths[chunk], steps.states[:-1][chunk], steps.sides[chunk]
+        return Passage(self.rates, *given, steps.method)
+
+    def _switches_in(self, chunk: slice) -> list[int]:
+        return [k for k in self._switched if chunk.start <= k < chunk.stop]
+
+    def _maps(self, chunk: slice, parameters: bool) -> StepMaps:
+        found = self._passage(chunk).maps(parameters)
+        for k in self._switches_in(chunk):
+            Phi, Gamma = self._switched[k]
+            found.by_y[k - chunk.start] = Phi
+            if parameters:
+                found.by_p[k - chunk.start] = Gamma
+        return found
+
+    def forward(self, samples: Samples) -> Array:
+        """(s, n, m) ∂y at samples."""
+        wanted = np.zeros((len(samples.times), *self.start.shape))
+        last = int(samples.step.max(initial=0))
+        of_p = self.columns >= 0
+        S = self.start.copy()
+        wanted[samples.step == 0] = S
+        for chunk in self.steps.chunks():
+            if chunk.start >= last:
+                break
+            found = self._maps(chunk, bool(of_p.any()))
+            count = len(found.by_y)
+            rows, added = np.empty((count + 1, *S.shape)), np.zeros((count, *S.shape))
+            if of_p.any():
+                added[:, :, of_p] = found.by_p[:, :, self.columns[of_p]]
+            rows[0] = S
+            for k in range(count):
+                np.matmul(found.by_y[k], rows[k], out=rows[k + 1])
+                rows[k + 1] += added[k]
+            S = rows[-1]
+            inside = (samples.step > chunk.start) & (samples.step <= chunk.stop)
+            wanted[inside] = rows[samples.step[inside] - chunk.start]
+        between = np.flatnonzero(samples.onward)
+        if len(between):
+            Phi, Gamma = samples.maps(self.rates, self.steps, between)
+            wanted[between] = Phi @ wanted[between]
+            added = np.zeros((len(between), *self.start.shape))
+            added[:, :, of_p] = Gamma[:, :, self.columns[of_p]]
+            wanted[between] += added
+        return wanted
+
+    def adjoint(self, samples: Samples, weights: Array) -> Array:
+        """(m,) Σ weights · ∂y over samples, weights (s, n): one passage back, whatever the number of columns."""
+        rates, steps = self.rates, self.steps
+        by_p = np.zeros(len(rates.by))
+        at_steps = np.zeros((len(steps.times), rates.n))
+        between, direct = np.flatnonzero(samples.onward), np.flatnonzero(samples.onward == 0.0)
+        np.add.at(at_steps, samples.step[direct], weights[direct])
+        if len(between):
+            Phi, Gamma = samples.maps(rates, steps, between)
+            np.add.at(at_steps, samples.step[between], np.einsum("ki,kij->kj", weights[between], Phi))
+            by_p += np.einsum("ki,kim->m", weights[between], Gamma)
+        last = int(samples.step.max(initial=0))
+        adjoint = at_steps[-1].copy()
+        for chunk in reversed(steps.chunks()):
+            if chunk.start >= last:  # nothing is looked at behind its beginning
+                adjoint = adjoint + at_steps[chunk.start]
+                continue
+            found = self._maps(chunk, False)
+            count = len(found.by_y)
+            behind = np.empty((count, rates.n))
+            for k in range(count - 1, -1, -1):
+                behind[k] = adjoint
+                adjoint = adjoint.dot(found.by_y[k])
+                adjoint += at_steps[chunk.start + k]
+            if rates.by:
+                for k in self._switches_in(chunk):
+                    by_p += behind[k - chunk.start] @ self._switched[k][1]
+                    behind[k - chunk.start] = 0.0
+                by_p += self._passage(chunk).pulled(found, behind)
+        total = adjoint @ self.start
+        of_p = self.columns >= 0
+        total[of_p] += by_p[self.columns[of_p]]
+        return total

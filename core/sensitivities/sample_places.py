@@ -1,0 +1,60 @@
+"""Times of a run as places in its steps: at the beginning of one, or a part of it onward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.sensitivities.explicit_rates import Moments
+from core.sensitivities.steps import Passage, Rates, Steps
+
+Array = NDArray[np.float64]
+
+SAME_TIME_FRACTION = 1e-9
+"""Part of a step up to which two times are one."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """(s,) times; the step in which each lies, and how far behind its beginning (0: there), s."""
+
+    times: Array
+    step: NDArray[np.int64]
+    onward: Array
+
+    @staticmethod
+    def of(steps: Steps, times: Array) -> Samples:
+        """Of times in increasing or any other order."""
+        grid, lengths = steps.times, steps.lengths
+        at = np.clip(np.searchsorted(grid, times, side="right") - 1, 0, len(grid) - 1)
+        length = lengths[np.minimum(at, len(lengths) - 1)]
+        onward = times - grid[at]
+        after = (at < len(lengths)) & (length - onward <= SAME_TIME_FRACTION * length)
+        at = np.where(after, at + 1, at)
+        onward = np.where(after | (onward <= SAME_TIME_FRACTION * length) | (at >= len(lengths)), 0.0, onward)
+        return Samples(times, at.astype(np.int64), onward)
+
+    def states(self, rates: Rates, steps: Steps) -> Array:
+        """(s, n) states."""
+        found = steps.states[self.step].copy()
+        between = np.flatnonzero(self.onward)
+        if len(between):
+            found[between] = self._passage(rates, steps, between).end()
+        return found
+
+    def moments(self, rates: Rates, steps: Steps) -> Moments:
+        """Where channels are looked at."""
+        sides = steps.sides[np.minimum(self.step, len(steps) - 1)]
+        return Moments(self.times, self.states(rates, steps), sides)
+
+    def maps(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Φ and Γ from the beginning of the steps to samples between, of which `which` are."""
+        found = self._passage(rates, steps, which).maps(True)
+        return found.by_y, found.by_p
+
+    def _passage(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> Passage:
+        at = self.step[which]
+        given = steps.times[at], self.onward[which], steps.states[at], steps.sides[at]
+        return Passage(rates, *given, steps.method)

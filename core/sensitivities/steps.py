@@ -1,0 +1,230 @@
+"""The steps of a run, and what each does to a small change of its state: δy ← Φ δy + Γ δp.
+
+The derivative is that of the discrete solution. A Runge–Kutta step is composed of its stages,
+δY_i = δy + h Σ A_ij δk_j and δk_i = f_y δY_i + f_p δp, all steps of a chunk at once, since their states are known; what
+projects a state behind a step is differentiated, too. Going back, λ ← Φᵀ λ, and f_pᵀ is only multiplied by what the
+stages weigh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.sensitivities.explicit_rates import Crossings, Moments, Slopes
+from core.simulation.methods.tableaux import tableau
+
+Array = NDArray[np.float64]
+
+CHUNK = 128
+"""Steps whose derivatives are in memory at once."""
+
+
+class Rates(Protocol):
+    """ẏ = f with derivatives, see `ExplicitRates`."""
+
+    n: int
+    by: tuple[int, ...]
+    projects: bool
+    by_iteration: bool
+    still: int
+    """Number of coordinates whose rates are the speeds themselves, wherever the machine is; they are the first."""
+
+    @property
+    def switches(self) -> int:
+        """Number of event indicators."""
+        ...
+
+    def slopes(self, at: Moments, parameters: bool) -> Slopes:
+        """f and its derivatives."""
+        ...
+
+    def push(self, at: Moments, w: Array) -> Array:
+        """F_pᵀ w."""
+        ...
+
+    def projected(self, at: Moments) -> tuple[Array, Array, Array]:
+        """y after projection and its derivatives."""
+        ...
+
+    def crossings(self, at: Moments) -> Crossings:
+        """Event indicators."""
+        ...
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Of a run: times (N + 1,), states (N + 1, n) behind projection, sides of mode variables in each step (N, k)."""
+
+    times: Array
+    states: Array
+    sides: Array
+    method: str
+
+    def __len__(self) -> int:
+        return len(self.times) - 1
+
+    @property
+    def lengths(self) -> Array:
+        """(N,) s."""
+        return np.diff(self.times)
+
+    def chunks(self) -> list[slice]:
+        """Of steps."""
+        return [slice(k, min(k + CHUNK, len(self))) for k in range(0, len(self), CHUNK)]
+
+
+class StepMaps(NamedTuple):
+    """Of a chunk of steps: Φ (N, n, n), Γ (N, n, m); where its stages were, with what was found there; where the steps
+    ended before projection."""
+
+    by_y: Array
+    by_p: Array
+    stages: list[tuple[Moments, Slopes]]
+    end: Moments
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One chunk of steps of a Runge–Kutta method or of semi-implicit Euler."""
+
+    rates: Rates
+    t: Array
+    h: Array
+    y: Array
+    sides: Array
+    method: str
+
+    def maps(self, parameters: bool) -> StepMaps:
+        """Φ and Γ of its steps; Γ only if parameters are wanted."""
+        if self.method == "semi_implicit_euler":
+            return self._impulse_maps(parameters)
+        n, m = self.rates.n, len(self.rates.by) if parameters else 0
+        table, h = _table(self.method), self.h[:, None, None]
+        unit = np.zeros((len(self.t), n, n + m))
+        unit[:, np.arange(n), np.arange(n)] = 1.0
+        total, moved = unit.copy(), self.y.copy()
+        found: list[Slopes] = []
+        places: list[Moments] = []
+        changes: list[Array] = []
+        for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
+            at, change = self._stage(row[:i], found, c), unit
+            for a, each in zip(row[:i], changes, strict=True):
+                if a:
+                    change = change + (a * h) * each
+            slopes = self.rates.slopes(at, parameters)
+            own = self._changed(slopes, change)
+            found.append(slopes)
+            places.append(at)
+            changes.append(own)
+            if weight:
+                total += (weight * h) * own
+                moved += (weight * self.h)[:, None] * slopes.f
+        end = Moments(self.t + self.h, moved, self.sides)
+        return self._onto(end, total, list(zip(places, found, strict=True)), parameters)
+
+    def _changed(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
+        """f_y δy + f_p δp of each column; where q̇ = v there is nothing to multiply."""
+        n = self.rates.n
+        first = self.rates.still
+        own = np.empty_like(change)
+        np.matmul(slopes.by_y, change, out=own[:, first:])
+        own[:, :first] = change[:, first : 2 * first]
+        if parameters and change.shape[2] > n:
+            own[:, first:, n:] += slopes.by_p
+        return own
+
+    def _stage(self, row: Array, found: list[Slopes], c: float) -> Moments:
+        y = self.y
+        for a, slopes in zip(row, found, strict=True):
+            if a:
+                y = y + (a * self.h)[:, None] * slopes.f
+        return Moments(self.t + c * self.h, y, self.sides)
+
+    def _onto(self, at: Moments, total: Array, stages: list[tuple[Moments, Slopes]], parameters: bool) -> StepMaps:
+        n = self.rates.n
+        if self.rates.projects:
+            _, by_y, by_p = self.rates.projected(at)
+            total = by_y @ total
+            if parameters:
+                total[:, :, n:] += by_p
+        return StepMaps(total[:, :, :n], total[:, :, n:], stages, at)
+
+    def _impulse_maps(self, parameters: bool) -> StepMaps:
+        """v ← v + h a, x ← x + h ẋ, then q ← q + h q̇(q, v)."""
+        n, m, h = self.rates.n, len(self.rates.by) if parameters else 0, self.h[:, None, None]
+        nq = self.places
+        first = self.rates.slopes(Moments(self.t, self.y, self.sides), parameters)
+        total = np.zeros((len(self.t), n, n + m))
+        total[:, np.arange(n), np.arange(n)] = 1.0
+        total[:, nq:] += h * self._changed(first, total)[:, nq:]
+        between = self.y.copy()
+        between[:, nq:] += self.h[:, None] * first.f[:, nq:]
+        then = self.rates.slopes(Moments(self.t, between, self.sides), False)
+        total[:, :nq] += h * self._changed(then, total, False)[:, :nq]
+        moved = between.copy()
+        moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
+        return self._onto(Moments(self.t + self.h, moved, self.sides), total, [], parameters)
+
+    def end(self) -> Array:
+        """(N, n) where its steps end."""
+        if self.method == "semi_implicit_euler":
+            nq, moved = self.places, self.y.copy()
+            moved[:, nq:] += self.h[:, None] * self.rates.slopes(Moments(self.t, self.y, self.sides), False).f[:, nq:]
+            then = self.rates.slopes(Moments(self.t, moved, self.sides), False)
+            moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
+        else:
+            table, moved = _table(self.method), self.y.copy()
+            found: list[Slopes] = []
+            for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
+                found.append(self.rates.slopes(self._stage(row[:i], found, c), False))
+                if weight:
+                    moved += (weight * self.h)[:, None] * found[-1].f
+        return self.rates.projected(Moments(self.t + self.h, moved, self.sides))[0] if self.rates.projects else moved
+
+    @property
+    def places(self) -> int:
+        """Number of coordinates."""
+        return int(self.rates.mech.nq)  # type: ignore[attr-defined]
+
+    def pulled(self, maps: StepMaps, weights: Array) -> Array:
+        """(m,) Σ Γᵀ λ over its steps, λ (N, n) behind each, without Γ itself; maps : what `maps` gave."""
+        if self.rates.by_iteration or not maps.stages:
+            return np.einsum("kim,ki->m", self.maps(True).by_p, weights)
+        table, h, first = _table(self.method), self.h[:, None], self.rates.still
+        total = np.zeros(len(self.rates.by))
+        if self.rates.projects:
+            _, by_y, by_p = self.rates.projected(maps.end)
+            total += np.einsum("kim,ki->m", by_p, weights)
+            weights = np.matmul(weights[:, None], by_y)[:, 0]
+        stages = len(maps.stages)
+        pulls: list[Array] = [weights] * stages
+        for i in range(stages - 1, -1, -1):
+            at, slopes = maps.stages[i]
+            own = (table.b[i] * h) * weights
+            for j in range(i + 1, stages):
+                if table.A[j, i]:
+                    own += (table.A[j, i] * h) * pulls[j]
+            total += self.rates.push(at, own).sum(axis=0)
+            if i:
+                pulls[i] = np.matmul(own[:, None, first:], slopes.by_y)[:, 0]
+                pulls[i][:, first : 2 * first] += own[:, :first]
+        return total
+
+
+class _Table(NamedTuple):
+    A: Array
+    b: Array
+    c: Array
+
+
+def _table(method: str) -> _Table:
+    """The stages of a method that count."""
+    table = tableau(method)
+    count = table.steps
+    while count > 1 and table.b[count - 1] == 0.0:
+        count -= 1
+    return _Table(table.A[:count, :count], table.b[:count], table.c[:count])

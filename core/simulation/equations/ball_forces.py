@@ -1,0 +1,270 @@
+"""Forces within bounds of which some are balls: as `core.simulation.equations.admissible_forces` has them for
+intervals, where the λ of some rows together is bounded by its length, and at its end γ̇ is opposite to it.
+
+Newton's method on λ = P(λ − ρ (A λ + c)), P the nearest admissible one (semi-smooth: Qi and Sun, Mathematical
+Programming 58, 1993); where it does not end, once more from what the path of a logarithmic barrier leads to. As
+`core.numerics.bounded_forces` does it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.admissible_forces import MOVES, bounded, eliminate, motion, shift, sum_of_sizes
+from core.simulation.machine_code.language import native, scratch
+
+ROUNDS = 30
+"""Of Newton's method."""
+POLISHES = 3
+EXACT, WELL = 1e-15, 1e-12
+"""Part of all that accelerates a row, within which it is where it should be, or nearly."""
+FINEST, GROWTH = 1e-9, 4.0
+"""Of the path inside balls: what its end may lack of the least, as a part of all; from one place to the next."""
+AT_END = 1.0 - 1e-12
+"""Part of a radius from which on a force is at its end."""
+
+
+@native
+def length_of(x: Any, first: int, count: int) -> float:
+    """Length of x[first : first + count]."""
+    total = 0.0
+    for i in range(first, first + count):
+        total += x[i] * x[i]
+    return np.sqrt(total)
+
+
+@native
+def in_balls(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
+    """λ, the bound at which each row is (−1, 0, 1; 1: the end of a ball) and γ̇. shares (n,): how many rows from one on
+    are bounded together, by `high`; 0 behind it. False if found approximately only."""
+    center, epsilon = scratch(n), shift(A, n)
+    for i in range(n):
+        lam[i] = center[i] = 0.0
+    well = solved(A, c, low, high, shares, center, epsilon, lam, n)
+    if not well:
+        inside(A, c, low, high, shares, epsilon, lam, n)
+        well = solved(A, c, low, high, shares, center, epsilon, lam, n)
+    for _ in range(POLISHES):
+        for i in range(n):
+            center[i] = lam[i]
+        solved(A, c, low, high, shares, center, epsilon, lam, n)
+    motion(A, c, lam, g, n)
+    for i in range(n):
+        count = int(shares[i])
+        if count == 1:
+            side[i] = 1.0 if lam[i] >= high[i] else -1.0 if lam[i] <= low[i] else 0.0
+        for j in range(i, i + count):
+            if count > 1:
+                side[j] = 1.0 if length_of(lam, i, count) >= AT_END * high[i] else 0.0
+    return well
+
+
+@native
+def step_of(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
+    """1/‖A + ε I‖ of rows that are bounded together."""
+    total = 0.0
+    for i in range(first, first + count):
+        for j in range(first, first + count):
+            total += (A[i * n + j] + (epsilon if i == j else 0.0)) ** 2
+    return 1.0 / np.sqrt(total)
+
+
+@native
+def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilon: float, lam: Any, n: int) -> Any:
+    """λ for A + ε I and c − ε center, by Newton's method from λ on. False if it did not end."""
+    d, rate, D, x, best, least = scratch(n), scratch(n), scratch(n * n), scratch(n), scratch(n), np.inf
+    slope = scratch(n * n)
+    for i in range(n):
+        d[i] = c[i] - epsilon * center[i]
+        best[i] = lam[i]
+    for _ in range(ROUNDS):
+        motion(A, d, lam, rate, n)
+        for i in range(n):
+            rate[i] += epsilon * lam[i]
+        gap = residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
+        if gap < least:
+            least = gap
+            for i in range(n):
+                best[i] = lam[i]
+        if gap <= EXACT * n:
+            break
+        newton(A, shares, epsilon, slope, D, n)
+        eliminate(D, x, n)
+        for i in range(n):
+            lam[i] += x[i]
+    for i in range(n):
+        lam[i] = best[i]
+    return least <= WELL
+
+
+@native
+def residual(
+    A: Any,
+    d: Any,
+    low: Any,
+    high: Any,
+    shares: Any,
+    epsilon: float,
+    lam: Any,
+    rate: Any,
+    x: Any,
+    slope: Any,
+    n: int,
+) -> float:
+    """P(λ − ρ γ̇) − λ into x and ∂P into slope; how large it is as a part of what accelerates rows."""
+    gap = 0.0
+    for i in range(n * n):
+        slope[i] = 0.0
+    for first in range(n):
+        count = int(shares[first])
+        if count == 0:
+            continue
+        rho, size, away = step_of(A, epsilon, first, count, n), 0.0, 0.0
+        for i in range(first, first + count):
+            x[i] = lam[i] - rho * rate[i]
+            size += (sum_of_sizes(A, d, lam, i, n) + epsilon * abs(lam[i])) ** 2
+        nearest(low, high, x, slope, first, count, n)
+        for i in range(first, first + count):
+            x[i] -= lam[i]
+            away += x[i] * x[i]
+        gap = max(gap, np.sqrt(away) / (rho * max(np.sqrt(size), 1e-300)))
+    return gap
+
+
+@native
+def nearest(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: int) -> None:
+    """The nearest admissible forces to those in x, of rows that are bounded together, and their derivatives."""
+    size = length_of(x, first, count)
+    if count == 1:
+        slope[first * n + first] = 1.0 if low[first] < x[first] < high[first] else 0.0
+        x[first] = min(max(x[first], low[first]), high[first])
+        return
+    part = high[first] / size if size > high[first] else 1.0
+    for i in range(first, first + count):
+        for j in range(first, first + count):
+            along = x[i] * x[j] / (size * size) if part < 1.0 else 0.0
+            slope[i * n + j] = part * ((1.0 if i == j else 0.0) - along)
+    for i in range(first, first + count):
+        x[i] *= part
+
+
+@native
+def newton(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
+    """I − ∂P (I − ρ (A + ε I)) into D."""
+    rho = scratch(n)
+    for first in range(n):
+        count = int(shares[first])
+        for i in range(first, first + count):
+            rho[i] = step_of(A, epsilon, first, count, n)
+    for i in range(n):
+        for j in range(n):
+            total = (1.0 if i == j else 0.0) - slope[i * n + j]
+            for k in range(n):
+                if slope[i * n + k] != 0.0:
+                    total += slope[i * n + k] * rho[k] * (A[k * n + j] + (epsilon if k == j else 0.0))
+            D[i * n + j] = total
+
+
+@native
+def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam: Any, n: int) -> None:
+    """Nearly the solution, along the path of the logarithmic barrier of balls and intervals."""
+    worth, slope, D, step, g = 1e-300, scratch(n), scratch(n * n), scratch(n), scratch(n)
+    for i in range(n):
+        free = abs(c[i]) / (A[i * n + i] + epsilon) + 1e-12
+        bounded_above, bounded_below = np.isfinite(high[i]), np.isfinite(low[i])
+        if bounded_above and bounded_below:
+            lam[i] = 0.5 * (low[i] + high[i])
+            worth += abs(c[i]) * (high[i] - low[i])
+        else:
+            lam[i] = high[i] - free if bounded_above else low[i] + free if bounded_below else 0.0
+            worth += abs(c[i]) * free
+    weight = 1.0 / worth
+    while weight < 1.0 / (FINEST * worth):
+        for _ in range(ROUNDS):
+            motion(A, c, lam, g, n)
+            for i in range(n):
+                slope[i] = 0.0
+                for j in range(n):
+                    D[i * n + j] = weight * (A[i * n + j] + (epsilon if i == j else 0.0))
+            barrier(low, high, shares, lam, slope, D, n)
+            for i in range(n):
+                g[i] = step[i] = -weight * (g[i] + epsilon * lam[i]) - slope[i]
+            fix_narrow(low, high, g, step, D, n)
+            eliminate(D, step, n)
+            decrement = 0.0
+            for i in range(n):
+                decrement += g[i] * step[i]
+            decrement = np.sqrt(max(decrement, 0.0))
+            for i in range(n):
+                lam[i] += step[i] / (1.0 + decrement if decrement > 0.25 else 1.0)
+            if decrement < 0.25:
+                break
+        weight *= GROWTH
+
+
+@native
+def fix_narrow(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
+    """Rows whose bounds leave nothing stay where they are."""
+    for i in range(n):
+        if not high[i] - low[i] > 0.0:
+            g[i] = step[i] = 0.0
+            for j in range(n):
+                D[i * n + j] = D[j * n + i] = 0.0
+            D[i * n + i] = 1.0
+
+
+@native
+def barrier(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
+    """Slope, and curvature added to D, of −Σ ln of what is left of bounds."""
+    for first in range(n):
+        count = int(shares[first])
+        if count > 1:
+            left = max(high[first] ** 2 - length_of(x, first, count) ** 2, 1e-300)
+            for i in range(first, first + count):
+                slope[i] = 2.0 * x[i] / left
+            for i in range(first, first + count):
+                D[i * n + i] += 2.0 / left
+                for j in range(first, first + count):
+                    D[i * n + j] += slope[i] * slope[j]
+        elif count == 1:
+            above, below = 1.0 / max(high[first] - x[first], 1e-300), 1.0 / max(x[first] - low[first], 1e-300)
+            slope[first] = above - below
+            D[first * n + first] += above * above + below * below
+
+
+@native
+def resolved(
+    A: Any, c: Any, bounds: Any, shares: Any, broken: Any, hair: Any, lam: Any, side: Any, g: Any, n: int
+) -> Any:
+    """Who moves: rows that bounds at rest do not hold break and feel their kinetic ones, until nobody follows.
+
+    bounds (4 n,): least and largest force at rest, then while sliding; shares (n,): see `in_balls`; hair (n,): by how
+    much they are less, where a
+    located row is a hair beyond; broken (n,): 1 for rows that slide already. At most n + 1
+    rounds, for broken ones only become more. False if forces were found approximately only.
+    """
+    low, high, well, alone = scratch(n), scratch(n), True, True
+    for i in range(n):
+        alone = alone and int(shares[i]) == 1
+    while True:
+        for i in range(n):
+            first = 2 * n if broken[i] > 0.0 else 0
+            less = min(hair[i], 0.5 * (bounds[first + n + i] - bounds[first + i]))
+            low[i], high[i] = bounds[first + i] + less, bounds[first + n + i] - less
+        if alone:
+            well = bounded(A, c, low, high, lam, side, g, n) and well
+        else:
+            well = in_balls(A, c, low, high, shares, lam, side, g, n) and well
+        more = 0
+        for i in range(n):
+            count, size = int(shares[i]), 0.0
+            for j in range(i, i + count):
+                size += sum_of_sizes(A, c, lam, j, n) ** 2
+            if count > 0 and broken[i] == 0.0 and length_of(g, i, count) > MOVES * np.sqrt(size):
+                more += 1
+                for j in range(i, i + count):
+                    broken[j] = 1.0
+        if more == 0:
+            return well

@@ -1,0 +1,241 @@
+"""ẏ of a machine with rows that have modes (`core.simulation.equations.mode_rows`).
+
+The equations of motion are those of the machine without modes, for other joint forces: u + Σ W_kᵀ λ_k. They are
+linear in forces, so that the response of a row, what a unit of its force changes, is a difference of two evaluations,
+whatever the machine is: tree, loops by iteration or in closed form. With A = W ∂a/∂λ and c = W a₀ + Ẇ v, what holds
+the rows that are held solves A λ = −c. Rounding does not add up: γ and what it has moved since it was held decay
+(Baumgarte).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.admissible_forces import POLISHES, correct, motion
+from core.simulation.equations.jacobian import slopes
+from core.simulation.equations.mode_rows import (
+    HELD,
+    MOVING,
+    PRESSED,
+    adjust,
+    along,
+    command,
+    is_held,
+    length,
+    load_rows,
+    push,
+    refresh,
+    rubs,
+    smooth_force,
+)
+from core.simulation.equations.system import load_system
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
+from core.simulation.stepping.outcome import FINE, NOT_FINITE
+
+STEP = 1e-6
+"""Relative change of a state by which central differences are taken."""
+LEAST = 1e-8
+"""rad/s or m/s: the least change of a speed."""
+
+
+@native
+def weight_of(rows: int, k: int) -> float:
+    """A force of the size of what acts along a row, N·m or N."""
+    r = load_rows(rows)
+    static = max(r.static_onward[k], r.static_backward[k])
+    return max(static if static > 0.0 else 1.0, abs(r.carried[k]))
+
+
+@native
+def response(place: int, t: float, y: Any, k: int, base: Any, column: Any) -> Any:
+    """What a unit of row k's force changes of the accelerations (nv,), `base` (n,) being ẏ without it."""
+    s = load_system(place)
+    r, other = load_rows(s.mode_rows), scratch(len(y))
+    for i in range(s.nv):
+        column[i] = s.u[i]
+    push(s.mode_rows, k, r.weight[k], s.u)
+    happened = call_entry(r.inner, place, t, address_of(y), address_of(other))
+    for i in range(s.nv):
+        s.u[i] = column[i]
+        column[i] = (other[s.nq + i] - base[s.nq + i]) / r.weight[k]
+    return happened
+
+
+@native
+def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any, A: Any, n: int) -> Any:
+    """Responses of chosen rows (n,) to their forces, (n nv,) one after another, and A (n n,); symmetric but for
+    rounding. What loops alone decide counts as zero."""
+    s = load_system(place)
+    r, nv, happened = load_rows(s.mode_rows), s.nv, FINE
+    for j in range(n):
+        column = columns[j * nv : (j + 1) * nv]
+        happened = max(happened, response(place, t, y, int(chosen[j]), base, column))
+        for i in range(n):
+            A[i * n + j] = along(s.mode_rows, int(chosen[i]), column)
+    for i in range(n):
+        k = int(chosen[i])
+        r.largest[k] = max(r.largest[k], A[i * n + i])
+        for j in range(i):
+            A[i * n + j] = A[j * n + i] = 0.5 * (A[i * n + j] + A[j * n + i])
+    for i in range(n):
+        if A[i * n + i] < 1e-10 * r.largest[int(chosen[i])]:
+            for j in range(n):
+                A[i * n + j] = A[j * n + i] = 0.0
+    return happened
+
+
+@native
+def act(place: int, t: float, y: Any) -> int:
+    """All forces that the state determines into `System.u`; the number of held rows."""
+    s = load_system(place)
+    r, held = load_rows(s.mode_rows), 0
+    command(place, t, y)
+    adjust(place, t, y)
+    refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
+    for k in range(r.count):
+        if is_held(r.mode[k]):
+            held += 1
+    for k in range(r.count):
+        r.force[k] = smooth_force(s.mode_rows, k)
+        if r.force[k] != 0.0:
+            push(s.mode_rows, k, r.force[k], s.u)
+    return held
+
+
+@native
+def returning(rows: int, k: int) -> float:
+    """−γ̇ of a held row by which what rounding has moved decays."""
+    r = load_rows(rows)
+    if r.mode[k] != HELD:
+        return 0.0
+    moved = r.value[k] - r.held_at[k] if k < r.own and r.at_q[k] >= 0 else 0.0
+    return 2.0 * r.decay * r.rate[k] + r.decay * r.decay * moved
+
+
+@native
+def is_a_speed(place: int, k: int) -> Any:
+    """Whether γ of a row is one of the speeds of a machine without loops, or a multiple of it."""
+    s = load_system(place)
+    r = load_rows(s.mode_rows)
+    return s.rows == 0 and r.begins[k + 1] == r.begins[k] + 1
+
+
+@native
+def hold(place: int, t: float, y: Any, out: Any, n: int) -> Any:
+    """Add to ẏ, made without them, what the forces of the n held rows change."""
+    s = load_system(place)
+    rows, nq, nv = s.mode_rows, s.nq, s.nv
+    r = load_rows(rows)
+    chosen, columns, A, c = scratch(n), scratch(n * nv), scratch(n * n), scratch(n)
+    lam, side, g, count = scratch(n), scratch(n), scratch(n), 0
+    for k in range(r.count):
+        if is_held(r.mode[k]):
+            chosen[count] = k
+            count += 1
+    happened = responses(place, t, y, out, chosen, columns, A, n)
+    for i in range(n):
+        k = int(chosen[i])
+        c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning(rows, k)
+        lam[i] = side[i] = 0.0
+    motion(A, c, lam, g, n)
+    for _ in range(POLISHES):
+        correct(A, g, lam, side, n)
+        motion(A, c, lam, g, n)
+    for i in range(n):
+        k = int(chosen[i])
+        r.carried[k] = lam[i]
+        r.force[k] += lam[i]
+        if r.mode[k] == HELD:
+            r.weight[k] = weight_of(rows, k)
+        for j in range(nv):
+            out[nq + j] += lam[i] * columns[i * nv + j]
+    for i in range(n):  # exactly so where a row is a speed
+        k = int(chosen[i])
+        if is_a_speed(place, k):
+            first = r.begins[k]
+            out[nq + r.columns[first]] = -returning(rows, k) / r.W[first]
+    return happened
+
+
+@native
+def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out (n,), rows as their modes say."""
+    held = act(place, t, y)
+    happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
+    return hold(place, t, y, out, held) if happened == FINE and held > 0 else happened
+
+
+@entry
+def modal_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), of a machine with rows that have modes."""
+    s = load_system(place)
+    n = s.nq + s.nv + s.nx
+    happened: int = with_modes(place, t, view(y, n), view(out, n))
+    return happened
+
+
+@native
+def is_bent(place: int) -> Any:
+    """Whether forces of rows, or the command of a motor, are more than constants."""
+    s = load_system(place)
+    r = load_rows(s.mode_rows)
+    for i in range(s.nv):
+        if abs(r.given[i]) >= r.effort[i]:
+            return True
+    for k in range(r.count):
+        curved = (r.stribeck[k] != 0.0 and rubs(s.mode_rows, k)) or (r.controlled[k] >= 0 and r.free[k] == 0)
+        if abs(r.mode[k]) != MOVING or abs(r.stop[k]) == PRESSED or curved or r.shares[k] != 1:
+            return True
+    return False
+
+
+@native
+def slowest_ball(place: int) -> float:
+    """The speed of the slowest ball that slides, within which its friction turns around; infinite: there is none."""
+    s = load_system(place)
+    r, slowest = load_rows(s.mode_rows), np.inf
+    for k in range(r.count):
+        if r.shares[k] > 1 and abs(r.mode[k]) == MOVING:
+            slowest = min(slowest, length(s.mode_rows, k, r.rate))
+    return slowest
+
+
+@native
+def central(place: int, t: float, state: Any, J: Any) -> int:
+    """∂f/∂y at a state into J (n n,), row by row, by central differences: what holds rows moves with the state."""
+    n, s = len(state), load_system(place)
+    f, g, slowest = scratch(n), scratch(n), slowest_ball(place)
+    for j in range(n):
+        kept = state[j]
+        step = STEP * max(abs(kept), 1.0)
+        if s.nq <= j < s.nq + s.nv:
+            step = min(step, max(0.01 * slowest, LEAST))
+        state[j] = kept + step
+        happened = with_modes(place, t, state, f)
+        state[j] = kept - step
+        happened = max(happened, with_modes(place, t, state, g))
+        state[j] = kept
+        if happened != FINE:
+            return NOT_FINITE
+        for i in range(n):
+            J[i * n + j] = (f[i] - g[i]) / (2.0 * step)
+    return FINE
+
+
+@entry
+def modal_jacobian(place: int, t: float, y: int, out: int) -> int:
+    """∂f/∂y into out (n n,), row by row: from the traced derivatives while all rows just slide."""
+    s = load_system(place)
+    n = s.nq + s.nv + s.nx
+    state, J, f = view(y, n), view(out, n * n), scratch(n)
+    act(place, t, state)
+    if is_bent(place):
+        return central(place, t, state, J)
+    if call_entry(s.full, place, t, y, address_of(f)) != FINE:
+        return NOT_FINITE
+    if s.by_matrix and s.crossing == 1:
+        return central(place, t, state, J)
+    return FINE if slopes(place, t, state, f, J) else NOT_FINITE

@@ -1,0 +1,180 @@
+"""The memory of a run's rows with modes (`core.simulation.equations.mode_rows`), made from the joints' own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.elastic_stops import dissipation
+from core.constraints.joint_modes import (
+    NOWHERE,
+    JointModes,
+    JointRow,
+    middle,
+    stiffness_per_inertia,
+)
+from core.constraints.joint_rows import compliances_of_tree, rows_at
+from core.simulation.equations.mode_rows import HUNT_CROSSLEY, LINEAR, ModeRows
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+
+
+def mode_rows(
+    compiled: Compiled, modes: JointModes, u: Array, functions: dict[str, int], inner: int, q: Array, p: Array
+) -> ModeRows:
+    """The rows as machine code takes them. u (nv,): constant joint forces; functions: addresses by name; inner: of the
+    entry without modes; q (nq,): where the run begins."""
+    rows, nv = modes.rows, compiled.nv
+    count = len(rows)
+    begins, columns, entries = _entries(compiled, rows)
+
+    def numbers(name: str) -> Array:
+        return np.array([getattr(row, name) for row in rows], dtype=float)
+
+    effort = np.full(nv, np.inf)
+    for row in rows:
+        if row.at_v != NOWHERE and row.ratio == 1.0:
+            effort[row.at_v] = min(effort[row.at_v], row.effort)
+    static, nothing = np.maximum(numbers("static"), numbers("backward_static")), np.zeros(count)
+    return ModeRows(
+        count=count,
+        inner=inner,
+        torque=functions.get("torque", 0),
+        values=functions.get("cut_values", 0),
+        entries=functions.get("cut_entries", 0),
+        drift=functions.get("cut_drift", 0),
+        levels=functions.get("friction_levels", 0),
+        balls=int(any(row.shares != 1 for row in rows)),
+        shares=np.array([row.shares for row in rows], dtype=np.int64),
+        leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
+        aim=nothing.copy(),
+        controlled=np.array([row.controlled for row in rows], dtype=np.int64),
+        free=np.zeros(count, dtype=np.int64),
+        own=modes.own,
+        wanted=u.copy(),
+        given=u.copy(),
+        effort=effort,
+        asked=nothing.copy(),
+        wished=nothing.copy(),
+        strongest=np.array([row.effort if row.at_v != NOWHERE and row.ratio == 1.0 else np.inf for row in rows]),
+        at_q=np.array([row.at_q for row in rows], dtype=np.int64),
+        ratio=numbers("ratio"),
+        offset=numbers("offset"),
+        begins=begins,
+        columns=columns,
+        W=entries,
+        value=nothing.copy(),
+        rate=nothing.copy(),
+        bias=nothing.copy(),
+        reference=np.array([middle(row) for row in rows]),
+        turns=np.array([row.turns for row in rows], dtype=np.int64),
+        measured=np.array([row.measured for row in rows], dtype=np.int64),
+        cuts=len(compiled.program.tracer.cut_coordinates) if modes.own < count else 0,
+        first=_first(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
+        cut=np.array([_cut(compiled, row) for row in rows], dtype=np.int64),
+        static_onward=numbers("static"),
+        static_backward=numbers("backward_static"),
+        kinetic_onward=numbers("kinetic"),
+        kinetic_backward=numbers("backward_kinetic"),
+        stribeck=numbers("stribeck"),
+        lower=numbers("lower"),
+        upper=numbers("upper"),
+        rigid=np.array([row.rigid for row in rows], dtype=np.int64),
+        law=np.array([HUNT_CROSSLEY if row.hunt_crossley else LINEAR for row in rows], dtype=np.int64),
+        stiffness=numbers("stiffness"),
+        dissipation=np.array([dissipation(row, modes.size) for row in rows]),
+        closing=np.array([stiffness_per_inertia(row, modes.size) for row in rows]),
+        damping_ratio=numbers("damping_ratio"),
+        inertia=nothing.copy(),
+        fine=nothing.copy(),
+        restitution=numbers("restitution"),
+        fastest=numbers("fastest"),
+        mode=np.zeros(count, dtype=np.int64),
+        stop=np.zeros(count, dtype=np.int64),
+        held_at=nothing.copy(),
+        force=nothing.copy(),
+        carried=nothing.copy(),
+        weight=np.where(static > 0.0, static, 1.0),
+        largest=_largest(compiled, modes, q, p),
+        bounces=np.zeros(count, dtype=np.int64),
+        clipped=np.zeros(count, dtype=np.int64),
+        struck=nothing.copy(),
+        ends=np.zeros(count, dtype=np.int64),
+        began=np.full(count, np.nan),
+        quickest=nothing.copy(),
+    )
+
+
+def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
+    """1/inertia along rows before loops take of it: rows that they never let move are known as such."""
+    if not compiled.constrained:
+        return np.zeros(len(modes.rows))
+    W = rows_at(compiled, replace(modes, rows=tuple(replace(row, controlled=NOWHERE) for row in modes.rows)), q, p).W
+    return compliances_of_tree(compiled, W, q, p)
+
+
+def _cut(compiled: Compiled, row: JointRow) -> int:
+    """Which coordinate of joints that close loops it is; nowhere: of the tree."""
+    if row.at_v != NOWHERE:
+        return NOWHERE
+    table = compiled.program.tracer.cut_coordinates
+    same = [i for i, each in enumerate(table) if (each.owner, each.k) == (row.owner, row.k)]
+    return same[0]
+
+
+def _first(compiled: Compiled) -> Any:
+    """Where entries of each coordinate of joints that close loops begin."""
+    expressions = compiled.program.tracer.cut_expressions
+    return np.searchsorted(expressions.pattern.rows, np.arange(expressions.count)).astype(np.int64)
+
+
+def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
+    """Where the entries of W begin, their speeds, and those that are constant."""
+    begins, columns, entries = [0], list[int](), list[float]()
+    pattern = compiled.program.tracer.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
+    for row in rows:
+        if pattern is None or row.at_v != NOWHERE:
+            columns.append(row.at_v)
+            entries.append(row.ratio)
+        else:
+            own = pattern.columns[pattern.rows == _cut(compiled, row)].tolist()
+            columns += own
+            entries += [0.0] * len(own)
+        begins.append(len(columns))
+    return np.array(begins, dtype=np.int64), np.array(columns, dtype=np.int64), np.array(entries)
+
+
+CAUSES = (
+    "friction sticks and slips (more at rest than while it slides, or forces that others share)",
+    "a stop is met and left",
+    "a speed limit is reached and left",
+    "an effort limit is reached and left",
+)
+"""Why a mode changes again and again, in the order of margins."""
+
+
+def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
+    """What stops without a stiffness of their own got when they were met, and from what; what changed without end, or
+    was found only nearly."""
+    notes = []
+    for k, row in enumerate(modes.rows):
+        if row.rigid or row.stiffness > 0.0 or rows.stiffness[k] <= 0.0:
+            continue
+        inertia = rows.stiffness[k] / rows.closing[k]
+        unit, of = ("N·m/rad", "kg·m²") if row.dimension == "angle" else ("N/m", "kg")
+        notes.append(
+            f"Stop of '{row.name}': {rows.stiffness[k]:.2g} {unit}, derived from the {inertia:.2g} {of} it meets."
+        )
+    if rows.cramped:
+        k, cause = divmod(rows.cramped - 1, len(CAUSES))
+        notes.append(
+            f"'{modes.rows[k].name}': at t = {rows.cramped_at:.6g} s its mode changed again and again: "
+            f"{CAUSES[cause]}. From there on, changes of one instant without an end are stepped over."
+        )
+    if rows.approximate:
+        notes.append("Forces that hold joints were once found approximately only: they are not unique there.")
+    return tuple(notes)

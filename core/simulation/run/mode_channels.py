@@ -1,0 +1,311 @@
+"""Channels of joints with friction, stops and limits: which mode each is in, the forces, where energy went.
+
+One channel for each thing that acts along a coordinate of a joint (`elbow`, of joints with several `joint.x`):
+
+Friction of a ball joint, or in the plane of a planar one, is one vector: `ball.friction` with mode stick, slide or
+saturated and the components `ball.friction.force.wx`, …
+
+elbow.friction.mode : stick, slide+, slide- (against motion onward or backward), saturated (others hold it)
+elbow.stop.mode : open, closed, leaving (elastic: on its way out, without a force); free, at limit (rigid)
+elbow.speed_limit.mode : free, at limit (the motor gives less), overrun (loads are faster, the motor gives nothing)
+elbow.effort_limit.mode : free, saturated+, saturated-
+elbow.….force : N·m or N along the coordinate, positive as its joint force is; of limits what they take off the command
+elbow.friction.loss, elbow.stop.loss, elbow.stop.stored : J lost since the run began; J in the stop now
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.joint_modes import NOWHERE, JointRow, joint_modes
+from core.constraints.joint_rows import cut_number
+from core.constraints.row_forces import RowForces
+from core.mechanism import Mechanism
+from core.model.dimensions import dual
+from core.simulation.equations.mode_rows import AGAINST, APART, AT_SPEED, HELD, MOVING, OVERRUN, SATURATED
+from core.simulation.run.element_channels import Channel
+from core.simulation.run.mode_columns import (
+    BOUNCES,
+    CLIPPED,
+    CUT,
+    EACH_ROW,
+    FRICTION,
+    FRICTION_LOSS,
+    MODE,
+    MOTOR_WORK,
+    RESTS,
+    STOP,
+    STOP_FORCE,
+    STOP_WORK,
+    STORED,
+    WITHHELD,
+    row_of,
+)
+
+Array = NDArray[np.float64]
+Words = NDArray[np.str_]
+
+FRICTION_MODES = ("stick", "slide+", "slide-", "saturated", "free")
+BALL_MODES = ("stick", "slide", "saturated", "free")
+ELASTIC_MODES = ("open", "closed", "leaving")
+RIGID_MODES = ("free", "at limit")
+SPEED_MODES = ("free", "at limit", "overrun")
+EFFORT_MODES = ("free", "saturated+", "saturated-")
+
+
+class Event(NamedTuple):
+    """Something that happened at an instant of a run."""
+
+    time: float
+    """s"""
+    joint: str
+    """Its coordinate, of joints with several."""
+    what: str
+    """slipped, stuck, hit, left, …"""
+
+    def __str__(self) -> str:
+        return f"{self.joint}: {self.what}"
+
+
+class Thing(NamedTuple):
+    """What acts along a coordinate, and has modes."""
+
+    name: str
+    """elbow.friction"""
+    words: tuple[str, ...]
+    codes: Callable[[Array], Array]
+    """(n, columns of its row) → (n,) which of the words."""
+    force: int
+    """Its column."""
+    width: int = 1
+    """Rows from its own on that it acts along."""
+
+
+def _friction_codes(rows: Array) -> Array:
+    mode = rows[:, MODE]
+    return np.select([mode == HELD, np.abs(mode) == SATURATED, mode > 0.0], [0, 3, 1], 2)
+
+
+def _brake_codes(rows: Array) -> Array:
+    """The same of brakes and clutches, which are free where they have no friction."""
+    free = (np.abs(rows[:, MODE]) == MOVING) & (rows[:, FRICTION] == 0.0)
+    return np.where(free, FRICTION_MODES.index("free"), _friction_codes(rows))
+
+
+def _ball_codes(rows: Array) -> Array:
+    mode = np.abs(rows[:, MODE])
+    return np.select([mode == HELD, mode == SATURATED], [0, 2], 1)
+
+
+def _ball_brake_codes(rows: Array) -> Array:
+    """The same of brakes. Along one row there may be none by chance, but none at all only where it is free."""
+    free = (np.abs(rows[:, MODE]) == MOVING) & (rows[:, FRICTION] == 0.0)
+    return np.where(free, BALL_MODES.index("free"), _ball_codes(rows))
+
+
+def _elastic_codes(rows: Array) -> Array:
+    return np.abs(rows[:, STOP])
+
+
+def _rigid_codes(rows: Array) -> Array:
+    return np.where(np.abs(rows[:, STOP]) == AGAINST, 1, 0)
+
+
+def _speed_codes(rows: Array) -> Array:
+    mode = np.abs(rows[:, MODE])
+    return np.select([mode == AT_SPEED, mode == OVERRUN], [1, 2], 0)
+
+
+def _effort_codes(rows: Array) -> Array:
+    return np.select([rows[:, CLIPPED] > 0.0, rows[:, CLIPPED] < 0.0], [1, 2], 0)
+
+
+def things_of(row: JointRow) -> Iterator[Thing]:
+    """What acts along a row."""
+    if row.rubs and row.shares != 1:
+        if row.shares:
+            codes = _ball_codes if row.controlled == NOWHERE else _ball_brake_codes
+            yield Thing(f"{row.together}.friction", BALL_MODES, codes, FRICTION, row.shares)
+    elif row.rubs:
+        codes = _friction_codes if row.controlled == NOWHERE else _brake_codes
+        yield Thing(f"{row.name}.friction", FRICTION_MODES, codes, FRICTION)
+    if np.isfinite(row.lower) or np.isfinite(row.upper):
+        words, codes = (RIGID_MODES, _rigid_codes) if row.rigid else (ELASTIC_MODES, _elastic_codes)
+        yield Thing(f"{row.name}.stop", words, codes, STOP_FORCE)
+    if np.isfinite(row.fastest):
+        yield Thing(f"{row.name}.speed_limit", SPEED_MODES, _speed_codes, WITHHELD)
+    if np.isfinite(row.effort) and row.at_v != NOWHERE and row.ratio == 1.0:
+        yield Thing(f"{row.name}.effort_limit", EFFORT_MODES, _effort_codes, CUT)
+
+
+class ModeChannels:
+    """Of a run's samples; empty where nothing of its machine has modes, or where modes were not kept."""
+
+    def __init__(self, mech: Mechanism, p: Array, samples: Any) -> None:
+        self.mech, self.samples = mech, samples
+        self._p = p
+
+    @cached_property
+    def rows(self) -> tuple[JointRow, ...]:
+        """The rows that were kept."""
+        rows = joint_modes(self.mech.compiled, self._p).rows
+        return rows if self.samples.modes.shape[1:] == (columns(len(rows)),) else ()
+
+    def of(self, k: int) -> Array:
+        """(n, `EACH_ROW`) what was kept of a row."""
+        return row_of(self.samples.modes, k)
+
+    @cached_property
+    def things(self) -> dict[str, tuple[int, Thing]]:
+        """By name: the row, and what acts there."""
+        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in things_of(row)}
+
+    def codes(self, thing: str) -> Array:
+        """(n,) which of its words a thing is in."""
+        k, found = self.things[thing]
+        return np.asarray(found.codes(self.of(k)), dtype=np.int64)
+
+    def words(self, thing: str) -> Words:
+        """(n,) the words."""
+        return np.array(self.things[thing][1].words)[self.codes(thing)]
+
+    @cached_property
+    def table(self) -> dict[str, Channel]:
+        """The channels that are numbers, by name."""
+        return dict(self._channels())
+
+    @cached_property
+    def of_words(self) -> dict[str, tuple[str, ...]]:
+        """Those that are words: which."""
+        return {f"{name}.mode": thing.words for name, (_, thing) in self.things.items()}
+
+    def _channels(self) -> Iterator[tuple[str, Channel]]:
+        for name, (k, thing) in self.things.items():
+            force = dual(self.rows[k].dimension)
+            if thing.width > 1:
+                suffixes = tuple(row.name.removeprefix(f"{row.owner}.") for row in self.rows[k : k + thing.width])
+                yield f"{name}.force", Channel(self._vector(k, thing), (force,) * thing.width, suffixes)
+            else:
+                yield f"{name}.force", Channel(self._column(k, thing.force), (force,))
+            if thing.force == FRICTION:
+                yield f"{name}.loss", Channel(self._lost(k, thing.width), ("energy",))
+            elif thing.force == STOP_FORCE:
+                yield f"{name}.loss", Channel(self._loss(k), ("energy",))
+                yield f"{name}.stored", Channel(self._column(k, STORED), ("energy",))
+
+    def _column(self, k: int, column: int) -> Callable[[], Array]:
+        return lambda: self.of(k)[:, column]
+
+    def _vector(self, k: int, thing: Thing) -> Callable[[], Array]:
+        return lambda: np.stack([self.of(i)[:, thing.force] for i in range(k, k + thing.width)], axis=1)
+
+    def _lost(self, k: int, count: int) -> Callable[[], Array]:
+        return lambda: np.sum([self.of(i)[:, FRICTION_LOSS] for i in range(k, k + count)], axis=0)
+
+    def _loss(self, k: int) -> Callable[[], Array]:
+        return lambda: self.of(k)[:, STOP_WORK] - self.of(k)[:, STORED]
+
+    def total(self, column: int) -> Array:
+        """(n,) a column of all rows together."""
+        return np.asarray(sum((self.of(k)[:, column] for k in range(len(self.rows))), np.zeros(len(self.samples.time))))
+
+    @property
+    def motor_work(self) -> Array | None:
+        """(n,) J that joint forces did; None: it was not kept."""
+        return np.asarray(self.samples.modes[:, EACH_ROW * len(self.rows) + MOTOR_WORK]) if self.rows else None
+
+    def row_forces(self) -> RowForces | None:
+        """What rows exert beside the smooth equations; None: nothing."""
+        if not self.rows:
+            return None
+        compiled, s = self.mech.compiled, self.samples
+        joint = np.zeros(s.v.shape)
+        closing = np.zeros((len(joint), len(compiled.program.tracer.cut_coordinates)))
+        cut = [row for row in self.rows if row.at_v == NOWHERE]
+        W = dict(zip([row.name for row in cut], self._cut_entries(cut), strict=True)) if cut else {}
+        for k, row in enumerate(self.rows):
+            kept = self.of(k)
+            force = kept[:, FRICTION] + kept[:, STOP_FORCE] + kept[:, WITHHELD]
+            if row.at_v != NOWHERE:
+                joint[:, row.at_v] += row.ratio * force
+            else:
+                joint += W[row.name] * force[:, None]
+                closing[:, cut_number(compiled, row)] += force
+        return RowForces(joint, closing)
+
+    def _cut_entries(self, rows: Sequence[JointRow]) -> list[Array]:
+        """(n, nv) W of rows that close loops."""
+        compiled, q = self.mech.compiled, self.samples.q
+        entries = compiled.call("cut_entries", q, p=self._p)
+        pattern = compiled.program.tracer.cut_expressions.pattern
+        found = []
+        for row in rows:
+            W, chosen = np.zeros((len(q), compiled.nv)), pattern.rows == cut_number(compiled, row)
+            W[:, pattern.columns[chosen]] = entries[:, chosen]
+            found.append(W)
+        return found
+
+
+def columns(rows: int) -> int:
+    """How many numbers tell of so many rows."""
+    return EACH_ROW * rows + 1 if rows else 0
+
+
+def events_of(channels: ModeChannels) -> tuple[Event, ...]:
+    """What happened, in order of time: a mode differs between two samples."""
+    time = channels.samples.time
+    found = [
+        Event(float(time[i + 1]), row.together or row.name, what)
+        for k, row in enumerate(channels.rows)
+        if row.shares
+        for i, what in _happened(channels.of(k)[:, : RESTS + 1], row)
+    ]
+    return tuple(sorted(found))
+
+
+def _happened(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
+    """(sample before, what) of one row."""
+    for i in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)):
+        before, after = rows[i], rows[i + 1]
+        if row.rubs:
+            rested, rests = abs(before[MODE]) in (HELD, SATURATED), abs(after[MODE]) in (HELD, SATURATED)
+            if rested != rests:
+                yield int(i), "stuck" if rests else "slipped"
+        yield from ((int(i), what) for what in _at_stop(before, after, row))
+        yield from ((int(i), what) for what in _at_limits(before, after))
+
+
+def _at_stop(before: Array, after: Array, row: JointRow) -> Iterator[str]:
+    """What a stop did."""
+    side = after[STOP] or before[STOP] or np.isfinite(row.upper) * 1.0 - np.isfinite(row.lower) * 1.0
+    if not side and after[BOUNCES] > before[BOUNCES]:
+        side = -after[MODE]  # thrown back onward: it was the lower one
+    which = "upper stop" if side > 0.0 else "lower stop" if side < 0.0 else "stop"
+    if after[RESTS] > before[RESTS]:
+        yield f"bounced to rest at {which}"
+    elif after[BOUNCES] > before[BOUNCES]:
+        yield f"hit {which}"
+    if after[STOP] == APART and before[STOP] != APART:
+        yield f"left {which}"
+
+
+def _at_limits(before: Array, after: Array) -> Iterator[str]:
+    """What limits of speed and effort did."""
+    was, now = abs(before[MODE]), abs(after[MODE])
+    if was != now and AT_SPEED in (was, now):
+        yield (
+            "reached speed limit"
+            if now == AT_SPEED
+            else "left speed limit"
+            if now != OVERRUN
+            else "overran speed limit"
+        )
+    elif was != now and OVERRUN in (was, now):
+        yield "overran speed limit" if now == OVERRUN else "left speed limit"
+    if before[CLIPPED] != after[CLIPPED]:
+        yield "reached effort limit" if after[CLIPPED] else "left effort limit"

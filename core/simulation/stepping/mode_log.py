@@ -1,0 +1,286 @@
+"""What rows with modes do, written down as a run goes on: samples that were asked for, both sides of each change of a
+mode (two samples of the same time), and the ends of steps in which a stop presses and no other sample lies; with the
+forces of rows and where energy went.
+
+Energies are integrals of powers, which are smooth within a step: from their values at its quarters (Boole's rule, and
+within the step the integral of the same polynomial of degree four). What impacts take is counted when they happen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.mode_rows import (
+    AGAINST,
+    AT_SPEED,
+    HELD,
+    LEAVING,
+    OVERRUN,
+    PRESSED,
+    friction_of,
+    load_rows,
+    stop_of,
+)
+from core.simulation.equations.system import load_system
+from core.simulation.machine_code.entry import entry
+from core.simulation.machine_code.language import loader, native, scratch, view
+from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
+from core.simulation.run.mode_columns import (
+    BOUNCES,
+    CLIPPED,
+    CUT,
+    EACH_ROW,
+    FRICTION,
+    FRICTION_LOSS,
+    MODE,
+    RESTS,
+    STOP,
+    STOP_FORCE,
+    STOP_WORK,
+    STORED,
+    WITHHELD,
+)
+from core.simulation.stepping.outcome import FINE
+from core.simulation.stepping.step_state import derivative, load_state
+
+QUARTERS = 4
+"""Parts of a step at whose ends powers are known."""
+BY_FRICTION, BY_STOP, WITHHOLDING, POWERS = range(4)
+"""Powers of a row, and how many; behind those of all rows stands that of joint forces."""
+
+
+class ModeLog(Record):
+    """Rows of numbers in the order in which they happen: t, y, v̇, joint forces, then as
+    `core.simulation.run.mode_columns` says."""
+
+    rows: FloatRows
+    used: int = 0
+    """How many are written."""
+    most: Fixed
+    """Rows of changes, until a piece of the run ends."""
+    changes: int = 0
+    """Of them."""
+    last: float = np.nan
+    """Time of the row written last, s."""
+    after: int = 0
+    """1: it is the state after a change."""
+    begun: int = 0
+    """1: something was written."""
+    powers: FloatRows
+    """(5, powers) of the step taken, at its quarters, W."""
+    spent: Floats
+    """(powers,) J until it began."""
+    begin: float = 0.0
+    length: float = 0.0
+    """When it began and how long it is, s; 0: there is none."""
+
+
+load_log = loader(ModeLog)
+
+
+@native
+def weights(part: float, out: Any) -> None:
+    """∫ of the polynomials through the quarters from 0 to a part of the step, for a step of length 1, into out (5,)."""
+    s = 4.0 * part
+    s2, s3, s4, s5 = s * s, s * s * s, s * s * s * s, s * s * s * s * s
+    out[0] = (s5 / 5.0 - 10.0 * s4 / 4.0 + 35.0 * s3 / 3.0 - 25.0 * s2 + 24.0 * s) / 96.0
+    out[1] = -(s5 / 5.0 - 9.0 * s4 / 4.0 + 26.0 * s3 / 3.0 - 12.0 * s2) / 24.0
+    out[2] = (s5 / 5.0 - 2.0 * s4 + 19.0 * s3 / 3.0 - 6.0 * s2) / 16.0
+    out[3] = -(s5 / 5.0 - 7.0 * s4 / 4.0 + 14.0 * s3 / 3.0 - 4.0 * s2) / 24.0
+    out[4] = (s5 / 5.0 - 1.5 * s4 + 11.0 * s3 / 3.0 - 3.0 * s2) / 96.0
+
+
+@native
+def withheld(rows: int, k: int) -> float:
+    """What a speed limit adds to the force of a motor."""
+    r = load_rows(rows)
+    if abs(r.mode[k]) == AT_SPEED:
+        return r.carried[k]
+    if abs(r.mode[k]) == OVERRUN:
+        return -max(r.asked[k], 0.0) if r.mode[k] > 0 else -min(r.asked[k], 0.0)
+    return 0.0
+
+
+@native
+def measure(state: int, quarter: int, y: Any) -> None:
+    """Keep the powers of rows as they are evaluated now, at a state y, as those at a quarter of the step."""
+    w = load_state(state)
+    s, g = load_system(w.system), load_log(w.log)
+    r, total = load_rows(s.mode_rows), 0.0
+    for k in range(r.count):
+        rate = 0.0 if r.mode[k] == HELD else r.rate[k]
+        g.powers[quarter, POWERS * k + BY_FRICTION] = -friction_of(s.mode_rows, k) * rate
+        g.powers[quarter, POWERS * k + BY_STOP] = -stop_of(s.mode_rows, k) * rate
+        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld(s.mode_rows, k) * rate
+    for i in range(s.nv):
+        total += r.given[i] * y[s.nq + i]
+    g.powers[quarter, POWERS * r.count] = total
+
+
+@native
+def book(state: int) -> None:
+    """Add what the step taken has cost to what was spent before."""
+    g, weight = load_log(load_state(state).log), scratch(5)
+    weights(1.0, weight)
+    for i in range(len(g.spent)):
+        for quarter in range(QUARTERS + 1):
+            g.spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
+    g.length = 0.0
+
+
+@native
+def stored(rows: int, k: int) -> float:
+    """J in a stop that is pushed in; of one that is left it is lost as it follows."""
+    r = load_rows(rows)
+    if abs(r.stop[k]) not in (PRESSED, LEAVING):
+        return 0.0
+    depth = r.value[k] - (r.upper[k] if r.stop[k] > 0 else r.lower[k])
+    return 0.5 * r.stiffness[k] * depth * depth
+
+
+@native
+def write_row(state: int, out: Any, t: float, first: int) -> None:
+    """Modes, forces and energies of all rows, as evaluated last, into out from `first` on."""
+    w = load_state(state)
+    s, g = load_system(w.system), load_log(w.log)
+    r, weight = load_rows(s.mode_rows), scratch(5)
+    weights((t - g.begin) / g.length if g.length > 0.0 else 0.0, weight)
+    spent = scratch(len(g.spent))
+    for i in range(len(spent)):
+        spent[i] = g.spent[i]
+        for quarter in range(QUARTERS + 1):
+            spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
+    work = spent[POWERS * r.count]
+    for k in range(r.count):
+        at = first + EACH_ROW * k
+        out[at + MODE], out[at + STOP], out[at + CLIPPED] = r.mode[k], r.stop[k], r.clipped[k]
+        out[at + BOUNCES], out[at + RESTS] = r.bounces[k], 1.0 if r.ends[k] == 1 and abs(r.stop[k]) == AGAINST else 0.0
+        out[at + FRICTION], out[at + STOP_FORCE] = friction_of(s.mode_rows, k), stop_of(s.mode_rows, k)
+        out[at + WITHHELD], out[at + CUT] = withheld(s.mode_rows, k), 0.0
+        if np.isfinite(r.strongest[k]):
+            out[at + CUT] = r.asked[k] - r.wished[k]
+        out[at + FRICTION_LOSS] = spent[POWERS * k + BY_FRICTION]
+        out[at + STOP_WORK] = spent[POWERS * k + BY_STOP] + r.struck[k]
+        out[at + STORED] = stored(s.mode_rows, k)
+        work += spent[POWERS * k + WITHHOLDING]
+    out[first + EACH_ROW * r.count] = work
+
+
+@native
+def keep(state: int, t: float, y: Any) -> Any:
+    """Write down what is at a state now."""
+    w = load_state(state)
+    s, g, n = load_system(w.system), load_log(w.log), len(y)
+    f = scratch(n)
+    derivative(state, t, y, f)
+    out = g.rows[g.used]
+    g.used += 1
+    g.last = out[0] = t
+    r = load_rows(s.mode_rows)
+    for j in range(n):
+        out[1 + j] = y[j]
+    for i in range(s.nv):
+        out[1 + n + i] = f[s.nq + i]
+        out[1 + n + s.nv + i] = r.given[i]
+    write_row(state, out, t, 1 + n + 2 * s.nv)
+
+
+@entry
+def keep_entry(state: int, t: float, y: int, nothing: int) -> int:
+    """The sample y that was asked for."""
+    keep(state, t, view(y, len(load_state(state).y)))
+    load_log(load_state(state).log).after = 0
+    return FINE
+
+
+@native
+def spans(state: int, t: float, h: float) -> None:
+    """The powers measured last are those of a step from t on, of length h."""
+    g = load_log(load_state(state).log)
+    g.begin, g.length = t, h
+
+
+@native
+def begin_log(state: int) -> None:
+    """A run begins: stops that are pushed in have energy."""
+    w = load_state(state)
+    s, g = load_system(w.system), load_log(w.log)
+    r = load_rows(s.mode_rows)
+    g.length, g.last, g.after = 0.0, np.nan, 0
+    if g.begun == 0:
+        for k in range(r.count):
+            g.spent[POWERS * k + BY_STOP] = stored(s.mode_rows, k)
+        g.begun = 1
+
+
+@native
+def keep_contact(state: int) -> None:
+    """Write down the end of the step taken, if an elastic stop presses and no sample lies in the step: contacts may be
+    shorter than the time between two samples."""
+    w = load_state(state)
+    s, g = load_system(w.system), load_log(w.log)
+    r, presses = load_rows(s.mode_rows), False
+    if g.length == 0.0 or g.last > g.begin or g.changes >= g.most:
+        return
+    for k in range(r.count):
+        presses = presses or abs(r.stop[k]) == PRESSED
+    if presses:
+        g.changes += 1
+        keep(state, w.time, w.y)
+        g.after = 0
+        if 2 * g.changes > g.most:
+            w.budget = 0
+
+
+@native
+def keep_before(state: int) -> int:
+    """Write down the state before a change, unless it is; 1 if it was written now."""
+    w = load_state(state)
+    g = load_log(w.log)
+    book(state)
+    g.begin = w.time
+    if g.last == w.time or g.changes >= g.most:
+        return 0
+    g.changes += 1
+    keep(state, w.time, w.y)
+    g.after = 0
+    return 1
+
+
+@native
+def keep_after(state: int, known: int) -> None:
+    """Write down the state after a change, in the place of what was written after others of the same instant; nothing
+    of either side (`known`: whether the one before was written just now) if no mode has changed. Where a piece of the
+    run has room for few more, it ends."""
+    w = load_state(state)
+    g = load_log(w.log)
+    if g.changes >= g.most:
+        return
+    again = g.after == 1 and g.last == w.time and g.used > 0
+    if again:
+        g.used -= 1
+    g.changes += 1
+    keep(state, w.time, w.y)
+    g.after = 1
+    if known == 1 and not again and not differ(state):
+        g.used -= 2
+        g.changes -= 2
+        g.last, g.after = np.nan, 0
+    if 2 * g.changes > g.most:
+        w.budget = 0
+
+
+@native
+def differ(state: int) -> Any:
+    """Whether the modes of the two rows written last do."""
+    w = load_state(state)
+    s, g = load_system(w.system), load_log(w.log)
+    first = 1 + len(w.y) + 2 * s.nv
+    one, other = g.rows[g.used - 2], g.rows[g.used - 1]
+    for k in range(load_rows(s.mode_rows).count):
+        for column in (MODE, STOP, CLIPPED, BOUNCES, RESTS):
+            if one[first + EACH_ROW * k + column] != other[first + EACH_ROW * k + column]:
+                return True
+    return False

@@ -1,0 +1,1 @@
+"""Studies: many runs or poses of a machine whose numbers vary."""

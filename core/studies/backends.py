@@ -1,0 +1,355 @@
+"""Where chunks of a study are computed: here, in processes of this computer, or on a Dask cluster.
+
+A backend takes chunks and gives finished ones back, in any order. The numbers are the same everywhere: a row depends on
+its values alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import struct
+import subprocess
+import sys
+import threading
+from functools import lru_cache
+from typing import IO, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError, SimulationError
+from core.studies.declaration import Declaration, read_declaration
+from core.studies.sample_rows import LOST, Machine, Rows
+
+Array = NDArray[np.float64]
+LENGTH = struct.Struct("<Q")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+REPLY_SLACK = 30.0
+"""s more than its rows may take until a process that says nothing is ended."""
+
+
+class Chunk(NamedTuple):
+    """Rows to compute: their places, their values; how often a process was lost over it."""
+
+    places: NDArray[np.int64]
+    values: Array
+    lost: int = 0
+
+
+class Finished(NamedTuple):
+    """A chunk that is done, and the seconds it took; or what went wrong with all of the backend."""
+
+    chunk: Chunk
+    rows: Rows | None
+    seconds: float
+    error: Exception | None = None
+
+
+class Backend(Protocol):
+    """Takes chunks, gives them back."""
+
+    workers: int
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take a chunk."""
+        ...
+
+    def next(self, timeout: float) -> Finished | None:
+        """The next that is done; None: none within the time, s."""
+        ...
+
+    def close(self) -> None:
+        """End; chunks not begun are dropped."""
+        ...
+
+
+def compute(machine: Machine, chunk: Chunk) -> Finished:
+    """A chunk, here."""
+    import time
+
+    began = time.perf_counter()
+    return Finished(chunk, machine.rows(chunk.values), time.perf_counter() - began)
+
+
+class Serial:
+    """In this thread."""
+
+    workers = 1
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._waiting: list[Chunk] = []
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take a chunk."""
+        self._waiting.append(chunk)
+
+    def next(self, timeout: float) -> Finished | None:
+        """Compute the next."""
+        return compute(self._machine, self._waiting.pop(0)) if self._waiting else None
+
+    def close(self) -> None:
+        """Nothing is left."""
+        self._waiting.clear()
+
+
+class Processes:
+    """Processes of this computer, of low priority, with one thread of linear algebra each."""
+
+    def __init__(self, declaration: Declaration, workers: int) -> None:
+        self.workers = workers
+        self._declaration = declaration
+        self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+        self._ends = False
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def process_ids(self) -> list[int]:
+        """Of the processes that live."""
+        return [each.pid for each in self._running if each.poll() is None]
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take a chunk."""
+        self._chunks.put(chunk)
+
+    def next(self, timeout: float) -> Finished | None:
+        """The next that is done."""
+        try:
+            return self._finished.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        """End all processes."""
+        self._ends = True
+        for _ in self._threads:
+            self._chunks.put(None)
+        for each in list(self._running):
+            each.kill()
+        for thread in self._threads:
+            thread.join(timeout=5.0)
+
+    def _serve(self) -> None:
+        """One process, begun anew where it is lost."""
+        process: subprocess.Popen[bytes] | None = None
+        while not self._ends and (chunk := self._chunks.get()) is not None:
+            if process is None or process.poll() is not None:
+                process = self._begin()
+            answer = self._asked(process, chunk)
+            if self._ends:
+                break
+            if isinstance(answer, Finished):
+                self._finished.put(answer)
+                continue
+            process.kill()
+            process.wait()
+            self._again(chunk)
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"{__package__}.worker_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+        self._running.append(process)
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):  # it ended at once: the first chunk finds it
+            send(process.stdin, self._declaration.text)
+        return process
+
+    def _asked(self, process: subprocess.Popen[bytes], chunk: Chunk) -> Finished | None:
+        """The answer; None: the process is lost, or says nothing for longer than its rows may take."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        limit = self._declaration.limit * (len(chunk.places) + 1) + REPLY_SLACK
+        watch = threading.Timer(limit, process.kill)
+        watch.daemon = True
+        watch.start()
+        try:
+            send(process.stdin, chunk)
+            answer = receive(process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+        finally:
+            watch.cancel()
+        if isinstance(answer, Exception):
+            return Finished(chunk, None, 0.0, answer)
+        return answer if isinstance(answer, Finished) else None
+
+    def _again(self, chunk: Chunk) -> None:
+        """Give the rows of a lost process to others, by halves; a row lost twice alone is a row that failed."""
+        for half in halves(chunk):
+            if len(half.places) == 1 and half.lost > 2:
+                self._finished.put(Finished(half, lost_rows(half), 0.0))
+            else:
+                self._chunks.put(half)
+
+
+def halves(chunk: Chunk) -> list[Chunk]:
+    """A chunk that was lost, to be tried again by halves."""
+    n = len(chunk.places)
+    if n == 1:
+        return [chunk._replace(lost=chunk.lost + 1)]
+    parts = (slice(0, n // 2), slice(n // 2, n))
+    return [Chunk(chunk.places[part], chunk.values[part], chunk.lost if n > 2 else 1) for part in parts]
+
+
+def lost_rows(chunk: Chunk) -> Rows:
+    """What is left of a row over which processes end."""
+    said = {0: ("The process that computed it ended, three times.", "")}
+    return Rows(np.full((1, 0), np.nan), np.array([LOST], dtype=np.int8), said)
+
+
+def send(stream: IO[bytes], what: Any) -> None:
+    """Write an object to a process of ours."""
+    content = pickle.dumps(what)
+    stream.write(LENGTH.pack(len(content)) + content)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Read an object from a process of ours. Raises EOFError where it ended."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (length,) = LENGTH.unpack(head)
+    content = stream.read(length)
+    if len(content) < length:
+        raise EOFError
+    return pickle.loads(content)
+
+
+# ------------------------------------------------------------------------------------------------ Dask
+
+
+@lru_cache(maxsize=2)
+def _machine(text: str) -> Machine:
+    return Machine(read_declaration(text))
+
+
+def compute_there(text: str, places: Array, values: Array) -> Any:
+    """A chunk, on a worker of a cluster; what goes wrong comes back as an object."""
+    try:
+        found = compute(_machine(text), Chunk(np.asarray(places), np.asarray(values)))
+        return found.rows, found.seconds
+    except KinetostatError as error:
+        return error, 0.0
+
+
+def versions() -> dict[str, str]:
+    """Of what numbers depend on."""
+    import casadi
+    import llvmlite
+    import scipy
+
+    python = ".".join(map(str, sys.version_info[:2]))
+    found = {"Python": python, "CasADi": casadi.__version__, "llvmlite": llvmlite.__version__}
+    return {**found, "NumPy": np.__version__, "SciPy": scipy.__version__}
+
+
+class Dask:
+    """A cluster of `distributed`, by the address of its scheduler."""
+
+    WAIT = 10.0
+    """s until a scheduler has answered."""
+
+    def __init__(self, declaration: Declaration, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise SimulationError(
+                "Clusters need the package 'distributed'.", where="cluster", remedy="Install kinetostat[cluster]."
+            ) from None
+        self._text = declaration.text
+        try:
+            make: Any = Client
+            self._client: Any = make(address, timeout=self.WAIT, set_as_default=False)
+            there = self._client.run(versions)
+        except (OSError, TimeoutError, ValueError, ImportError) as error:
+            raise SimulationError(
+                f"The scheduler at {address} cannot be used: {error}.",
+                where="cluster",
+                remedy="Start it with 'dask scheduler' and workers with 'dask worker ADDRESS', or compute here.",
+            ) from None
+        here = versions()
+        for worker, found in there.items():
+            if found != here:
+                said = ", ".join(
+                    f"{name} {found.get(name)} (here {here[name]})" for name in here if found.get(name) != here[name]
+                )
+                raise SimulationError(
+                    f"The worker {worker} has other versions: {said}.",
+                    where="cluster",
+                    remedy="Install the same there.",
+                )
+        if not there:
+            raise SimulationError(
+                f"The cluster at {address} has no workers.",
+                where="cluster",
+                remedy=f"Start some with 'dask worker {address}', or compute here.",
+            )
+        self.workers = sum(each["nthreads"] for each in self._client.scheduler_info(n_workers=-1)["workers"].values())
+        self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+        self._futures: dict[Any, Chunk] = {}
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take a chunk."""
+        future: Any = self._client.submit(compute_there, self._text, chunk.places, chunk.values, pure=False)
+        self._futures[future] = chunk
+        future.add_done_callback(self._done)
+
+    def _done(self, future: Any) -> None:
+        chunk = self._futures.pop(future, None)
+        if chunk is None:
+            return
+        try:
+            rows, seconds = future.result()
+        except BaseException as error:
+            from distributed.scheduler import KilledWorker
+
+            if isinstance(error, KilledWorker):
+                for half in halves(chunk):
+                    if len(half.places) == 1 and half.lost > 2:
+                        self._finished.put(Finished(half, lost_rows(half), 0.0))
+                    else:
+                        self.submit(half)
+                return
+            self._finished.put(Finished(chunk, None, 0.0, _unreachable(error)))
+            return
+        wrong = rows if isinstance(rows, Exception) else None
+        self._finished.put(Finished(chunk, None if wrong else rows, seconds, wrong))
+
+    def next(self, timeout: float) -> Finished | None:
+        """The next that is done."""
+        try:
+            return self._finished.get(timeout=timeout)
+        except queue.Empty:
+            if self._client.status not in ("running", "connecting"):
+                nothing = Chunk(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
+                return Finished(nothing, None, 0.0, _unreachable(self._client.status))
+            return None
+
+    def close(self) -> None:
+        """Drop what was not begun, and leave the cluster."""
+        futures, self._futures = list(self._futures), {}
+        if self._client.status == "running":
+            self._client.cancel(futures, force=True)
+        self._client.close(timeout=2.0)
+
+
+def _unreachable(why: object) -> SimulationError:
+    return SimulationError(
+        f"The cluster cannot be reached any more ({why}).", where="cluster", remedy="Resume there, or on this computer."
+    )

@@ -1,0 +1,223 @@
+"""The file of a study: HDF5 when it is closed; beside it, while it is made, a journal of finished chunks.
+
+The journal (`study.h5.part`) begins with the declaration; then one record for each chunk: length, checksum, and arrays
+as NumPy writes them, without objects. Each is flushed to the disk before the next begins, so that what a killed program
+had finished is there; a torn end is left out. Closing writes the HDF5 file whole, then removes the journal.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import FileError
+from core.studies.declaration import Declaration, differences, read_declaration
+from core.studies.sample_rows import Column, Rows
+
+Array = NDArray[np.float64]
+
+MAGIC = b"kinetostat study 1\n"
+HEAD = struct.Struct("<QI")
+"""Length of a record, its checksum."""
+
+
+class Table:
+    """Rows so far: done (n,), results (n, columns), status (n,), messages by row."""
+
+    def __init__(self, declaration: Declaration, columns: tuple[Column, ...]) -> None:
+        self.declaration, self.columns = declaration, columns
+        n = declaration.size
+        self.done = np.zeros(n, dtype=bool)
+        self.results = np.full((n, len(columns)), np.nan)
+        self.status = np.zeros(n, dtype=np.int8)
+        self.messages: dict[int, tuple[str, str]] = {}
+
+    def put(self, places: NDArray[np.int64], rows: Rows) -> None:
+        """Rows that are done."""
+        self.done[places] = True
+        self.results[places], self.status[places] = rows.results, rows.status
+        self.messages.update({int(places[k]): said for k, said in rows.messages.items()})
+
+
+class RowFile:
+    """Where finished chunks go. Raises FileError where the file is one of another study, or cannot be written."""
+
+    def __init__(self, path: str, table: Table, *, resume: bool) -> None:
+        self.path, self.table = Path(path), table
+        journal = self._journal
+        if resume:
+            self._take_up()
+        elif self.path.exists() or journal.exists():
+            raise FileError(
+                "There is a file already.", file=path, remedy="Resume it, or name another file or remove this one."
+            )
+        try:
+            self._out: IO[bytes] | None = open(journal, "ab")  # noqa: SIM115
+            if journal.stat().st_size == 0:
+                self._write(MAGIC + _record(_head(table)))
+        except OSError as error:
+            raise FileError(f"It cannot be written: {error.strerror}.", file=str(journal)) from None
+
+    @property
+    def _journal(self) -> Path:
+        return self.path.with_name(self.path.name + ".part")
+
+    def _take_up(self) -> None:
+        """What a study before has done."""
+        journal = self._journal
+        if not (self.path.exists() or journal.exists()):
+            return
+        if self.path.exists():
+            self._same(load(str(self.path)))
+        if journal.exists():
+            found, end = _read_journal(journal)
+            if found is not None:
+                self._same(found)
+            os.truncate(journal, end)
+
+    def _same(self, found: Table) -> None:
+        said = differences(found.declaration, self.table.declaration)
+        if said:
+            raise FileError(
+                f"The file holds another study; what differs: {'; '.join(said)}.",
+                file=str(self.path),
+                remedy="Name another file, or declare the study as it was.",
+            )
+        self.table.done |= found.done
+        self.table.results[found.done] = found.results[found.done]
+        self.table.status[found.done] = found.status[found.done]
+        self.table.messages.update(found.messages)
+
+    def append(self, places: NDArray[np.int64], rows: Rows) -> None:
+        """A finished chunk, durable when this returns. Raises OSError where the disk is full."""
+        content = io.BytesIO()
+        said = json.dumps({str(k): each for k, each in rows.messages.items()})
+        np.savez(content, places=places, results=rows.results, status=rows.status, messages=np.array(said))
+        self._write(_record(content.getvalue()))
+
+    def _write(self, record: bytes) -> None:
+        assert self._out is not None
+        end = self._out.seek(0, os.SEEK_END)
+        try:
+            self._out.write(record)
+            self._out.flush()
+            os.fsync(self._out.fileno())
+        except OSError:
+            os.truncate(self._journal, end)
+            raise
+
+    def move(self, path: str) -> None:
+        """Go on in another file, with all rows so far."""
+        self.abandon()
+        other = RowFile(path, self.table, resume=False)
+        self.path, self._out = other.path, other._out
+        done = np.flatnonzero(self.table.done)
+        if len(done):
+            here = {int(row): k for k, row in enumerate(done)}
+            messages = {here[row]: said for row, said in self.table.messages.items() if row in here}
+            self.append(done, Rows(self.table.results[done], self.table.status[done], messages))
+
+    def abandon(self) -> None:
+        """Let the journal be as it is."""
+        if self._out is not None:
+            self._out.close()
+            self._out = None
+
+    def close(self) -> None:
+        """Write the HDF5 file, and remove the journal."""
+        self.abandon()
+        temporary = self.path.with_name(self.path.name + ".new")
+        try:
+            _write_hdf5(temporary, self.table)
+            os.replace(temporary, self.path)
+            self._journal.unlink(missing_ok=True)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise FileError(
+                f"It cannot be written: {error.strerror or error}. All rows are in '{self._journal}'.",
+                file=str(self.path),
+                remedy="Make room and resume the study.",
+            ) from None
+
+
+def _head(table: Table) -> bytes:
+    columns = [list(column) for column in table.columns]
+    return json.dumps({"declaration": table.declaration.text, "columns": columns}).encode()
+
+
+def _record(content: bytes) -> bytes:
+    return HEAD.pack(len(content), zlib.crc32(content)) + content
+
+
+def _read_journal(path: Path) -> tuple[Table | None, int]:
+    """What is in a journal, and where its whole records end."""
+    content = path.read_bytes()
+    place, records = len(MAGIC), []
+    if content[:place] != MAGIC:
+        return None, 0
+    while len(content) >= place + HEAD.size:
+        length, checksum = HEAD.unpack_from(content, place)
+        record = content[place + HEAD.size : place + HEAD.size + length]
+        if len(record) < length or zlib.crc32(record) != checksum:
+            break
+        records.append(record)
+        place += HEAD.size + length
+    if not records:
+        return None, 0
+    table = _table(json.loads(records[0]))
+    for record in records[1:]:
+        with np.load(io.BytesIO(record), allow_pickle=False) as found:
+            said = {int(k): (each[0], each[1]) for k, each in json.loads(str(found["messages"])).items()}
+            table.put(found["places"], Rows(found["results"], found["status"], said))
+    return table, place
+
+
+def _table(head: dict[str, Any]) -> Table:
+    columns = tuple(Column(str(a), str(b), str(c), float(d)) for a, b, c, d in head["columns"])
+    return Table(read_declaration(head["declaration"]), columns)
+
+
+def _write_hdf5(path: Path, table: Table) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.attrs["format"] = MAGIC.decode().strip()
+        file["head"] = _head(table).decode()
+        file["varied"] = table.declaration.values()
+        file["varied"].attrs["names"] = list(table.declaration.names)
+        file["results"] = table.results
+        file["results"].attrs["names"] = [column.name for column in table.columns]
+        file["results"].attrs["units"] = [column.unit for column in table.columns]
+        file["done"], file["status"] = table.done, table.status
+        file["messages"] = json.dumps({str(k): said for k, said in sorted(table.messages.items())})
+
+
+def load(path: str) -> Table:
+    """The rows of a file of a study, or of its journal where it was not closed. Raises FileError."""
+    import h5py
+
+    place = Path(path)
+    try:
+        if not place.exists():
+            journal = place.with_name(place.name + ".part")
+            found = _read_journal(journal)[0] if journal.exists() else None
+            if found is None:
+                raise FileError("There is no study.", file=path, remedy="Name a file that a study has written.")
+            return found
+        with h5py.File(place, "r") as file:
+            table = _table(json.loads(file["head"][()]))
+            table.done[:], table.status[:] = file["done"][()], file["status"][()]
+            table.results[:] = file["results"][()]
+            said = json.loads(file["messages"][()])
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise FileError(f"It is no file of a study: {error}.", file=path) from None
+    table.messages = {int(k): (each[0], each[1]) for k, each in said.items()}
+    return table

@@ -1,0 +1,362 @@
+"""Rows of a study, computed: one prepared machine, one sample after another; what fails is a row with its reason."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, near_misses
+from core.files import loads
+from core.measures.run_measures import Measures, Signals
+from core.mechanism import Mechanism
+from core.model.formula.expression import evaluate, names, parse
+from core.model.parameters import environment
+from core.simulation import simulate
+from core.simulation.run.channels import Channels
+from core.studies.declaration import OPTIONS, Declaration
+
+Array = NDArray[np.float64]
+
+DONE, NOT_ASSEMBLED, DIVERGED, LIMIT, NOT_FINITE, REFUSED, LOST = range(7)
+WORDS = ("done", "not assembled", "diverged", "limit", "not finite", "refused", "worker lost")
+"""How a row ended, by its number."""
+MEASURES = ("manipulability", "smallest_radius", "isotropy")
+"""Measures of a frame at a pose, of its translation: √det(J Jᵀ), the least singular value σ, σ least / σ largest."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """results (n, columns), NaN where a row failed; status (n,) of `WORDS`; messages by row from 0."""
+
+    results: Array
+    status: NDArray[np.int8]
+    messages: dict[int, tuple[str, str]]
+    """row → message, component"""
+
+
+class Column(NamedTuple):
+    """A number that rows record; of a curve it is one at a time, s."""
+
+    name: str
+    unit: str
+    curve: str = ""
+    time: float = 0.0
+
+
+class Machine:
+    """The machine of a study, ready for its samples."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        """Raises KinetostatError for what the declaration cannot mean."""
+        self.declaration = declaration
+        self.model = loads(declaration.model, origin=declaration.origin)
+        self.mech = Mechanism(self.model)
+        self.signals = Signals(self.mech)
+        self._places = [self._place(name) for name in declaration.names]
+        work: dict[str, Callable[[], Callable[[Array], Rows]]] = {
+            "runs": self._prepare_runs,
+            "poses": self._prepare_poses,
+            "targets": self._prepare_targets,
+            "linear systems": self._prepare_linear_systems,
+        }
+        self.columns: tuple[Column, ...] = ()
+        self._rows = work[declaration.kind]()
+        self._settled = False
+
+    def rows(self, values: Array) -> Rows:
+        """(n, names) values → results. Before the first, one is computed and dropped, so that all that count come from
+        the same machine code, none from the interpreter that serves until it is there."""
+        if not self._settled and len(values):
+            self._rows(values[:1])
+            self.mech.compiled.compile()
+            self._settled = True
+        return self._rows(values)
+
+    def _place(self, name: str) -> tuple[str, str]:
+        """(what is varied: "p", "q0", "v0", "option", "target"; its name)."""
+        mech, kind = self.mech, self.declaration.kind
+        stem, _, what = name.rpartition(".")
+        if kind == "targets" and name in ("x", "y", "z"):
+            return "target", name
+        if name in mech.p_names:
+            return "p", name
+        if what in ("q", "v") and stem in (mech.q_names if what == "q" else mech.v_names):
+            return f"{what}0", stem
+        if name in mech.q_names:
+            return "q0", name
+        if kind == "runs" and name in OPTIONS:
+            return "option", name
+        known = [*mech.p_names, *(f"{q}.q" for q in mech.q_names), *(f"{v}.v" for v in mech.v_names), *OPTIONS]
+        raise ModelError(f"Nothing that can vary is called '{name}'.", where="study", remedy=near_misses(name, known))
+
+    def _split(self, values: Array) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {"p": {}, "q0": {}, "v0": {}, "option": {}, "target": {}}
+        for (what, name), value in zip(self._places, values, strict=True):
+            found[what][name] = float(value)
+        return found
+
+    # ------------------------------------------------------------------------------------------ runs
+
+    def _prepare_runs(self) -> Callable[[Array], Rows]:
+        declaration = self.declaration
+        self._measures = Measures(self.signals, declaration.record)
+        columns = [Column(name, each.unit) for name, each in self._measures.table.items()]
+        varied = [name for what, name in self._places if what == "p"]
+        alone = len(varied) == len(self._places)
+        for name, each in self._measures.table.items():
+            if alone and (reason := each.constant_reason(varied)):
+                raise ModelError(f"{reason}.", where=f"record '{name}'", remedy="Record or vary something else.")
+        if declaration.curves and {name for what, name in self._places if what == "option"} & {"duration"}:
+            raise ModelError("Curves need one duration.", where="study", remedy="Do not vary the duration.")
+        self._curves = []
+        duration = float(declaration.options.get("duration", 10.0))
+        for name, (channel, every) in declaration.curves.items():
+            if self.signals.components(channel) != ():
+                raise ModelError(
+                    f"'{channel}' is no channel of one component.",
+                    where=f"curve '{name}'",
+                    remedy=near_misses(channel, self.signals.all),
+                )
+            times = np.arange(0.0, duration * (1.0 + 1e-12), every)
+            self._curves.append((channel, times))
+            unit = self.signals.dimension(channel).unit
+            columns += [Column(f"{name}[{k}]", unit, name, float(t)) for k, t in enumerate(times)]
+        self.columns = tuple(columns)
+        return self._one_by_one(self._run)
+
+    def _run(self, values: Array) -> list[float]:
+        given = self._split(values)
+        options = {**self.declaration.options, **given["option"]}
+        end = time.perf_counter() + self.declaration.limit
+        late = [False]
+
+        def cancelled() -> bool:
+            late[0] = time.perf_counter() > end
+            return late[0]
+
+        run = simulate(
+            self.mech,
+            options.pop("duration", 10.0),
+            parameters=given["p"] or None,
+            q0=given["q0"] or None,
+            v0=given["v0"] or None,
+            cancelled=cancelled,
+            **options,
+        )
+        if late[0]:
+            raise _Late(f"It was given up after {self.declaration.limit:g} s, at t = {run.time[-1]:.4g} s.")
+        found = list(self._measures.values(run).values())
+        for channel, times in self._curves:
+            found += np.interp(times, run.time, run[channel]).tolist()
+        return found
+
+    def _one_by_one(self, one: Callable[[Array], list[float]]) -> Callable[[Array], Rows]:
+        def rows(values: Array) -> Rows:
+            results = np.full((len(values), len(self.columns)), np.nan)
+            status = np.zeros(len(values), dtype=np.int8)
+            messages: dict[int, tuple[str, str]] = {}
+            for k, row in enumerate(values):
+                try:
+                    results[k] = one(row)
+                    if not np.isfinite(results[k]).all():
+                        first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
+                        status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
+                except (KinetostatError, _Late) as error:
+                    status[k], messages[k] = _failure(error)
+            return Rows(results, status, messages)
+
+        return rows
+
+    # ------------------------------------------------------------------------------------------ poses
+
+    def _prepare_poses(self) -> Callable[[Array], Rows]:
+        self._formulas = {name: parse(text) for name, text in self.declaration.record.items()}
+        self._of_frames: dict[str, tuple[str, str]] = {}
+        for name, node in self._formulas.items():
+            for used in names(node):
+                owner, _, what = used.rpartition(".")
+                if owner in self.mech.frame_names and what in MEASURES:
+                    self._of_frames[used] = (owner, what)
+                elif self.signals.components(used) != () and used not in self.signals.parameters:
+                    special = [f"{frame}.{what}" for frame in self.mech.frame_names for what in MEASURES]
+                    raise ModelError(
+                        f"Nothing of one number is called '{used}' at a pose.",
+                        where=f"record '{name}'",
+                        remedy=near_misses(used, [*self.signals.all, *special]),
+                    )
+        self.columns = tuple(Column(name, self._unit(name)) for name in self._formulas)
+        return self._poses
+
+    def _unit(self, name: str) -> str:
+        from core.errors import ExpressionError
+        from core.measures.formula_units import UNKNOWN, dimension_of
+
+        of_frames = self._of_frames
+
+        def of(used: str) -> Any:
+            return UNKNOWN if used in of_frames else self.signals.dimension(used)
+
+        try:
+            return dimension_of(self._formulas[name], of).unit
+        except ExpressionError as error:
+            raise error.at(where=f"record '{name}'") from None
+
+    def _poses(self, values: Array) -> Rows:
+        """Poses of open chains at once, others closed one by one."""
+        n, mech = len(values), self.mech
+        status, messages = np.zeros(n, dtype=np.int8), dict[int, tuple[str, str]]()
+        p = np.tile(mech.parameter_values(), (n, 1))
+        q = np.tile(np.asarray(mech.rest()), (n, 1))
+        for k, (what, name) in enumerate(self._places):
+            if what == "p":
+                p[:, mech.p_names.index(name)] = values[:, k]
+            elif what == "q0":
+                q[:, mech.q_names.index(name)] = values[:, k]
+        varied = any(what == "p" for what, _ in self._places)
+        if mech.constrained or mech.nq != mech.nv:
+            for k in range(n):
+                given = self._split(values[k])
+                try:
+                    q[k] = mech.move(mech.rest(p[k]), given["q0"], p[k], exact=True)
+                except KinetostatError as error:
+                    status[k], messages[k] = _failure(error)
+        good = status == DONE
+        results = np.full((n, len(self.columns)), np.nan)
+        groups = [np.flatnonzero(good)] if not varied else [np.array([k]) for k in np.flatnonzero(good)]
+        for rows in groups:
+            if len(rows):
+                results[rows] = self._at_poses(q[rows], p[rows[0]])
+        for k in np.flatnonzero(good & ~np.isfinite(results).all(axis=1)).tolist():
+            first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
+            status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
+        return Rows(results, status, messages)
+
+    def _at_poses(self, q: Array, p: Array) -> Array:
+        n, mech = len(q), self.mech
+        still = np.zeros((n, mech.nv))
+        samples = _Samples(np.zeros(n), q, still, still, still, np.zeros((0, 0)), np.zeros((0, 0)))
+        channels = Channels(mech, p, samples)
+        known: dict[str, Any] = dict(
+            environment(mech.model.expanded.parameters, dict(zip(mech.p_names, p, strict=True)))
+        )
+        jacobians: dict[str, Array] = {}
+        for used, (frame, what) in self._of_frames.items():
+            if frame not in jacobians:
+                jacobians[frame] = self._radii(frame, q, p)
+            known[used] = _measured(jacobians[frame], what)
+        for node in self._formulas.values():
+            for used in names(node):
+                if used not in known:
+                    known[used] = np.asarray(channels[used])
+        with np.errstate(all="ignore"):
+            found = [
+                np.broadcast_to(np.asarray(evaluate(node, known), dtype=float), n) for node in self._formulas.values()
+            ]
+        return np.stack(found, axis=1)
+
+    def _radii(self, frame: str, q: Array, p: Array) -> Array:
+        """(n, m) singular values of the frame's translation, largest first, in the dimensions in which it moves."""
+        from core.analysis.manipulability import dimension, manipulability
+
+        given = dict(zip(self.mech.p_names, map(float, p), strict=True))
+        m = dimension(self.mech, frame, p=given)
+        if not self.mech.constrained:
+            J = np.asarray(self.mech.jacobian(q, frame, p=p))[:, 3:]
+            return np.asarray(np.linalg.svd(J, compute_uv=False)[:, :m], dtype=float)
+        return np.array([manipulability(self.mech, each, frame, p=given, m=m).singular[:m] for each in q])
+
+    # ------------------------------------------------------------------------------------------ targets
+
+    def _prepare_targets(self) -> Callable[[Array], Rows]:
+        frame = self.declaration.frame
+        if frame not in self.mech.frame_names:
+            raise ModelError(
+                f"There is no frame '{frame}'.", where="study", remedy=near_misses(frame, self.mech.frame_names)
+            )
+        coordinates = [Column(f"{name}.q", self.signals.dimension(name).unit) for name in self.mech.q_names]
+        self.columns = (Column("reached", ""), Column("distance", "m"), *coordinates)
+        return self._one_by_one(self._target)
+
+    def _target(self, values: Array) -> list[float]:
+        from core.analysis.inverse_kinematics import solve
+
+        given = self._split(values)
+        p = self.mech.parameter_values(given["p"] or None)
+        rest = self.mech.rest(p)
+        now = np.asarray(self.mech.frame(rest, self.declaration.frame, p=p))[:3, 3]
+        place = np.array([given["target"].get(axis, now[k]) for k, axis in enumerate("xyz")])
+        found = solve(
+            self.mech, rest, self.declaration.frame, place, p=dict(zip(self.mech.p_names, map(float, p), strict=True))
+        )
+        best = min(found, key=lambda reach: reach.position_error)
+        return [float(best.reached), best.position_error, *map(float, best.q)]
+
+    # ------------------------------------------------------------------------------------------ linear systems
+
+    def _prepare_linear_systems(self) -> Callable[[Array], Rows]:
+        poles = len(self._poles_of(np.array([self._nominal(k) for k in range(len(self._places))])))
+        parts = [Column(f"pole{k + 1}.{part}", "1/s") for k in range(poles) for part in ("real", "imaginary")]
+        self.columns = (Column("stability", "1/s"), *parts)
+        return self._one_by_one(self._linear)
+
+    def _nominal(self, k: int) -> float:
+        what, name = self._places[k]
+        if what == "p":
+            return float(self.mech.parameter_values()[self.mech.p_names.index(name)])
+        return 0.0 if what == "v0" else float(self.mech.rest()[self.mech.q_names.index(name)])
+
+    def _poles_of(self, values: Array) -> Array:
+        from core.control.linearise import linearise
+
+        given = self._split(values)
+        p = self.mech.parameter_values(given["p"] or None)
+        q = self.mech.move(self.mech.rest(p), given["q0"], p, exact=True) if given["q0"] else None
+        system: Any = linearise(self.mech, q, p=p)
+        poles = np.asarray(np.linalg.eigvals(system.A))
+        return np.asarray(poles[np.lexsort((poles.imag, poles.real))])
+
+    def _linear(self, values: Array) -> list[float]:
+        poles = self._poles_of(values)
+        flat = np.stack([poles.real, poles.imag], axis=1).reshape(-1)
+        return [float(np.max(poles.real, initial=-math.inf)), *flat.tolist()]
+
+
+class _Samples(NamedTuple):
+    """States along an axis."""
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    x: Array
+    modes: Array
+
+
+class _Late(Exception):
+    """A sample took longer than it may."""
+
+
+def _failure(error: Exception) -> tuple[int, tuple[str, str]]:
+    if isinstance(error, _Late):
+        return LIMIT, (str(error), "")
+    where = getattr(error, "where", "")
+    if isinstance(error, AssemblyError):
+        return NOT_ASSEMBLED, (str(error), where)
+    status = DIVERGED if isinstance(error, SimulationError) and getattr(error, "run", None) is not None else REFUSED
+    return status, (str(error), where)
+
+
+def _measured(radii: Array, what: str) -> Array:
+    if what == "manipulability":
+        return np.asarray(np.prod(radii, axis=1))
+    if what == "smallest_radius":
+        return radii[:, -1]
+    largest = radii[:, 0]
+    return np.asarray(np.divide(radii[:, -1], largest, out=np.zeros_like(largest), where=largest > 0.0))

@@ -1,0 +1,419 @@
+"""Studies: many runs, or poses, of a machine whose parameters, start values and options vary.
+
+s = Study(model, duration=1.0, method="rk4", step=1e-3)
+s.grid(a2=np.linspace(0.3, 0.5, 21), load=[0, 5, 10])
+s.sample(1000, mass3=normal(2.0, 0.05), friction=lognormal(0.1, 0.3), seed=7, how="sobol")
+s.record(tip="at(tool.position, end)", worst="max(abs(elbow.tau))", curve=channel("tool.position.z", every=0.01))
+r = s.run("study.h5", cores="all", progress=print)
+r.table["worst"]; r.failed; r.map("worst", "a2", "load"); s.resume("study.h5")
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.named_values import quantity
+from core.errors import FileError, KinetostatError, ModelError
+from core.files import dumps
+from core.mechanism import Mechanism
+from core.model import Model
+from core.studies.backends import Backend, Chunk, Dask, Processes, Serial
+from core.studies.declaration import KINDS, Axis, Declaration
+from core.studies.distributions import HOW, Distribution, distribution_of
+from core.studies.row_file import RowFile, Table, load
+from core.studies.sample_rows import DONE, LOST, Machine, Rows
+from core.studies.study_result import StudyResult
+
+Array = NDArray[np.float64]
+
+CHUNK = 1.0
+"""s that a chunk shall take."""
+OWN_CHUNK = 0.1
+"""s of a chunk in this thread, which can stop between two."""
+CHUNKS_EACH = 4
+"""Chunks for each worker at least, so that progress moves and a loss costs little."""
+IN_HAND = 2
+"""Chunks for each worker that are given out at once."""
+POLL = 0.1
+"""s between two looks at who wants to stop."""
+TRIAL = 3
+"""Rows that are computed first, which say what the others cost and bring the machine code into the cache."""
+
+
+class Curve(NamedTuple):
+    """A channel recorded along the run."""
+
+    name: str
+    every: float
+
+
+def channel(name: str, every: float) -> Curve:
+    """Record a channel of one component, every so many seconds."""
+    return Curve(name, float(every))
+
+
+class Progress(NamedTuple):
+    """done, failed : rows of total; rate : rows/s; left : s; table : all rows so far."""
+
+    done: int
+    total: int
+    failed: int
+    rate: float
+    left: float
+    table: Table
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} rows, {self.failed} failed, {self.rate:.3g} rows/s, {self.left:.3g} s left"
+
+
+Values = Mapping[str, Any]
+
+
+class Study:
+    """What is varied, and what is recorded."""
+
+    def __init__(
+        self, model: Model | Mechanism, kind: str = "runs", *, frame: str = "", limit: float = 60.0, **options: Any
+    ) -> None:
+        """kind : "runs", "poses", "targets" (places of `frame` reached by inverse kinematics: x, y, z vary) or "linear
+        systems"; options : of `simulate`; limit : s of work after which a sample is given up."""
+        if kind not in KINDS:
+            raise ModelError(f"There is no kind '{kind}'.", where="study", remedy=f"Use one of {', '.join(KINDS)}.")
+        self._mech = model if isinstance(model, Mechanism) else Mechanism(model)
+        document = self._mech.model
+        allowed = ("duration", "method", "step", "rtol", "atol", "torque", "output", "max_steps", "closed_forms")
+        for name in options:
+            if name not in allowed:
+                raise ModelError(f"'{name}' is no option of a study.", remedy=f"Known: {', '.join(allowed)}.")
+        if kind == "runs":
+            options.setdefault("closed_forms", True)  # what is ready first must not decide about numbers
+        origin = str(getattr(document, "origin", "") or "")
+        self._declared = Declaration(dumps(document), origin, kind, options=options, frame=frame, limit=float(limit))
+
+    @property
+    def declaration(self) -> Declaration:
+        """As plain data."""
+        return self._declared
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return self._declared.size
+
+    # ------------------------------------------------------------------------------------------ what varies
+
+    def _add(self, axis: Axis) -> Study:
+        twice = set(axis.names) & set(self._declared.names)
+        if twice or len(set(axis.names)) < len(axis.names):
+            raise ModelError(f"'{sorted(twice or axis.names)[0]}' varies twice.", where="study", remedy="Name it once.")
+        self._declared = replace(self._declared, axes=(*self._declared.axes, axis))
+        _ = self._declared.size
+        return self
+
+    def _number(self, name: str, value: Any) -> float:
+        if isinstance(value, str):
+            parameter = next((p for p in self._mech.model.expanded.parameters if p.name == name), None)
+            stem, _, what = name.rpartition(".")
+            place = f"'{name}'"
+            dimension = parameter.dimension if parameter else "none"
+            if parameter is None and (what == "q" or name in self._mech.q_names):
+                coordinate = stem if what == "q" else name
+                dimension = next((c.dimension for c in self._mech.coordinates if c.name == coordinate), "none")
+            return float(quantity(value, dimension, {}, place))
+        number = float(value)
+        if not np.isfinite(number):
+            raise ModelError(f"{value!r} is not a finite number.", where=f"'{name}'", remedy="Give finite numbers.")
+        return number
+
+    def grid(self, values: Values | None = None, /, **more: Any) -> Study:
+        """All combinations of values by name (parameters, "elbow.q", "elbow.v", duration, step …), the last fastest."""
+        given = {**(values or {}), **more}
+        if not given:
+            raise ModelError("Nothing varies.", where="grid", remedy="Name a parameter and its values.")
+        columns = [[self._number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
+        if any(not column for column in columns):
+            raise ModelError("There are no values.", where="grid", remedy="Give at least one value of each.")
+        return self._add(Axis(tuple(given), tuple(product(*columns)), "grid"))
+
+    def list(self, rows: str | os.PathLike[str] | Values, /) -> Study:
+        """Rows as they stand in a CSV file whose first line has the names, or in columns by name."""
+        if isinstance(rows, Mapping):
+            names = tuple(rows)
+            columns = [[self._number(name, v) for v in each] for name, each in rows.items()]
+            if len({len(column) for column in columns}) != 1:
+                raise ModelError("The columns differ in length.", where="list", remedy="Give each as many values.")
+            return self._add(Axis(names, tuple(zip(*columns, strict=True)), "list"))
+        return self._add(_from_csv(os.fspath(rows), self._number))
+
+    def sample(
+        self,
+        count: int,
+        distributions: Mapping[str, Distribution | str] | None = None,
+        /,
+        *,
+        seed: int = 1,
+        how: str = "random",
+        correlation: Mapping[tuple[str, str], float] | None = None,
+        **more: Distribution | str,
+    ) -> Study:
+        """Draw rows: distributions by name (`normal`, `lognormal`, `uniform`, `triangular`, or as text); how:
+        "random", "latin" (hypercube) or "sobol"; correlation: of pairs, between their normal scores."""
+        drawn = self._distributions(count, {**(distributions or {}), **more})
+        names, matrix = tuple(drawn), np.eye(len(drawn))
+        for (a, b), value in (correlation or {}).items():
+            if a not in drawn or b not in drawn or a == b:
+                raise ModelError(f"'{a}', '{b}' is no pair of what is drawn.", where="correlation")
+            matrix[names.index(a), names.index(b)] = matrix[names.index(b), names.index(a)] = value
+        if how not in HOW:
+            raise ModelError(f"There is no sampling '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}.")
+        rows = tuple(tuple(map(float, row)) for row in matrix) if correlation else ()
+        axis = Axis(names, (), how, tuple(drawn.values()), int(count), int(seed), rows)
+        axis.rows() if correlation else None
+        return self._add(axis)
+
+    def sobol(
+        self, base: int, distributions: Mapping[str, Distribution | str] | None = None, /, *, seed: int = 1, **more: Any
+    ) -> Study:
+        """Saltelli's design for sensitivity indices: base · (d + 2) rows of d distributions."""
+        drawn = self._distributions(base, {**(distributions or {}), **more})
+        count = int(base) * (len(drawn) + 2)
+        return self._add(Axis(tuple(drawn), (), "saltelli", tuple(drawn.values()), count, int(seed)))
+
+    def _distributions(self, count: int, given: Mapping[str, Any]) -> dict[str, Distribution]:
+        if not given or int(count) < 1:
+            raise ModelError("Nothing is drawn.", where="sample", remedy="Give a count above zero and distributions.")
+        found = {}
+        for name, each in given.items():
+            try:
+                read = lambda text, name=name: self._number(name, text)  # noqa: E731
+                found[name] = distribution_of(each, read) if isinstance(each, str) else each
+            except KinetostatError as error:
+                raise error.at(where=f"'{name}'") from None
+        return found
+
+    # ------------------------------------------------------------------------------------------ what is recorded
+
+    def record(self, formulas: Mapping[str, str | Curve] | None = None, /, **more: str | Curve) -> Study:
+        """Numbers of each row: of runs measures (`core.measures`) and curves, of poses formulas of channels and
+        FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy."""
+        record, curves = dict(self._declared.record), dict(self._declared.curves)
+        for name, each in {**(formulas or {}), **more}.items():
+            if isinstance(each, Curve):
+                if not each.every > 0.0:
+                    raise ModelError("The time between samples must be positive.", where=f"curve '{name}'")
+                curves[name] = (each.name, each.every)
+            else:
+                record[name] = str(each)
+        self._declared = replace(self._declared, record=record, curves=curves)
+        return self
+
+    def check(self) -> Machine:
+        """The machine, ready for samples. Raises KinetostatError for what cannot be meant."""
+        d = self._declared
+        if not d.axes:
+            raise ModelError("Nothing varies.", where="study", remedy="Add a grid, samples or a list.")
+        if d.kind in ("runs", "poses") and not d.record and not d.curves:
+            raise ModelError("Nothing is recorded.", where="study", remedy="Record a measure, such as max(elbow.q).")
+        return Machine(d)
+
+    # ------------------------------------------------------------------------------------------ running
+
+    def run(
+        self,
+        file: str | None = None,
+        *,
+        cores: int | Literal["all"] = 1,
+        cluster: str | None = None,
+        progress: Callable[[Progress], object] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        elsewhere: Callable[[FileError], str | None] | None = None,
+        resume: bool = False,
+    ) -> StudyResult:
+        """All rows.
+
+        file : HDF5, every finished chunk safe in it; cores : processes of this computer ("all": all but one), 1: here;
+        cluster : address of a Dask scheduler; elsewhere : asked for another file where the disk is full; cancelled :
+        ends early with the rows so far
+        """
+        machine = self.check()
+        table = Table(self._declared, machine.columns)
+        kept = None if file is None else RowFile(os.fspath(file), table, resume=resume)
+        work = _Work(self._declared, machine, table, kept, progress, cancelled, elsewhere)
+        try:
+            work.go(cores, cluster)
+        except KinetostatError as error:
+            if kept is not None:
+                kept.abandon()
+            error.result = StudyResult(table)  # type: ignore[attr-defined]
+            raise
+        except BaseException:
+            if kept is not None:
+                kept.abandon()
+            raise
+        if kept is not None:
+            kept.close()
+        return StudyResult(table)
+
+    def resume(self, file: str, **options: Any) -> StudyResult:
+        """Go on with a file: rows that are done are not done again. Raises FileError if it holds another study."""
+        return self.run(file, resume=True, **options)
+
+
+def opened(file: str) -> StudyResult:
+    """The result in a file, also of a study that was ended in the middle."""
+    return StudyResult(load(os.fspath(file)))
+
+
+def resumed(file: str, **options: Any) -> StudyResult:
+    """Go on with the study that a file holds."""
+    from core.files import loads
+
+    declaration = load(file).declaration
+    study = Study(loads(declaration.model, origin=declaration.origin))
+    study._declared = declaration
+    return study.resume(file, **options)
+
+
+def _from_csv(path: str, number: Callable[[str, Any], float]) -> Axis:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"It cannot be read: {error}.", file=path) from None
+    if len(rows) < 2:
+        raise FileError("It has no rows.", file=path, remedy="Write names in the first line, values below.")
+    names = tuple(cell.strip() for cell in rows[0])
+    values = []
+    for k, row in enumerate(rows[1:], 2):
+        if len(row) != len(names):
+            raise FileError(f"{len(row)} values stand where there are {len(names)} names.", file=path, line=k)
+        try:
+            values.append(tuple(number(name, _plain(cell)) for name, cell in zip(names, row, strict=True)))
+        except KinetostatError as error:
+            raise error.at(file=path, line=k) from None
+    return Axis(names, tuple(values), "list")
+
+
+def _plain(cell: str) -> Any:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell.strip()
+
+
+class _Work:
+    """One study under way."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        machine: Machine,
+        table: Table,
+        kept: RowFile | None,
+        progress: Callable[[Progress], object] | None,
+        cancelled: Callable[[], bool] | None,
+        elsewhere: Callable[[FileError], str | None] | None,
+    ) -> None:
+        self.machine, self.table, self.kept = machine, table, kept
+        self.declaration, self.elsewhere = declaration, elsewhere
+        self.progress = progress or (lambda _: None)
+        self.cancelled = cancelled or (lambda: False)
+        self.values = declaration.values()
+        self.began, self.before = time.perf_counter(), int(table.done.sum())
+        self.cost = 0.0
+        """s of a row."""
+
+    def go(self, cores: int | str, cluster: str | None) -> None:
+        """All rows that are not done."""
+        left = np.flatnonzero(~self.table.done)
+        serial = Serial(self.machine)
+        for first in left[:TRIAL]:
+            self._take(self._computed(serial, np.array([first])))
+            if self.cancelled():
+                return
+        left = left[TRIAL:]
+        if not len(left):
+            return
+        workers = max((os.cpu_count() or 2) - 1, 1) if cores == "all" else int(cores)
+        backend: Backend = serial
+        if cluster is not None:
+            backend = Dask(self.declaration, cluster)
+        elif workers > 1:
+            backend = Processes(self.declaration, workers)
+        try:
+            self._all(backend, left)
+        finally:
+            backend.close()
+
+    def _computed(self, backend: Backend, places: NDArray[np.int64]) -> Any:
+        backend.submit(Chunk(places, self.values[places]))
+        return backend.next(0.0)
+
+    def _all(self, backend: Backend, left: NDArray[np.int64]) -> None:
+        at = out = 0
+        while at < len(left) or out:
+            size = self._size(len(left) - at, backend)
+            while at < len(left) and out < IN_HAND * backend.workers * size:
+                places = left[at : at + size]
+                backend.submit(Chunk(places, self.values[places]))
+                at, out = at + len(places), out + len(places)
+            finished = backend.next(POLL)
+            if finished is not None:
+                out -= len(finished.chunk.places)
+                self._take(finished)
+            if self.cancelled():
+                return
+
+    def _size(self, left: int, backend: Backend) -> int:
+        """Rows of the next chunk."""
+        seconds = OWN_CHUNK if isinstance(backend, Serial) else CHUNK
+        wanted = seconds / self.cost if self.cost > 0.0 else 1.0
+        return int(max(1, min(wanted, -(-left // (CHUNKS_EACH * backend.workers)))))
+
+    def _take(self, finished: Any) -> None:
+        if finished.error is not None:
+            raise finished.error
+        chunk, rows = finished.chunk, finished.rows
+        if rows.status[0] == LOST and rows.results.shape[1] != len(self.table.columns):
+            rows = Rows(np.full((len(chunk.places), len(self.table.columns)), np.nan), rows.status, rows.messages)
+        if finished.seconds:
+            cost = finished.seconds / len(chunk.places)
+            self.cost = min(self.cost, cost) if len(chunk.places) == 1 and self.cost else cost
+        self.table.put(chunk.places, rows)
+        if self.kept is not None:
+            self._keep(chunk.places, rows)
+        done = int(self.table.done.sum())
+        failed = int((self.table.status[self.table.done] != DONE).sum())
+        passed = max(time.perf_counter() - self.began, 1e-9)
+        rate = (done - self.before) / passed
+        self.progress(
+            Progress(done, len(self.table.done), failed, rate, (len(self.table.done) - done) / rate, self.table)
+        )
+
+    def _keep(self, places: NDArray[np.int64], rows: Rows) -> None:
+        assert self.kept is not None
+        try:
+            self.kept.append(places, rows)
+            return
+        except OSError as error:
+            problem = FileError(
+                f"The rows cannot be kept: {error.strerror or error}.",
+                file=str(self.kept.path),
+                remedy="Make room and resume, or name another file.",
+            )
+        while (other := self.elsewhere(problem) if self.elsewhere is not None else None) is not None:
+            try:
+                self.kept.move(other)
+                return
+            except (OSError, FileError) as error:
+                problem = FileError(f"The rows cannot be kept: {error}.", file=other, remedy="Name another file.")
+        raise problem

@@ -1,0 +1,380 @@
+"""A machine whose loops close in closed form, in symbols: positions, velocity ratios, reduced equations of motion.
+
+1. The steps of the solution are those of the kernel (`core.closed_forms.order`). Each determines coordinates by
+   subproblems, and every kind of subproblem is written in one manner (`Rule`): A cos q + B sin q = C, a distance, a
+   direction, a value.
+2. Velocity ratios k = ∂q_dependent/∂q_independent by the kernel's solvers (`core.closed_forms.velocities`), in the
+   variant of the chain that is shortest to write; their derivatives by the quotient rule.
+3. Equations of motion in the independent coordinates (`core.symbolic.reduced_equations`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.closed_forms.families import GEARED, PLANAR, Form, variants
+from core.closed_forms.graph import BESIDE, LINK, Clusters, between, geared_pairs
+from core.closed_forms.graph import known as coordinates_at
+from core.closed_forms.wording import INDEPENDENT, steps_of
+from core.errors import ModelError, near_misses
+from core.model import Model
+from core.multibody.topology import topology_of
+from core.spatial.scalar import Scalar, is_zero, minus, negated, over, plus, times
+from core.symbolic.forms import (
+    evaluate,
+    names,
+    operations,
+    summed,
+)
+from core.symbolic.linkage_symbols import LinkageSymbols, searched
+from core.symbolic.loop_ring import answers_of
+from core.symbolic.loop_rules import RULES, Definition, spelled
+from core.symbolic.loop_speeds import Speeds
+from core.symbolic.naming import Recognised, with_chosen_symbols
+from core.symbolic.notation import sympy_of
+from core.symbolic.reduced_equations import ReducedEquations
+from core.symbolic.ring import Element
+from core.symbolic.terms import terms_of
+
+SECTIONS = ("positions", "ratios", "derivatives", "dynamics")
+"""Each stands on those before."""
+_ROOTS = {"sqrt(2)": math.sqrt(2.0), "sqrt(3)": math.sqrt(3.0)}
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """One step: which joints it gives, how (as in the order of solution), names in order of use, and the ratios."""
+
+    joints: tuple[str, ...]
+    kind: str
+    positions: tuple[Definition, ...]
+    ratios: tuple[Definition, ...]
+
+
+class Linkage(LinkageSymbols):
+    """A machine with loops in symbols. `variables` are all coordinates of its tree, `independent` those among them
+    that the others follow from.
+
+    Raises ModelError where the loops have no closed form in symbols (`obstacle` says the same beforehand).
+    """
+
+    # ------------------------------------------------------------------------------- positions
+
+    @cached_property
+    def steps(self) -> tuple[LoopStep, ...]:
+        """The steps in order."""
+        return self._solved[0]
+
+    @property
+    def speeds(self) -> Speeds:
+        """Ratios of all steps."""
+        return self._solved[1]
+
+    @cached_property
+    def _solved(self) -> tuple[tuple[LoopStep, ...], Speeds]:
+        speeds = Speeds(self)
+        return tuple(self._walk(speeds)), speeds
+
+    def _walk(self, speeds: Speeds) -> Iterator[LoopStep]:
+        edges, pairs = self.edges, geared_pairs(self.edges)
+        clusters = Clusters(edges)
+        for i, edge in enumerate(edges):
+            if edge.kind == "W" and not edge.cut:
+                self.join(clusters, i)
+                speeds.flow.join(edge, {})
+        words = [step for step in steps_of(self.topology, self.search) if step.kind != INDEPENDENT]
+        for step in self.search.steps:
+            self.watch()
+            if isinstance(step, int):
+                self.join(clusters, step)
+                speeds.independent(step)
+                continue
+            joints = {edges[i].joint for i, _ in step.chain}
+            word = next((w for w in words if w.joints and set(w.joints) <= joints), None)
+            kind = word.kind if word is not None else step.family
+            if step.family == GEARED:
+                made = self._geared(step, pairs)
+                ratios = speeds.geared(step, pairs)
+            else:
+                made = self._closed(step, clusters)
+                ratios = speeds.closed(step, self._variants(step))
+            self.join_all(clusters, [i for i, _ in step.chain if edges[i].kind not in BESIDE])
+            self.ring.forget_quotients()
+            given = dict.fromkeys(edges[i].joint for i, _ in step.chain)
+            yield LoopStep(tuple(given), kind, self._spelled(made), self._spelled(ratios))
+
+    def _geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+        (i, _), (k, forward) = form.chain
+        gear, source = self.edges[k], self.edges[pairs[k][1 if forward else 0]]
+        led = coordinates_at(source, self.q)
+        value = plus(times(gear.ratio, led), gear.offset) if forward else over(minus(led, gear.offset), gear.ratio)
+        return [Definition(self.name_of(i), self.written(value), "gear")]
+
+    def _closed(self, form: Form, clusters: Clusters) -> list[Definition]:
+        """What a closed chain gives, by the variant that is shortest to write."""
+        best: tuple[tuple[int, int], list[Definition]] | None = None
+        for chain in self._variants(form):
+            taken = set(self.taken)
+            made = self._definitions(form.family, chain, clusters)
+            cut = sum(self.edges[i].cut for i, _ in chain[:1])
+            cost = cut, sum(operations(each.form) for each in made if each.side is None)
+            self.ring.forget_quotients()
+            if best is None or cost < best[0]:
+                best = cost, made
+            self.taken = taken
+        assert best is not None
+        self.taken |= {each.name for each in best[1]}
+        return best[1]
+
+    def _variants(self, form: Form) -> list[Any]:
+        """Chains that the family is solved for."""
+        if form.family != PLANAR:
+            return [form.chain]
+        kinds = self._kinds(form.chain)
+        return [chain for chain in variants(form.chain) if self._kinds(chain) == kinds]
+
+    def _kinds(self, chain: Any) -> str:
+        return "".join(self.edges[i].kind for i, _ in chain)
+
+    def _definitions(self, family: str, chain: Any, clusters: Clusters) -> list[Definition]:
+        edges = self.edges
+        unknowns: list[Any] = []
+        for i, forward in chain:
+            if edges[i].kind == LINK:
+                unknowns.append(edges[i].advance)
+            elif edges[i].kind == "S":
+                unknowns.append(None)
+            else:
+                value = self.ring.symbol(self.name_of(i))
+                unknowns.append(value if forward else negated(value))
+        K = between(chain, edges, clusters)
+        made: list[Definition] = []
+        for answer in answers_of(self.ring, family, self._kinds(chain), K, unknowns):
+            i, forward = chain[answer.joint]
+            rule = RULES[answer.kind](self.name_of(i), self.number_text(i), not forward, answer)
+            made += rule.definitions(self)
+        wanted = [i for i, _ in chain if edges[i].kind not in BESIDE and (not edges[i].cut or self._is_passed(i))]
+        return _needed(made, {self.name_of(i) for i in wanted})
+
+    def _is_passed(self, i: int) -> bool:
+        """Whether a cut joint lies between nodes that nothing else joins."""
+        edge = self.edges[i]
+        return i in self.cut_names and ("\0" in edge.a or "\0" in edge.b)
+
+    # ------------------------------------------------------------------------------- ratios
+
+    @cached_property
+    def columns(self) -> list[list[Scalar]]:
+        """Φ: of every variable its ratios to the independent ones, as symbols where they are no numbers."""
+        return self.speeds.columns
+
+    @cached_property
+    def derivatives(self) -> tuple[Definition, ...]:
+        """Derivatives of the ratios by the independent coordinates."""
+        made: list[Definition] = []
+        for (i, a), ratio in self.speeds.ratios.items():
+            for b in range(a + 1):
+                self.watch()
+                if not self.speeds.slope_name(i, a, b):
+                    continue
+                k = self.columns[i][a]
+                over_, under = (self._total(x, b) for x in ratio)
+                # (N/D)′ = (N′ − k D′)/D
+                found = self.ring.shortened(minus(over_, times(k, under)), ratio.bottom)
+                name = self.ratio_names[i, a, b]
+                made.append(Definition(name, self.ratio_form(found), self._about_derivative(i, a, b)))
+        return self._spelled(made)
+
+    def _spelled(self, made: Iterable[Definition]) -> tuple[Definition, ...]:
+        names_ = {each.symbol for each in self.variables}
+        return tuple(spelled(each, names_) for each in made)
+
+    def _about_derivative(self, i: int, a: int, b: int) -> str:
+        by = self.independent[b].symbol
+        return f"∂{self.ratio_names[i, a]}/∂{by}" if len(self.places) > 1 else f"d{self.ratio_names[i, a]}/d{by}"
+
+    def _total(self, x: Scalar, b: int) -> Scalar:
+        """dx/dq_b along the motion of the machine; ratios in it by the names of their derivatives."""
+        if not isinstance(x, Element):
+            return 0.0
+        result: Scalar = 0.0
+        for j, variable in enumerate(self.variables):
+            if not is_zero(self.columns[j][b]):
+                result = plus(result, times(x.derivative(variable.symbol), self.columns[j][b]))
+        for j, c in self.speeds.ratios:
+            slope = x.derivative(self.ratio_names[j, c])
+            if not is_zero(slope):
+                name = self.speeds.slope_name(j, c, b)
+                result = plus(result, times(slope, self.ring.symbol(name))) if name else result
+        return result
+
+    @cached_property
+    def dynamics(self) -> tuple[Definition, ...]:
+        """Reduced equations of motion: I, I′, G and τ of one independent coordinate; M, C, G and τ of several.
+
+        Raises ModelError where forces have mass of their own.
+        """
+        _ = self.derivatives
+        heavy = next(
+            (f.name for f in self.model.forces if f.inertia != 0.0 or any(m.mass != 0.0 for m in f.masses)), ""
+        )
+        if heavy:
+            raise ModelError(
+                f"Force '{heavy}' has mass of its own, which is not in these equations.",
+                where=f"force '{heavy}'",
+                remedy="Positions and velocity ratios are there; give the mass to a body.",
+            )
+        return self._spelled(ReducedEquations(self, self.speeds).definitions())
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """Names of the forces at the independent coordinates."""
+        return tuple(each.name for each in self.dynamics[-len(self.places) :])
+
+    @property
+    def cut_symbols(self) -> dict[str, str]:
+        """Symbols of cut joints that occur → the joint."""
+        used = {each.name for each in self.positions}
+        return {name: self.edges[i].joint for i, name in self.cut_names.items() if name in used}
+
+    @property
+    def ratio_joints(self) -> dict[str, str]:
+        """Names of ratios and of their derivatives → the joint that they belong to."""
+        return {name: self.variables[key[0]].joint for key, name in self.ratio_names.items()}
+
+    @property
+    def found(self) -> tuple[Recognised, ...]:
+        """Numbers that were taken for multiples of π or simple fractions."""
+        return tuple(self.recognised.values())
+
+    @property
+    def positions(self) -> tuple[Definition, ...]:
+        """What gives the dependent coordinates, in order of use."""
+        return tuple(each for step in self.steps for each in step.positions)
+
+    @property
+    def ratios(self) -> tuple[Definition, ...]:
+        """Velocity ratios, in order of use."""
+        return tuple(each for step in self.steps for each in step.ratios)
+
+    @property
+    def definitions(self) -> tuple[Definition, ...]:
+        """All names, in order of use."""
+        return (*self.positions, *self.ratios, *self.derivatives, *self.dynamics)
+
+    def evaluated(self, values: Mapping[str, float], sections: Sequence[str] = SECTIONS) -> dict[str, float]:
+        """All names of sections in numbers, SI: what is given, and what follows.
+
+        values : of the independent coordinates and the signs of branches (see `branches_at`), for equations of motion
+        of rates and accelerations, too; parameters not given have the model's values. Raises ModelError for a name
+        without a value, and where the loop does not close.
+        """
+        found: dict[str, float] = {**_ROOTS, **self.values, **values}
+        for name, form, _, side in self._sections(sections):
+            if name in found:
+                continue
+            missing = sorted(({name} if side is not None else names(form)) - found.keys())
+            if missing:
+                raise ModelError(f"'{missing[0]}' has no value.", where=f"'{name}'", remedy="Give it a number, in SI.")
+            try:
+                found[name] = evaluate(form, found)
+            except (ValueError, ZeroDivisionError):
+                raise ModelError(
+                    f"'{name}' is no real number: the loop does not close here, or is singular.",
+                    where=", ".join(f"{each.symbol} = {found[each.symbol]:g}" for each in self.independent),
+                    remedy="Choose another position, or other lengths.",
+                ) from None
+        return found
+
+    def _sections(self, sections: Sequence[str]) -> Iterator[Definition]:
+        for section in SECTIONS:
+            if section in sections:
+                yield from getattr(self, section)
+
+    def branches_at(self, values: Mapping[str, float]) -> dict[str, float]:
+        """The signs of the branches, +1 or −1, on which a pose is; values : of all coordinates; parameters not given
+        have the model's values."""
+        found: dict[str, float] = {**_ROOTS, **self.values, **values}
+        signs: dict[str, float] = {}
+        for name, form, _, side in self.positions:
+            if side is not None:
+                signs[name] = found[name] = math.copysign(1.0, evaluate(side, found))
+            elif name not in found:
+                found[name] = evaluate(form, found)
+        return signs
+
+    def sympy(self, name: str) -> Any:
+        """What a name stands for as a sympy expression in parameters, coordinates and the names before it; symbols are
+        real. Raises ModelError for a name that there is not."""
+        found = next((each for each in self.definitions if each.name == name and each.side is None), None)
+        if found is None:
+            known = [each.name for each in self.definitions if each.side is None]
+            raise ModelError(f"There is no definition of '{name}'.", remedy=near_misses(name, known))
+        import sympy
+
+        return sympy_of(found.form, lambda symbol: sympy.Symbol(symbol, real=True))
+
+    def matrix(self, values: Mapping[str, float]) -> NDArray[np.float64]:
+        """(variables, independent) Φ in numbers; values : of all names."""
+        return np.array([[self._number_of(x, values) for x in row] for row in self.columns]).reshape(self.n, -1)
+
+    def turning(self, values: Mapping[str, float], s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(variables,) Φ̇ s: accelerations while the independent ones vanish; s : (independent,) speeds."""
+        found = np.zeros(self.n)
+        for i, a in self.speeds.ratios:
+            slopes = [self.speeds.slope_name(i, a, b) for b in range(len(s))]
+            found[i] += sum(values[name] * s[a] * s[b] for b, name in enumerate(slopes) if name)
+        return found
+
+    @staticmethod
+    def _number_of(x: Scalar, values: Mapping[str, float]) -> float:
+        return float(evaluate(summed([t.form() for t in terms_of(x)]), values))
+
+
+def _needed(definitions: Sequence[Definition], wanted: set[str]) -> list[Definition]:
+    """Those that the wanted names are made of, and these."""
+    wanted = set(wanted)
+    kept: list[Definition] = []
+    for each in reversed(definitions):
+        if each.name in wanted:
+            kept.append(each)
+            wanted |= names(each.form) | (names(each.side) if each.side is not None else set())
+    return kept[::-1]
+
+
+def obstacle(model: Model) -> str:
+    """Why a model's loops have no symbols; '' if they have some."""
+    try:
+        searched(topology_of(model), model)
+    except ModelError as error:
+        return f"The loops have no symbols: {error}"
+    return ""
+
+
+def linkage(
+    model: Model,
+    *,
+    symbols: str | Iterable[str] | None = "masses",
+    values: Mapping[str, float] | None = None,
+    recognise: bool = True,
+) -> Linkage:
+    """A machine with loops that close in closed form, in symbols.
+
+    symbols : "masses" (default: the model's parameters stay symbols, and the mass, centre and inertia of every body
+        becomes one), "named" (the model's parameters alone), "all" (lengths become symbols, too), "none", or names of
+        parameters that stay symbols, the others taking their values
+    values : parameters that take other values than the model's
+    recognise : take numbers near multiples of π or simple fractions for these (listed in `recognised`)
+
+    Raises ModelError for machines without loops, for loops that close by iteration, for joints with quaternions, and
+    for formulas that are no polynomials.
+    """
+    named, given = with_chosen_symbols(model, symbols, values)
+    return Linkage(named, given, recognise=recognise)

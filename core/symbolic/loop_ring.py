@@ -1,0 +1,231 @@
+"""Loops over exact polynomials: quotients keep names until they are brought on one fraction, and the subproblems of
+closed chains (`core.closed_forms.dyads`) answer with the symbols that they determine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from core.closed_forms.dyad_chains import SOLVERS
+from core.closed_forms.dyads import Answers, Root, Turn, register_answers
+from core.errors import ModelError
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, cos, sin
+from core.spatial.vector import Vector3
+from core.symbolic.ring import Element, Ring
+
+_DIRECTIONS = tuple(f"direction {n}" for n in range(6))
+"""Angles of a chain that are not yet known to be those of a joint."""
+_QUOTIENTS = tuple(f"quotient {n}" for n in range(32))
+
+
+class Ratio(NamedTuple):
+    """A quotient of two elements without common factors."""
+
+    top: Scalar
+    bottom: Scalar
+
+
+class LoopRing(Ring):
+    """A ring in which quotients that are no polynomials are symbols of their own."""
+
+    def __init__(self, angles: Iterable[str], plain: Iterable[str]) -> None:
+        super().__init__((*angles, *_DIRECTIONS), (*plain, *_DIRECTIONS, *_QUOTIENTS))
+        self.answers: Answers | None = None
+        """Who answers the subproblems now."""
+        self._quotients: list[tuple[Any, Any]] = []
+        self._first = 2 * len(self.angles) + self.plain.index(_QUOTIENTS[0])
+
+    def broken(self, top: Element, bottom: Element) -> Element:
+        """A symbol for the quotient."""
+        if len(self._quotients) == len(_QUOTIENTS):
+            raise ModelError(
+                "The loop takes more quotients than can be written down.",
+                where="symbolic",
+                remedy="Use the numeric functions.",
+            )
+        self._quotients.append((top.polynomial, bottom.polynomial))
+        return self.symbol(_QUOTIENTS[len(self._quotients) - 1])
+
+    def forget_quotients(self) -> None:
+        """Their symbols are free for others: none is used any more."""
+        self._quotients.clear()
+
+    def ratio(self, x: Scalar) -> Ratio:
+        """An element without its quotients, over what they are over."""
+        if not isinstance(x, Element):
+            return Ratio(x, 1.0)
+        top, bottom = x.polynomial, self.context.constant(1)
+        for n in reversed(range(len(self._quotients))):
+            at = self._first + n
+            highest = max(int(top.degrees()[at]), int(bottom.degrees()[at]))
+            if highest:
+                top, bottom = (self._replaced(each, at, n, highest) for each in (top, bottom))
+        return self._shortened(top, bottom)
+
+    def _replaced(self, polynomial: Any, at: int, n: int, highest: int) -> Any:
+        """The polynomial times the n-th divisor to a power, the n-th quotient put in."""
+        over, under = self._quotients[n]
+        parts: dict[int, dict[tuple[int, ...], Any]] = {}
+        for powers, coefficient in polynomial.terms():
+            own = tuple(0 if i == at else int(k) for i, k in enumerate(powers))
+            parts.setdefault(int(powers[at]), {})[own] = coefficient
+        total = self.context.constant(0)
+        for k, terms in parts.items():
+            total += self.context.from_dict(terms) * over**k * under ** (highest - k)
+        return self.reduced(total)
+
+    def shortened(self, top: Scalar, bottom: Scalar) -> Ratio:
+        """The quotient of two elements, common factors taken out."""
+        given = [
+            x.polynomial if isinstance(x, Element) else self.context.constant(self.number(x)) for x in (top, bottom)
+        ]
+        return self._shortened(*given)
+
+    def _shortened(self, top: Any, bottom: Any) -> Ratio:
+        if bottom.is_zero():
+            raise ModelError(
+                "A loop is singular at every pose.", where="symbolic", remedy="See which joints mobility calls locked."
+            )
+        if top.is_zero():
+            return Ratio(0.0, 1.0)
+        common = top.gcd(bottom)
+        top, bottom = divmod(top, common)[0], divmod(bottom, common)[0]
+        number = self.number(_scale(top, bottom))
+        return Ratio(self.wrapped(top * number), self.wrapped(bottom * number))
+
+    def without(self, name: str, elements: Sequence[Scalar]) -> tuple[int, list[Scalar]]:
+        """The power of a symbol that all elements have, and the elements without it."""
+        polynomials = [x.polynomial for x in elements if isinstance(x, Element)]
+        if any(not isinstance(x, Element) and x != 0.0 for x in elements) or not polynomials:
+            return 0, list(elements)
+        at = 2 * len(self.angles) + self.plain.index(name)
+        least = min(int(powers[at]) for each in polynomials for powers, _ in each.terms())
+        if not least:
+            return 0, list(elements)
+        divisor = self._plain[name] ** least
+        return least, [
+            self.wrapped(divmod(x.polynomial, divisor)[0]) if isinstance(x, Element) else x for x in elements
+        ]
+
+    def whole(self, elements: Sequence[Scalar]) -> list[Scalar]:
+        """Elements times a positive number that makes simple fractions in them whole."""
+        polynomials = [x.polynomial for x in elements if isinstance(x, Element)]
+        if not polynomials:
+            return list(elements)
+        content = _content(*polynomials)
+        if content.denominator > SIMPLE:
+            below = {_fraction(c).denominator for each in polynomials for _, c in each.terms()}
+            content = Fraction(1, math.lcm(*(k for k in below if k <= SIMPLE)))
+        number = self.number(1 / content)
+        return [self.wrapped(x.polynomial * number) if isinstance(x, Element) else x / float(content) for x in elements]
+
+
+SIMPLE = 4
+"""Denominators up to which fractions are made whole; decimal numbers stay what they are."""
+
+
+def _scale(top: Any, bottom: Any) -> Fraction:
+    """By what a quotient is extended: a number below becomes 1, simple fractions whole, decimals get a 1 below."""
+    leading = _fraction(bottom.leading_coefficient())
+    if bottom.is_constant():
+        return 1 / leading
+    content = _content(top, bottom)
+    scale = 1 / content if content.denominator <= SIMPLE else 1 / abs(leading)
+    return -scale if leading < 0 else scale
+
+
+def _fraction(x: Any) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def _content(*polynomials: Any) -> Fraction:
+    """The positive number by which coefficients become whole without a common factor."""
+    found = [_fraction(c) for each in polynomials for _, c in each.terms()]
+    if not found:
+        return Fraction(1)
+    return Fraction(math.gcd(*(c.numerator for c in found)), math.lcm(*(c.denominator for c in found)))
+
+
+# --------------------------------------------------------------------------------- subproblems
+
+
+class Answer(NamedTuple):
+    """What a subproblem says of a joint of a chain: kind "turn" (A, B, C with A cos + B sin = C), "slide" (w and a
+    square: |w + s z|² = square), "direction" (sine and cosine up to a length), "value"."""
+
+    kind: str
+    joint: int
+    """Its place in the chain."""
+    given: tuple[Any, ...]
+
+
+class _Named:
+    """Answers with the unknowns themselves, and remembers what was asked."""
+
+    def __init__(self, ring: LoopRing, unknowns: Sequence[Any], order: Sequence[int] = ()) -> None:
+        self.ring, self.unknowns, self.order = ring, unknowns, order
+        self.asked: list[Answer] = []
+        self.turns: list[Turn] = []
+
+    def turn(self, A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
+        """The angle with A cos q + B sin q = C."""
+        self.asked.append(Answer("turn", self._place(guess), (A, B, C)))
+        return Root(Turn(cos(guess), sin(guess)), 1.0)
+
+    def slide(self, w: Vector3, square: Scalar, guess: Scalar) -> Root:
+        """The displacement s with |w + s z|² = square."""
+        self.asked.append(Answer("slide", self._place(guess), (w, square)))
+        return Root(guess, 1.0)
+
+    def direction(self, ahead: Scalar, along: Scalar) -> Turn:
+        """The angle whose sine and cosine are as `ahead` to `along`."""
+        n = len(self.turns)
+        place = self.order[n] if self.order else n
+        angle = self.unknowns[place] if self.order else self.ring.symbol(_DIRECTIONS[n])
+        self.asked.append(Answer("direction", place, (ahead, along)))
+        self.turns.append(Turn(cos(angle), sin(angle)))
+        return self.turns[-1]
+
+    def _place(self, guess: Scalar) -> int:
+        return next(k for k, each in enumerate(self.unknowns) if each is guess)
+
+
+def answers_of(ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unknowns: Sequence[Any]) -> list[Answer]:
+    """What determines the joints of a closed chain, in the order in which they become known.
+
+    unknowns : the motion of each joint in the direction of the chain, as a symbol; the length of a massless rod
+    """
+    solve = SOLVERS[family]
+    tried = _Named(ring, unknowns)
+    values, _ = _with(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
+    order = [next(k for k, value in enumerate(values) if value is turn) for turn in tried.turns]
+    if order:
+        tried = _Named(ring, unknowns, order)
+        values, _ = _with(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
+    known = {each.joint for each in tried.asked}
+    for k, value in enumerate(values):
+        if k in known or value is None or not isinstance(value, Turn | Element | float):
+            continue
+        if isinstance(value, Turn):
+            tried.asked.append(Answer("direction", k, (value.sine, value.cosine)))
+        else:
+            tried.asked.append(Answer("value", k, (value,)))
+    return tried.asked
+
+
+def _with(ring: LoopRing, answers: _Named, work: Callable[[], Any]) -> Any:
+    ring.answers = answers
+    try:
+        return work()
+    finally:
+        ring.answers = None
+
+
+def _answering(x: Element) -> Any:
+    return getattr(x.ring, "answers", None)
+
+
+register_answers(Element, _answering)

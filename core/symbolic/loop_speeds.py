@@ -1,0 +1,163 @@
+"""Velocity ratios of a linkage in symbols, step by step, by the kernel's solvers of closed chains.
+
+A ratio can be written in several manners, all equal where the loop is closed: of the chain begun at each of its joints,
+and of its joints placed along one part of the loop or the other, the one is taken that is shortest to write. For a
+four-bar that is a sin(θ3 − θ2) over c sin(θ4 − θ3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.closed_forms.families import PLANAR, Form
+from core.closed_forms.graph import LINK, ends
+from core.closed_forms.velocities import Axis, Flow, Solver, axis_of
+from core.mechanics.runner import inline
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, is_zero, negated, over, times, vanish
+from core.spatial.vector import Vector3
+from core.symbolic.forms import operations
+from core.symbolic.linkage_symbols import LinkageSymbols
+from core.symbolic.loop_ring import Ratio
+from core.symbolic.loop_rules import Definition
+
+
+class Speeds:
+    """Velocity ratios, step by step."""
+
+    def __init__(self, linkage: LinkageSymbols) -> None:
+        self.linkage = linkage
+        self.flow = Flow(list(linkage.placed.root), inline)
+        self.axes = {i: axis_of(edge, linkage.placed, linkage.q) for i, edge in enumerate(linkage.edges)}
+        self.columns: list[list[Scalar]] = [[0.0] * len(linkage.places) for _ in linkage.variables]
+        self.ratios: dict[tuple[int, int], Ratio] = {}
+
+    def ratio_name(self, i: int, a: int) -> str:
+        """The name of ∂q_i/∂q_a; "" where it is a number."""
+        return self.linkage.ratio_names[i, a] if (i, a) in self.ratios else ""
+
+    def slope_name(self, i: int, a: int, b: int) -> str:
+        """The name of ∂²q_i/∂q_a∂q_b; "" where it is zero, since a first derivative is a number."""
+        return self.linkage.ratio_names[i, a, b] if {(i, a), (i, b)} <= self.ratios.keys() else ""
+
+    def independent(self, i: int) -> None:
+        """An independent joint."""
+        edge = self.linkage.edges[i]
+        if not edge.nv:
+            self.flow.join(edge, {})
+            return
+        at = self.linkage.number_of(edge)
+        place = self.linkage.places.index(at)
+        self.columns[at][place] = 1.0
+        self.flow.join(edge, {place: self.axes[i].columns[0].scaled(edge.ratio)})
+
+    def geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+        """A joint behind a gear."""
+        (i, _), (k, forward) = form.chain
+        gear, source = self.linkage.edges[k], self.linkage.edges[pairs[k][1 if forward else 0]]
+        at = self.linkage.number_of(source)
+        factor = times(gear.ratio, source.ratio) if forward else over(source.ratio, gear.ratio)
+        found = {a: self.linkage.ring.ratio(times(factor, x)) for a, x in enumerate(self.columns[at]) if not is_zero(x)}
+        return self._entered(i, found)
+
+    def _entered(self, i: int, found: Mapping[int, Ratio]) -> list[Definition]:
+        """The ratios of a joint of the tree: names for those that are no numbers; its motion."""
+        edge, made = self.linkage.edges[i], []
+        at = self.linkage.number_of(edge)
+        across_: dict[int, Motion] = {}
+        for a, ratio in found.items():
+            value: Scalar = ratio.top
+            if not (isinstance(ratio.top, float) and isinstance(ratio.bottom, float)):
+                definition = self.linkage.ratio_definition(at, a, ratio)
+                made.append(definition)
+                self.ratios[at, a] = ratio
+                value = self.linkage.ring.symbol(definition.name)
+            else:
+                value = ratio.top / ratio.bottom
+            self.columns[at][a] = value
+            if not is_zero(value):
+                across_[a] = self.axes[i].columns[0].scaled(value)
+        self.flow.join(edge, across_)
+        return made
+
+    def closed(self, form: Form, chains: Sequence[Any]) -> list[Definition]:
+        """The joints of a closed chain, by the variant that is shortest to write."""
+        best: dict[int, dict[int, Ratio]] = {}
+        costs: dict[tuple[int, int], int] = {}
+        for chain in chains:
+            for axes in self._placements(form.family, chain):
+                for i, row in self._solved(form._replace(chain=chain), axes).items():
+                    for a, ratio in row.items():
+                        cost = operations(self.linkage.ratio_form(ratio))
+                        if cost < costs.get((i, a), cost + 1):
+                            costs[i, a] = cost
+                            best.setdefault(i, {})[a] = ratio
+        made: list[Definition] = []
+        edges = self.linkage.edges
+        members = [i for i, _ in form.chain if self.linkage.edges[i].kind != LINK]
+        for i in sorted(members, key=lambda i: (edges[i].cut, edges[i].cut or self.linkage.number_of(edges[i]))):
+            edge = self.linkage.edges[i]
+            if not edge.cut:
+                made += self._entered(i, best.get(i, {}))
+            elif self.flow.root[edge.a] != self.flow.root[edge.b] and edge.kind in ("R", "P"):
+                column = self.axes[i].columns[0]
+                values = {a: over(*ratio) for a, ratio in best.get(i, {}).items()}
+                self.flow.join(edge, {a: column.scaled(x) for a, x in values.items()})
+        return made
+
+    def _solved(self, form: Form, axes: list[Axis]) -> dict[int, dict[int, Ratio]]:
+        """Edge → place → ratio."""
+        edges, ring = self.linkage.edges, self.linkage.ring
+        solver = Solver(form, "".join(edges[i].kind for i, _ in form.chain), axes)
+        found: dict[int, dict[int, Ratio]] = {}
+        for a, known in self.flow.around(form, edges).items():
+            if vanish((*known.angular, *known.linear)):
+                continue
+            values, _, _ = solver.solve(known)
+            for (i, forward), value in zip(form.chain, values, strict=True):
+                if value is None or isinstance(value, Vector3):
+                    continue
+                found.setdefault(i, {})[a] = ring.ratio(value if forward else negated(value))
+        ring.forget_quotients()
+        return found
+
+    def _placements(self, family: str, chain: Any) -> Iterator[list[Axis]]:
+        """Axes of a chain; of a planar one its joints placed along the chain, which writes them by its own links."""
+        own = [self.axes[i] for i, _ in chain]
+        kinds = "".join(self.linkage.edges[i].kind for i, _ in chain)
+        if family != PLANAR or kinds == "RPP":
+            yield own
+            return
+        base = 0 if kinds == "RRR" else 1
+        for start in self._points(chain[base][0]):
+            if kinds == "RRR":
+                placements = [{0: start, 1: start + self._link(chain, 0), 2: start - self._link(chain, 2)}]
+            else:
+                along = self._link(chain, 2) + self._across(*chain[0]) + self._link(chain, 0)
+                placements = [{1: start, 2: start + self._link(chain, 1)}, {1: start, 2: start - along}]
+            for places in placements:
+                yield [
+                    axis._replace(pose=Pose(axis.pose.rotation, places[k])) if k in places else axis
+                    for k, axis in enumerate(own)
+                ]
+
+    def _points(self, i: int) -> list[Vector3]:
+        """Where a joint is, by either side."""
+        edge, pose = self.linkage.edges[i], self.linkage.placed.pose
+        return [(pose[edge.b] @ edge.B).position, (pose[edge.a] @ edge.A).position][: 2 if edge.cut else 1]
+
+    def _across(self, i: int, forward: bool) -> Vector3:
+        """From where a chain enters a joint to where it leaves it."""
+        enter, near, leave, far = ends(self.linkage.edges[i], forward)
+        pose = self.linkage.placed.pose
+        return (pose[leave] @ far).position - (pose[enter] @ near).position
+
+    def _link(self, chain: Any, k: int) -> Vector3:
+        """From a joint to the next one, along the known part between them."""
+        (i, forward), (n, onward) = chain[k], chain[(k + 1) % len(chain)]
+        edges, pose = self.linkage.edges, self.linkage.placed.pose
+        _, _, leave, far = ends(edges[i], forward)
+        enter, near, _, _ = ends(edges[n], onward)
+        return (pose[enter] @ near).position - (pose[leave] @ far).position

@@ -1,0 +1,119 @@
+"""The panel Design: search by a formula, try, apply, stop; a curve drawn by the mouse becomes a linkage."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from app.document.session import Session
+from app.panels.design.panel import CURVE, DesignPanel
+from core.files import load
+from resources import EXAMPLES
+
+
+@pytest.fixture
+def panel(qtbot, jobs):
+    made = DesignPanel(Session(load(EXAMPLES / "four_bar.kst")), jobs)
+    qtbot.addWidget(made)
+    made.resize(1100, 320)
+    made.show()
+    yield made
+    made.close()
+
+
+def ask(panel, formula, *parameters):
+    for k in range(panel.vary.rowCount()):
+        if panel.vary.item(k, 0).text() in parameters:
+            panel.vary.item(k, 0).setCheckState(Qt.CheckState.Checked)
+    panel.minimise.setText(formula)
+    panel.along.setCurrentIndex(panel.along.findData("crank_pin"))
+
+
+def ended(panel, qtbot):
+    qtbot.waitUntil(lambda: panel.search_button.isEnabled(), timeout=60000)
+
+
+def test_a_formula_is_made_least_tried_and_applied_as_one_step(panel, qtbot):
+    session = panel._session
+    before = session.model
+    ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "d")
+    panel.starts.setText("2")
+    panel.search()
+    ended(panel, qtbot)
+    best = panel.found.best
+    assert session.model is before
+    assert not session.previewing
+    assert panel.results.item(0, 2).text() == f"{best.value:.6g}"
+    panel.try_button.click()
+    assert session.p["a"] == pytest.approx(best.parameters["a"])
+    panel.try_button.click()
+    assert session.p["a"] == pytest.approx(0.1)
+    panel.apply_button.click()
+    assert session.model.values()["a"] == best.parameters["a"]
+    assert panel.vary.item(0, 1).text() == f"{best.parameters['a']:.6g}"
+    session.undo()
+    assert session.model.values() == before.values()
+
+
+def test_what_is_wrong_is_said_and_nothing_begins(panel, qtbot):
+    ask(panel, "rms(couplr_point.position.z)", "a")
+    panel.search()
+    ended(panel, qtbot)
+    assert "coupler_point" in panel.note.text()
+    ask(panel, "", "a")
+    panel.search()
+    assert "formula is empty" in panel.note.text()
+    panel.vary.item(0, 2).setText("0.2")
+    ask(panel, "a", "a")
+    panel.search()
+    assert "Nothing lies between" in panel.note.text()
+
+
+def test_a_search_is_paused_and_stopped_with_the_best(panel, qtbot):
+    ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "b", "c", "d")
+    panel.starts.setText("1000")
+    panel.search()
+    panel.pause_button.click()
+    qtbot.wait(300)
+    assert not panel.search_button.isEnabled()
+    panel.pause_button.click()
+    qtbot.waitUntil(lambda: bool(panel.chart.values), timeout=60000)
+    panel.stop_button.click()
+    ended(panel, qtbot)
+    assert panel.found is not None
+    assert np.isfinite(panel.found.best.value)
+
+
+def test_a_drawn_curve_becomes_a_linkage(panel, qtbot):
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
+    canvas = panel.canvas
+    middle = canvas.rect().center()
+    angles = np.linspace(0.0, 2.0 * np.pi, 40)
+    spots = [middle + QPoint(int(70 * np.cos(a)), int(40 * np.sin(a))) for a in angles]
+    qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, pos=spots[0])
+    for spot in spots:
+        qtbot.mouseMove(canvas, spot)
+    qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=spots[-1])
+    assert len(canvas.target) >= 20
+    panel.search()
+    ended(panel, qtbot)
+    best = panel.linkages[0]
+    assert best.relative < 0.02
+    session = panel._session
+    panel.apply_button.click()
+    assert session.model.name == "Four-bar linkage"
+    assert session.mech.frame(session.q, "curve_point")[[0, 2], 3] == pytest.approx(best.curve(2)[0], abs=1e-6)
+    session.undo()
+    assert session.model.name == "Four-bar linkage"
+    assert session.model.parameters[0].description == "Crank"
+
+
+def test_points_are_read_from_a_file_and_bad_ones_named(panel, tmp_path):
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
+    good, bad = tmp_path / "curve.csv", tmp_path / "bad.csv"
+    good.write_text("0,0\n0.1,0\n0.1,0.1\n")
+    bad.write_text("0,0\n0.1,x\n")
+    panel.read(good)
+    assert panel.canvas.target.tolist() == [[0, 0], [0.1, 0], [0.1, 0.1]]
+    panel.read(bad)
+    assert "line 2" in panel.note.text()
+    panel.search()

@@ -1,0 +1,131 @@
+"""The panel Operating point: rows, Solve, what does not balance, use as pose."""
+
+import numpy as np
+import pytest
+
+from app.document.session import Session
+from app.panels.operating_point.panel import OperatingPointPanel
+from core.files import load
+from core.simulation import simulate
+from resources import EXAMPLES
+from tests.control.machines import cart_pole
+
+
+@pytest.fixture
+def cart(qtbot, jobs):
+    session = Session(cart_pole(1.0, 0.3, 0.4, 0.01, 9.81))
+    chosen, starts = [], []
+    panel = OperatingPointPanel(session, jobs, chosen.append, lambda *start: starts.append(start))
+    qtbot.addWidget(panel)
+    panel.chosen, panel.starts = chosen, starts
+    yield panel
+    panel.close()
+
+
+def solved(panel, qtbot):
+    panel.solve()
+    qtbot.waitUntil(lambda: panel.solve_button.isEnabled(), timeout=20000)
+    return panel.found
+
+
+def cell(panel, name, column):
+    names = [row.name for row in panel.table.rows()]
+    return panel.table.item(names.index(name), column).text()
+
+
+def test_rows_are_the_coordinates_and_joint_forces(cart):
+    assert [row.name for row in cart.table.rows()] == ["x.q", "th.q", "x.tau", "th.tau"]
+
+
+def test_the_accelerated_cart_is_found_and_used_as_pose(cart, qtbot):
+    cart.name.setText("x.a")
+    cart.add()
+    cart.table.choose("x.a", "fixed", "2.5")
+    cart.table.choose("x.q", "fixed", "0")
+    cart.table.choose("x.tau", "free")
+    found = solved(cart, qtbot)
+    assert found.solved
+    assert float(cell(cart, "x.tau", 6)) == pytest.approx(3.25)
+    assert float(cell(cart, "th.q", 6)) == pytest.approx(np.arctan2(2.5, 9.81), rel=1e-5)
+    assert "unstable" in cart.note.words
+    session = cart._session
+    cart.use()
+    assert session.undo_label == "Operating point"
+    np.testing.assert_allclose(session.edited_pose, found.q)
+    session.undo()
+    np.testing.assert_allclose(session.edited_pose, 0.0)
+
+
+def test_what_nothing_balances_is_said_and_nothing_applied(cart, qtbot):
+    cart.table.choose("th.q", "fixed", "20 deg")
+    cart.table.choose("x.tau", "free")
+    found = solved(cart, qtbot)
+    assert not found.solved
+    assert "nothing balances" in cart.note.words
+    assert not cart.linear_button.isEnabled()
+    np.testing.assert_allclose(cart._session.q, 0.0)
+
+
+@pytest.mark.parametrize(("name", "words"), [("x.tua", "x.tau"), ("tip.position", "tip.position.x")])
+def test_unknown_quantities_are_named_with_near_misses(cart, name, words):
+    cart.name.setText(name)
+    cart.add()
+    assert words in cart.note.words
+    assert len(cart.table.rows()) == 4
+
+
+def test_a_text_that_is_no_number_names_its_row(cart):
+    cart.table.choose("th.q", "fixed", "much")
+    cart.solve()
+    assert "th.q" in cart.note.words
+
+
+def test_a_run_begins_with_the_point_and_stays_as_asked(cart, qtbot):
+    """The cart accelerates and the pole keeps its angle."""
+    cart.name.setText("x.a")
+    cart.add()
+    cart.name.setText("x.v")
+    cart.add()
+    for name, value in (("x.a", "2.5"), ("x.q", "0"), ("x.v", "0.3")):
+        cart.table.choose(name, "fixed", value)
+    cart.table.choose("x.tau", "free")
+    found = solved(cart, qtbot)
+    cart.use_as_start()
+    ((speeds, forces),) = cart.starts
+    assert speeds == {"x": pytest.approx(0.3)}
+    assert forces == {"x": pytest.approx(3.25)}
+    session = cart._session
+    run = simulate(session.mech, duration=0.2, q0=session.edited_pose, v0=speeds, torque=forces)
+    assert run["th"] == pytest.approx(found.q[1], abs=1e-6)
+    assert run["x"][-1] == pytest.approx(0.3 * 0.2 + 0.5 * 2.5 * 0.2**2, abs=1e-6)
+    assert "next run begins here" in cart.note.words
+
+
+def test_in_the_window_the_settings_of_the_next_run_follow(bench):
+    bench.example("pendulum")
+    bench.window.docks.show("operating_point")
+    panel = bench.window.panels.of(OperatingPointPanel)
+    joint = bench.session.mech.v_names[0]
+    panel.table.choose(f"{joint}.q", "fixed", "30 deg")
+    panel.table.choose(f"{joint}.tau", "free")
+    panel.solve()
+    bench.wait(lambda: panel.found is not None)
+    panel.use_as_start()
+    wanted = float(panel.found.tau[0]) if panel.found else 0.0
+    settings = bench.window.simulation.run_settings
+    assert settings.start == "pose"
+    assert wanted
+    assert settings.forces == {joint: pytest.approx(wanted)}
+
+
+def test_linearise_here_opens_the_function(cart, qtbot):
+    cart.table.choose("x.q", "fixed")
+    assert solved(cart, qtbot).solved
+    cart.linearise()
+    assert cart.chosen == ["linear_system"]
+
+
+def test_another_machine_has_other_rows(cart):
+    cart._session.start(load(EXAMPLES / "four_bar.kst"))
+    assert cart.table.rows()[0].name == "crank_pin.q"
+    assert cart.names()

@@ -1,0 +1,18 @@
+"""How iteration closes loops, as a person chooses it: a field of the panel Simulation, remembered, in the run."""
+
+import pytest
+
+from app.runs.run_settings import RunSettings, problem_of_closing
+
+
+def test_the_choice_is_remembered_and_what_is_none_is_left_out():
+    wanted = RunSettings(closing=2)
+    assert RunSettings.recalled(wanted.kept()).closing == 2
+    assert RunSettings.recalled({"closing": 1e-6}).closing == 1e-6
+    for wrong in (0, -2, 2.5, "two", [1]):
+        assert RunSettings.recalled({"closing": wrong}).closing is None
+
+
+@pytest.mark.parametrize(("value", "fits"), [(None, True), (2.0, True), (1e-8, True), (2.5, False), (1e9, False)])
+def test_what_cannot_close_loops_is_said(value, fits):
+    assert (problem_of_closing(value) == "") == fits

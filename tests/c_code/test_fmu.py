@@ -1,0 +1,93 @@
+"""Functional Mock-up Units, read and run by another program (FMPy): valid, and equal to the C code's reference."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetostat as ks
+from core.c_code.generate import Generated, generate_c
+from resources import EXAMPLES
+
+fmpy = pytest.importorskip("fmpy")
+validation = pytest.importorskip("fmpy.validation")
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+
+
+def unit(name: str, folder: Path, **options: object) -> tuple[ks.Mechanism, Generated, str]:
+    """A shipped machine as a unit."""
+    model = ks.load(str(EXAMPLES / f"{name}.kst"))
+    found = generate_c(model, folder / "code", fmi="2.0", trial=False, **options)  # type: ignore[arg-type]
+    return ks.Mechanism(model), found, str(found.folder / f"{found.name}.fmu")
+
+
+@pytest.mark.parametrize("name", ["four_bar", "planetary_stage"])
+def test_a_unit_is_valid_and_moves_as_the_reference(name: str, tmp_path: Path) -> None:
+    mech, found, file = unit(name, tmp_path)
+    assert not validation.validate_fmu(file)
+    lines = (found.folder / f"{found.name}_reference.csv").read_text().splitlines()[1:]
+    reference = np.array([[float.fromhex(x) for x in line.split(",")] for line in lines])
+    start = {f"{speed}.tau": u for speed, u in zip(mech.v_names, reference[0, 1:], strict=False)}
+    names = [*mech.q_names, *(f"{speed}.v" for speed in mech.v_names)]
+    rows = fmpy.simulate_fmu(
+        file, stop_time=1.0, step_size=1e-3, output_interval=1e-3, start_values=start, output=names
+    )
+    got = np.array([list(row)[1:] for row in rows])[reference[:, 0].astype(int)]
+    first = 1 + mech.nv
+    assert np.array_equal(got, reference[:, first : first + len(names)])
+
+
+def test_outputs_and_parameters_are_variables(tmp_path: Path) -> None:
+    mech, _, file = unit("double_pendulum", tmp_path, outputs=("2*sin(t)",))
+    by_name = {each.name: each for each in fmpy.read_model_description(file).modelVariables}
+    assert by_name["2*sin(t)"].causality == "output"
+    assert {name for name, each in by_name.items() if each.variability == "tunable"} == set(mech.p_names)
+    rows = fmpy.simulate_fmu(file, stop_time=0.5, output_interval=0.1, output=["2*sin(t)"])
+    assert np.allclose([row[1] for row in rows], [2.0 * np.sin(row[0]) for row in rows], rtol=0, atol=1e-12)
+
+
+def test_states_are_kept_restored_and_serialised_and_odd_steps_refused(tmp_path: Path) -> None:
+    _, _, file = unit("double_pendulum", tmp_path)
+    description = fmpy.read_model_description(file)
+    folder = fmpy.extract(file, unzipdir=str(tmp_path / "unit"))
+    one = fmpy.fmi2.FMU2Slave(
+        guid=description.guid,
+        unzipDirectory=folder,
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="one",
+    )
+    one.instantiate()
+    one.setupExperiment(startTime=0.0)
+    one.enterInitializationMode()
+    one.exitInitializationMode()
+    outputs = [each.valueReference for each in description.modelVariables if each.causality == "output"]
+    one.doStep(0.0, 0.1)
+    state = one.getFMUstate()
+    kept = one.getReal(outputs)
+    one.doStep(0.1, 0.1)
+    later = one.getReal(outputs)
+    assert later != kept
+    again = one.deSerializeFMUstate(one.serializeFMUstate(state))
+    one.setFMUstate(again)
+    assert one.getReal(outputs) == kept
+    one.doStep(0.1, 0.1)
+    assert one.getReal(outputs) == later
+    with pytest.raises(Exception, match="fmi2DoStep"):
+        one.doStep(0.2, 0.00037)
+    one.terminate()
+    one.freeInstance()
+
+
+def test_a_unit_without_a_compiler_has_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.c_code.fmu.compiler", lambda: None)
+    _, found, file = unit("double_pendulum", tmp_path)
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+    assert not [name for name in names if name.startswith("binaries")]
+    assert {f"sources/{found.name}.c", f"sources/{found.name}.h", f"sources/{found.name}_fmu.c"} <= set(names)
+    assert "no C compiler" in (found.folder / "README.md").read_text()

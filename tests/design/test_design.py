@@ -1,0 +1,151 @@
+"""Designs of machines: closed forms, references, and solvers among each other."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.design.design import Design
+from core.design.path_synthesis import drawn_curve
+from core.design.target_curves import target
+from core.errors import ExpressionError, ModelError
+from core.files import load, loads
+from resources import EXAMPLES
+
+PENDULUM = """
+kinetostat: 1
+name: pendulum
+world: {gravity: [0, 0, -9.81]}
+parameters:
+  k: {value: 1.0, minimum: 0.1, maximum: 20}
+  useless: {value: 1.0, minimum: 0.1, maximum: 20}
+bodies:
+  rod: {mass: 1.0, center_of_mass: [0, 0, -0.112130479], inertia: {ixx: 0.1, iyy: 0.1074267557, izz: 0.1}}
+joints:
+  pin: {kind: revolute, parent: world, child: rod, axis: [0, 1, 0], stiffness: k}
+"""
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return load(EXAMPLES / "four_bar.kst")
+
+
+def test_spring_for_a_period_of_small_swings():
+    """The reference opt_spring_for_period: T = 2 π √(J/(k + m g l))."""
+    path = Path(__file__).parents[1] / "reference" / "opt_spring_for_period.json"
+    given = json.loads(path.read_text())
+    J, mgl = given["parameters"]["J"], given["parameters"]["m_g_l"]
+    c = mgl / 9.81
+    text = PENDULUM.replace("0.112130479", repr(c)).replace("0.1074267557", repr(J - c * c))
+    design = Design(loads(text)).vary("k").minimise("(mode[1].period - 1.0)^2")
+    best = design.solve(starts=2)
+    assert best.best.parameters["k"] == pytest.approx(given["reference"]["k_small"], rel=1e-4)
+    assert design.apply(best).values()["k"] == best.best.parameters["k"]
+    assert "by differences" in best.slopes
+
+
+def test_a_fit_finds_the_lengths_again_with_exact_slopes(four_bar):
+    design = Design(four_bar).vary("a", "b", "c", "d")
+    from core.mechanism import Mechanism
+
+    mech = Mechanism(four_bar)
+    theta = 2.0 * np.pi * np.arange(48) / 48
+    truth = {"a": 0.11, "b": 0.33, "c": 0.27, "d": 0.31}
+    q, points = mech.rest(truth), []
+    for angle in theta:
+        q = mech.move(q, {"crank_pin": angle}, p=truth)
+        points.append(mech.frame(q, "coupler_point", p=truth)[[0, 2], 3])
+    design.fit("coupler_point", target(points, timed=True), "crank_pin")
+    best = design.solve(starts=3)
+    assert best.solver == "least_squares"
+    assert best.slopes == "exact"
+    assert best.best.parameters == pytest.approx(truth, abs=1e-9)
+    assert not best.alike
+
+
+def test_solvers_agree_on_a_constrained_optimum(four_bar):
+    """Least swing of the rocker's pin, given a swing of the point."""
+
+    def design():
+        found = Design(four_bar).vary("c", "d").sweep("crank_pin", count=48)
+        return found.minimise("span(rocker_pin.q)").require("c + d < 0.6", "d > 0.3")
+
+    by_sqp = design().solve(starts=2, solver="SLSQP")
+    by_ipopt = design().solve(starts=2, solver="IPOPT")
+    assert by_sqp.best.state == by_ipopt.best.state == "found"
+    assert by_ipopt.best.value == pytest.approx(by_sqp.best.value, rel=1e-5)
+    assert by_sqp.best.parameters["c"] + by_sqp.best.parameters["d"] < 0.6 + 1e-6
+
+
+def test_values_of_a_sweep_are_those_of_the_closed_form(four_bar):
+    design = Design(four_bar).vary("a").sweep("crank_pin", count=64).minimise("span(coupler_point.position.z)")
+    value = design._problem(lambda *_: None).value(np.array([(0.1 - 0.05) / 0.09]))
+    values = four_bar.values()
+    shape = {name: values[name] for name in "abcd"} | {"px": values["b"] / 2, "py": 0.08}
+    z = drawn_curve(shape, np.linspace(0.0, 2.0 * np.pi, 64), 1.0)[:, 1]
+    assert value == pytest.approx(np.ptp(z), abs=1e-12)
+
+
+def test_the_same_seed_gives_the_same_table(four_bar):
+    def table():
+        design = Design(four_bar).vary("a", "d").sweep("crank_pin", count=24)
+        return design.minimise("rms(coupler_point.position.z - 0.3)").solve(starts=3, seed=5).table
+
+    for one, other in zip(table(), table(), strict=True):  # to rounding: first values come from another evaluator
+        assert (one.number, one.state, one.at_bounds) == (other.number, other.state, other.at_bounds)
+        assert one.value == pytest.approx(other.value, rel=1e-7)
+        assert one.parameters == pytest.approx(other.parameters, rel=1e-5)
+
+
+def test_a_search_that_is_stopped_keeps_the_best(four_bar):
+    heard = []
+    design = Design(four_bar).vary("a", "d").sweep("crank_pin", count=24).minimise("span(rocker_pin.q)")
+    best = design.solve(starts=5, cancelled=lambda: len(heard) > 2, watch=lambda *each: heard.append(each))
+    assert best.best.state == "stopped"
+    assert best.best.value == min(value for _, _, value in heard)
+
+
+def test_a_loop_that_cannot_close_is_a_graded_value_not_an_error(four_bar):
+    design = Design(four_bar).vary(d=(0.1, 3.0)).sweep("crank_pin", count=24).minimise("span(rocker_pin.q)")
+    problem = design._problem(lambda *_: None)
+    far, farther = problem.value(np.array([0.6])), problem.value(np.array([0.9]))
+    assert 1e2 < far < farther
+
+
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [
+        ("rms(couplr_point.position.x)", "coupler_point"),
+        ("rms(coupler_point.position)", "several components"),
+        ("max(crank_pin.v)", "not known of poses"),
+        ("rms(crank_pin.q", "Expected|expected|ends|missing"),
+        ("rms(coupler_point.position.z) + crank_pin.q", "crank_pin.q"),
+        ("rms(coupler_point.position.z) + max(rocker_pin.q)*a + max(rocker_pin.q)", "metre|length|angle|rad"),
+        ("rms(crank_pin.q)", "None of the varied"),
+        ("mode[7].frequency", "no mode 7"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_the_start(four_bar, formula, says):
+    with pytest.raises((ModelError, ExpressionError), match=says):
+        Design(four_bar).vary("a").sweep("crank_pin", count=12).minimise(formula).solve(starts=1)
+
+
+def test_bad_questions_are_refused(four_bar):
+    with pytest.raises(ModelError, match="no free parameter 'aa'"):
+        Design(four_bar).vary("aa")
+    with pytest.raises(ModelError, match="Nothing lies"):
+        Design(four_bar).vary(a=(1.0, 0.0))
+    with pytest.raises(ModelError, match="No parameter"):
+        Design(four_bar).minimise("a*1").solve()
+    with pytest.raises(ExpressionError, match="compares nothing"):
+        Design(four_bar).require("a + b")
+    with pytest.raises(ModelError, match="no solver"):
+        Design(four_bar).vary("a").minimise("a*1").solve(solver="IPOTT")
+
+
+def test_steps_are_searched_without_gradients(four_bar):
+    best = Design(four_bar).vary("a").minimise("floor(a*100)").solve(starts=1, iterations=5)
+    assert best.solver == "differential_evolution"
+    assert best.best.value == 5.0

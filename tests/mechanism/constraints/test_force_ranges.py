@@ -1,0 +1,150 @@
+"""Inverse dynamics with dry friction: one force while joints move, bounds while they stand still."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.functions.catalogue import call
+from core.functions.context import Context
+from core.mechanism import Mechanism
+from core.model import Body, Inertia, Joint, Mimic, Model, Parameter
+from core.model.shapes import Pose
+from tests.mechanism.random_machines import tree
+
+G = 9.81
+
+
+def block(*parameters, **friction):
+    """A block of 2 kg that is lifted along z."""
+    body = Body(name="block", mass=2.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+    slide = Joint(name="z", kind="prismatic", parent="world", child="block", axis=(0.0, 0.0, 1.0), **friction)
+    return Model(name="block", parameters=parameters, bodies=(body,), joints=(slide,))
+
+
+def slider_crank(crank=0.3, rod=0.8, **joints):
+    """Crank, rod and slider along x; fields of joints by name, the slider's joint closes the loop."""
+
+    def moving(name):
+        return Body(name=name, mass=1.0, center_of_mass=(0.1, 0.0, 0.0), inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+
+    def joint(name, kind, parent, child, **fields):
+        return Joint(name=name, kind=kind, parent=parent, child=child, **{**fields, **joints.get(name, {})})
+
+    return Model(
+        name="slider-crank",
+        world=replace(Model(name="empty").world, gravity=(0.0, 0.0, 0.0)),
+        bodies=(moving("crank"), moving("rod"), moving("slider")),
+        joints=(
+            joint("A", "revolute", "world", "crank"),
+            joint("B", "revolute", "crank", "rod", a=Pose(position=(crank, 0.0, 0.0))),
+            joint("C", "revolute", "rod", "slider", a=Pose(position=(rod, 0.0, 0.0))),
+            joint("S", "prismatic", "world", "slider", axis=(1.0, 0.0, 0.0)),
+        ),
+    )
+
+
+def at_crank(mech, angle):
+    """The pose of a slider-crank at an angle of its crank."""
+    return mech.move(mech.move(mech.rest(), {"A": 0.3}), {"A": angle}, exact=True)
+
+
+def slope(angle, crank=0.3, rod=0.8):
+    """dx/dθ of a slider-crank."""
+    inner = np.sqrt(rod**2 - (crank * np.sin(angle)) ** 2)
+    return -crank * np.sin(angle) * (1.0 + crank * np.cos(angle) / inner)
+
+
+def test_a_block_at_rest_is_held_by_anything_between_two_forces():
+    mech, still = Mechanism(block(friction=3.0, static_friction=5.0)), np.zeros(1)
+    found = mech.inverse_dynamics_ranges(still, still, still)
+    assert (found.tau[0], found.tau_min[0], found.tau_max[0]) == pytest.approx((2 * G, 2 * G - 5.0, 2 * G + 5.0))
+
+
+def test_what_moves_or_begins_to_move_has_one_force():
+    mech, q = Mechanism(block(friction=3.0, static_friction=5.0, damping=0.5)), np.zeros(1)
+    up = mech.inverse_dynamics_ranges(q, [2.0], [1.0])
+    np.testing.assert_allclose(up, 2 * (G + 1.0) + 3.0 + 1.0)
+    np.testing.assert_allclose(mech.inverse_dynamics(q, [-2.0], [1.0]), 2 * (G + 1.0) - 3.0 - 1.0)
+    begins = mech.inverse_dynamics_ranges(q, [0.0], [-1.0])
+    assert begins.tau_min[0] == begins.tau_max[0] == pytest.approx(2 * (G - 1.0) - 3.0)
+
+
+@pytest.mark.parametrize("speed", [-0.4, 1e-6, 0.05, 3.0])
+def test_friction_falls_with_the_speed_as_stribeck_says(speed):
+    mech = Mechanism(block(friction=3.0, static_friction=5.0, stribeck_speed=0.1))
+    level = 3.0 + 2.0 * np.exp(-((speed / 0.1) ** 2))
+    tau = mech.inverse_dynamics([0.0], [speed], [0.0])
+    assert tau[0] == pytest.approx(2 * G + np.sign(speed) * level)
+    assert mech.forward_dynamics([0.0], [speed], tau)[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_stribeck_speed_that_is_a_parameter_may_be_zero():
+    parameter = Parameter(name="vs", value=0.0)
+    mech = Mechanism(block(parameter, friction=3.0, static_friction=5.0, stribeck_speed="vs"))
+    assert mech.inverse_dynamics([0.0], [0.5], [0.0])[0] == pytest.approx(2 * G + 3.0)
+    assert mech.inverse_dynamics([0.0], [0.0], [0.0])[0] == pytest.approx(2 * G)
+    assert mech.inverse_dynamics([0.0], [0.1], [0.0], p={"vs": 0.1})[0] == pytest.approx(2 * G + 3.0 + 2.0 / np.e)
+
+
+@pytest.mark.parametrize("cut", ["S", "A"])
+def test_a_slider_holds_its_crank_up_to_its_friction_times_its_lever(cut):
+    model = slider_crank(S={"friction": 40.0, "cut": "yes" if cut == "S" else "no"}, A={"cut": "no"})
+    if cut == "A":
+        model = slider_crank(S={"friction": 40.0, "cut": "no"}, A={"cut": "no"}, C={"cut": "yes"})
+    mech = Mechanism(model)
+    q, still = at_crank(mech, 0.9), np.zeros(mech.nv)
+    found = mech.inverse_dynamics_ranges(q, still, still, actuators=["A"])
+    k = mech.v_names.index("A")
+    moment = 40.0 * abs(slope(0.9))
+    assert (found.tau_min[k], found.tau_max[k]) == pytest.approx((-moment, moment))
+    # moving slowly it takes just that moment; inertia is that of squares of the speed
+    v = mech.speeds(q, {"A": 1e-4})
+    a = mech.accelerations(q, v, {"A": 0.0})
+    assert mech.inverse_dynamics(q, v, a, actuators=["A"])[k] == pytest.approx(moment, rel=1e-6)
+
+
+def test_bounds_of_trees_are_those_of_their_own_joints():
+    for seed in range(4):
+        model = tree(seed)
+        levels = np.random.default_rng(seed).uniform(0.5, 2.0, len(model.joints))
+        joints = tuple(replace(j, friction=float(f)) for j, f in zip(model.joints, levels, strict=True))
+        mech = Mechanism(replace(model, joints=joints))
+        still = np.zeros(mech.nv)
+        found = mech.inverse_dynamics_ranges(mech.random(seed), still, still)
+        for joint, level in zip(joints, levels, strict=True):
+            if joint.info.nv:
+                where = mech.joint_v(joint.name)
+                np.testing.assert_allclose(found.tau_max[where] - found.tau[where], level)
+                np.testing.assert_allclose(found.tau[where] - found.tau_min[where], level)
+
+
+def test_followers_rub_by_their_ratio():
+    model = block(friction=1.0)
+    follower = Joint(
+        name="f", kind="prismatic", parent="world", child="c", friction=2.0, mimic=Mimic(leader="z", ratio=-3.0)
+    )
+    mech = Mechanism(replace(model, bodies=(*model.bodies, Body(name="c")), joints=(*model.joints, follower)))
+    found = mech.inverse_dynamics_ranges(np.zeros(1), np.zeros(1), np.zeros(1))
+    assert found.tau_max[0] - found.tau[0] == pytest.approx(1.0 + 3.0 * 2.0)
+
+
+def test_arrays_of_states():
+    mech = Mechanism(block(friction=3.0))
+    v = np.array([[0.0], [1.0], [-1.0]])
+    found = mech.inverse_dynamics_ranges(np.zeros((3, 1)), v, np.zeros((3, 1)))
+    np.testing.assert_allclose(found.tau[:, 0], 2 * G + np.array([0.0, 3.0, -3.0]))
+    np.testing.assert_allclose(found.tau_min[:, 0], 2 * G + np.array([-3.0, 3.0, -3.0]))
+
+
+def test_a_card_shows_the_bounds_of_the_kernel():
+    context = Context.of(block(friction=3.0))
+    table = call("inverse_dynamics", context)
+    assert [c.value for c in table.column("At least")] == pytest.approx([2 * G - 3.0])
+    assert [c.value for c in table.column("At most")] == pytest.approx([2 * G + 3.0])
+    assert table.rows[0][-1].dimension == "force"
+    moving = call("inverse_dynamics", context, speeds={"z": 1.0})
+    assert [c.value for c in moving.column("Torque or force")] == pytest.approx([2 * G + 3.0])
+    assert [
+        c.value for c in call("inverse_dynamics", context, passive=False).column("Torque or force")
+    ] == pytest.approx([2 * G])
