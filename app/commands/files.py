@@ -141,7 +141,7 @@ COMMANDS = (
         "console",
         section="export",
         help="Write a script that builds this machine through the public API; scripts can go on from there.",
-        also=("script", "code that builds the machine", "python"),
+        also=("script that builds the machine", "convert to Python"),
     ),
     Command(
         "file.export_code",

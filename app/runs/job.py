@@ -233,7 +233,8 @@ def statistics(run: Run) -> str:
     span = float(run.time[-1] - run.time[0])
     rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
     ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
-    text = " ".join((f"{len(run)} samples, {s.steps:,} steps{rejected} · {lasting(s.seconds)}{ratio}", *run.notes))
+    counted = f"{len(run)} samples, {s.steps:,} steps{rejected}"
+    text = " · ".join((counted, f"{lasting(s.seconds)}{ratio}", *run.notes))
     if s.ended == CANCELLED:
         return f"Stopped at {run.time[-1]:.6g} s: {text}"
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text

@@ -235,7 +235,7 @@ def fresh(bench):
     window.notices.clear()
     if (window.width(), window.height()) != SIZE:  # now that nothing wide is shown any more
         window.resize(*SIZE)
-        pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
+        assert pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE), window.minimumSizeHint()
     window.output.clear()
     window.setUpdatesEnabled(True)
     if not window.isVisible():

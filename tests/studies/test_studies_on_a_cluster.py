@@ -21,7 +21,7 @@ def cluster(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
     quiet = {"env": environment, "cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     dask, file = [sys.executable, "-m", "dask"], tmp_path / "scheduler.json"
-    begin = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    begin = ["scheduler", "--host", "localhost", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
     processes = [subprocess.Popen([*dask, *begin], **quiet)]
     worker = ["worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", "--no-nanny"]
     processes += [subprocess.Popen([*dask, *worker], **quiet) for _ in range(2)]

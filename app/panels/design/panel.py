@@ -14,10 +14,12 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QTableWidget,
@@ -48,6 +50,8 @@ LOOKED_EVERY = 0.1
 """Seconds between two pictures of what is best so far."""
 PARAMETERS, CURVE = range(2)
 REST, RUN = "rest", "run"
+NARROWEST = 110
+"""Pixels that each of the three parts keeps."""
 CURVES = 3
 """Solutions whose curves are shown together."""
 
@@ -70,7 +74,6 @@ class DesignPanel(QWidget):
         self.kind.addItem("Parameters of this machine", PARAMETERS)
         self.kind.addItem("A linkage for a curve", CURVE)
         self.kind.setAccessibleName("What is designed")
-        self.kind.setMinimumWidth(220)
         self.kind.currentIndexChanged.connect(self._turned)
         self.search_button = self._button("Search", "Begin (what is best so far is shown)", self.search)
         self.pause_button = self._button("Pause", "Wait; the search goes on where it is", self.pause)
@@ -81,9 +84,8 @@ class DesignPanel(QWidget):
         self.apply_button = self._button("Apply", "Take the chosen result (can be undone)", self.apply)
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 6, 8, 6)
-        bar.addWidget(self.kind)
-        bar.addStretch(1)
-        for button in (self.search_button, self.pause_button, self.stop_button, self.try_button, self.apply_button):
+        bar.addWidget(self.kind, 1)
+        for button in (self.search_button, self.pause_button, self.stop_button):
             bar.addWidget(button)
         self._lay_out(bar)
         self._life = Lifetime()
@@ -93,8 +95,8 @@ class DesignPanel(QWidget):
     def _lay_out(self, bar: QHBoxLayout) -> None:
         """What is asked, a picture, the results, side by side below the buttons."""
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
-        self.pages.addWidget(self._parameter_page())
-        self.pages.addWidget(self._curve_page())
+        for page in (self._parameter_page(), self._curve_page()):
+            self.pages.addWidget(_scrolled(page))
         self.chart, self.canvas = ConvergenceChart(), CurveCanvas()
         self.canvas.drawn.connect(self._drawn)
         self.pictures.addWidget(self.chart)
@@ -105,7 +107,8 @@ class DesignPanel(QWidget):
         self.results.setAccessibleName("Results")
         self.results.itemSelectionChanged.connect(self._chosen)
         split = QSplitter(Qt.Orientation.Horizontal)
-        for part in (self.pages, self.pictures, self.results):
+        for part in (self.pages, self.pictures, self._result_column()):
+            part.setMinimumWidth(NARROWEST)
             split.addWidget(part)
         split.setSizes([380, 300, 420])
         column = QVBoxLayout(self)
@@ -114,6 +117,20 @@ class DesignPanel(QWidget):
         column.addLayout(bar)
         column.addWidget(self.note)
         column.addWidget(split, 1)
+
+    def _result_column(self) -> QWidget:
+        """The table, and below it what is done with its chosen row."""
+        part = QWidget()
+        column, buttons = QVBoxLayout(part), QHBoxLayout()
+        buttons.setContentsMargins(4, 4, 8, 6)
+        buttons.addStretch(1)
+        buttons.addWidget(self.try_button)
+        buttons.addWidget(self.apply_button)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.results, 1)
+        column.addLayout(buttons)
+        return part
 
     def close(self) -> None:
         """Listen no more, search no more."""
@@ -488,6 +505,13 @@ class DesignPanel(QWidget):
                 self._session.apply("Linkage for a curve", lambda _: model, pose={})
             finally:
                 self._applying = False
+
+
+def _scrolled(page: QWidget) -> QScrollArea:
+    area = QScrollArea(widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(page)
+    return area
 
 
 def _table(heads: list[str]) -> QTableWidget:

@@ -162,9 +162,7 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
         series.append(Series("zeros", tuple(system.zeros.real), tuple(system.zeros.imag), "o"))
     found: list[Result] = []
     if len(poles):
-        found.append(
-            Diagram(title="Poles and zeros", across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
-        )
+        found.append(_plane("Poles and zeros", series))
     if not pairs:
         return found
     omega = _rates(poles, system.zeros)
