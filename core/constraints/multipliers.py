@@ -178,7 +178,7 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
     named = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-2], values.shape[:-1])
     states, rows = (per_state(x, leading) for x in (q, values))
-    forces = np.broadcast_to(tau, (*leading, *tau.shape[-2:])).reshape(-1, *tau.shape[-2:])
+    forces = np.broadcast_to(tau, (*leading, *tau.shape[-2:])).reshape(len(states), *tau.shape[-2:])
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
         G = compiled.constraint_matrix(state, row)[compiled.lasting]

@@ -79,6 +79,7 @@ class Live:
         parameters: Mapping[str, float] | None = None,
         torque: Torque = None,
         closed_forms: bool | None = None,
+        closing: float | None = None,
         damping: float = 0.0,
     ) -> None:
         """As `core.simulation.simulate`, of which the duration is known only in the end; the samples are `SLICE` apart.
@@ -106,6 +107,7 @@ class Live:
             "duration": duration,
             "parameters": self.parameters or None,
             "closed_forms": closed_forms,
+            "closing": closing,
         }
         self._free: Slices | None = None
         self._forced: Slices | None = None

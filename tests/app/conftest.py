@@ -204,6 +204,8 @@ def fresh(bench):
     from core.model import Model
 
     window = bench.window
+    while (menu := QApplication.activePopupWidget()) is not None:
+        menu.close()
     window.setUpdatesEnabled(False)
     window.interactive.stop()
     window.viewport.gestures.cancel()
@@ -319,5 +321,5 @@ def own_bench(qapp, tmp_path):
     end(bench)
 
 
-LASTING_THREADS = ("kinetostat-compiler", "kinetostat-arrays", "findings")
+LASTING_THREADS = ("kinetostat-compiler", "kinetostat-arrays", "findings", "Dask-Callback-Thread", "IO loop")
 """They belong to no window: once begun they wait for work as long as the program runs."""

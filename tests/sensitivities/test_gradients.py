@@ -240,7 +240,7 @@ BAD = [
     ({"objective": "x.q"}, "say at which time"),
     ({"objective": "at(y.q, end)"}, "no output 'y.q'"),
     ({"objective": "at(x.q, 7)"}, "no time 7 s"),
-    ({"objective": "at(x.q"}, "bracket is not closed"),
+    ({"objective": "at(x.q"}, "ends where ')' was expected"),
     ({"objective": "mean(max(x.q))"}, "stands within"),
     ({"objective": "softmax(x.q, 0)"}, "no number other than 0"),
     ({"by": ["k2"]}, "'k2'"),

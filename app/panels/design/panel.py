@@ -560,5 +560,5 @@ PANEL = Panel(
     "drawn, typed or read. Search shows the best so far; Stop keeps it; Try this shows a result, Apply takes it as one "
     "step that can be undone.",
     tab_with="output",
-    also=("optimise", "path synthesis", "coupler curve", "fit"),
+    also=("optimise", "path synthesis", "fit a curve"),
 )

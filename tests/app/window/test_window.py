@@ -375,8 +375,8 @@ def test_an_old_error_goes_when_a_file_opens(bench, tmp_path):
     assert bench.window.messages.text == ""
 
 
-def test_no_panel_keeps_the_window_wide(bench):
-    wide = {name: dock.minimumSizeHint().width() for name, dock in bench.window.docks.docks.items()}
+def test_no_panel_keeps_the_window_wide(own_bench):
+    wide = {name: dock.minimumSizeHint().width() for name, dock in own_bench.window.docks.docks.items()}
     assert not {name: width for name, width in wide.items() if width > 400}
 
 

@@ -17,6 +17,7 @@ from app.runs.answers import Answers, new_card
 from core.errors import KinetostatError, ModelError
 from core.files import load
 from core.functions import FUNCTIONS, call
+from core.functions.diagrams import Diagram
 from core.functions.text import cell_text
 from core.model.edits import edits
 from core.simulation.simulator import simulate
@@ -101,8 +102,9 @@ def cells_of(card):
 
 
 def cells_in(result, units):
-    """The texts that tables of a result should show."""
-    tables = [table for part in result.shown() if (table := part.to_table()) is not None]
+    """The texts that tables of a result should show; diagrams are drawn."""
+    parts = [part for part in result.shown() if not isinstance(part, Diagram)]
+    tables = [table for part in parts if (table := part.to_table()) is not None]
     return [
         [said(cell_text(cell, column, **units)) for cell, column in zip(row, table.columns, strict=True)]
         for table in tables
