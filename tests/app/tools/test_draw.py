@@ -8,7 +8,6 @@ import time
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 
 from app.document.session import Ref
@@ -94,11 +93,11 @@ class Pen:
         self.press_at(round(place.x()), round(place.y()))
 
     def simulate(self):
-        """Press F5 as soon as a person can: the window has the keyboard and its button is not grey."""
+        """Press F5 as soon as it can act: the window has the keyboard, and no run of before goes on."""
         window = self.bench.window
         window.activateWindow()
         self.bench.wait(window.isActiveWindow)
-        self.bench.wait(window.findChild(QAction, "simulation.run").isEnabled)
+        self.bench.wait(window.actions_.by_id["simulation.run"].isEnabled)
         self.key(Qt.Key.Key_F5)
 
     def draw(self):
