@@ -19,6 +19,8 @@ from viz.scene.scene import Scene
 prepare_surface()  # before any test makes the QApplication
 
 PATIENCE = 20.0
+MAKING = 400.0
+"""s; the first run of all makes the integrators' machine code."""
 ROUNDS = 10
 DRAW, SMOOTH = Scene.render, quality.smooth
 SIZE = (1120, 760)

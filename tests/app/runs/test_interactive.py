@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 
 from app.document.session import Ref
 from core.model import Gravity
-
-LONG = 400.0
+from tests.app.conftest import MAKING
 
 
 def started(bench, name, edit=None):
@@ -20,7 +19,7 @@ def started(bench, name, edit=None):
     if edit is not None:
         bench.session.apply("Edit", edit)
     bench.window.run("simulation.interactive")
-    bench.wait(lambda: bench.window.interactive.running, LONG)
+    bench.wait(lambda: bench.window.interactive.running, MAKING)
     return bench.window.interactive
 
 
@@ -65,7 +64,7 @@ def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
     bench.press(x, y, keys=Qt.KeyboardModifier.ControlModifier)
     assert not handles._text.GetInput()
     bench.move(x + 40, y - 5, keys=Qt.KeyboardModifier.ControlModifier)
-    bench.wait(lambda: interactive.running, LONG)
+    bench.wait(lambda: interactive.running, MAKING)
     before = bench.session.q.copy()
     for k in range(10):
         bench.move(x + 40 + 8 * k, y - 10, keys=Qt.KeyboardModifier.ControlModifier)
@@ -213,7 +212,7 @@ def test_it_moves_as_a_simulation_does(bench):
     live = bench.session.runs.current
     assert live.name == "Interactive"
     bench.window.run("simulation.run")
-    bench.wait(lambda: not bench.window.simulation.running and bench.session.runs.current is not live, LONG)
+    bench.wait(lambda: not bench.window.simulation.running and bench.session.runs.current is not live, MAKING)
     run = bench.session.runs.current.run
     at = np.flatnonzero(run.time < live.run.time[-1])[1:]
     same = [int(np.argmin(np.abs(live.run.time - t))) for t in run.time[at]]

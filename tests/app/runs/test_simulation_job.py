@@ -16,15 +16,13 @@ from app.playback.timeline import EDGE
 from app.runs.run_settings import start_of
 from app.widgets.quantities.quantity_text import read
 from core.simulation import simulate
-
-LONG = 400.0
-"""s; the integrators' machine code is made once."""
+from tests.app.conftest import MAKING
 
 
 def simulated(bench, **run_settings):
     bench.window.simulation.choose(**run_settings)
     bench.window.run("simulation.run")
-    bench.wait(lambda: not bench.window.simulation.running, LONG)
+    bench.wait(lambda: not bench.window.simulation.running, MAKING)
     return bench.session.runs.current
 
 
@@ -32,7 +30,7 @@ def test_f5_makes_a_run_that_plays(bench):
     bench.example("pendulum")
     bench.window.simulation.choose(duration=2.0, output=0.01)
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
-    bench.wait(lambda: not bench.window.simulation.running, LONG)
+    bench.wait(lambda: not bench.window.simulation.running, MAKING)
     record = bench.session.runs.current
     assert record is not None
     assert record.run.time[-1] == pytest.approx(2.0)
@@ -106,7 +104,7 @@ def test_what_if_follows_a_slider_during_the_movement(bench):
     bench.window.run("simulation.what_if")
     heard = []
     what_if.made.connect(heard.append)
-    bench.wait(lambda: heard, LONG)
+    bench.wait(lambda: heard, MAKING)
     name = bench.session.mech.q_names[0]
     for value in (0.2, 0.4, 0.6):
         heard.clear()
@@ -129,7 +127,7 @@ def test_what_if_makes_one_run_for_each_movement(bench):
     heard = []
     what_if.made.connect(heard.append)
     what_if.switch(True)
-    bench.wait(lambda: heard and what_if._worker.idle, LONG)
+    bench.wait(lambda: heard and what_if._worker.idle, MAKING)
     for moved in (0.3, 0.5):
         heard.clear()
         session.preview_coordinates({session.mech.q_names[0]: moved})
@@ -162,7 +160,7 @@ def test_what_if_begins_from_the_arranged_pose_wherever_the_playhead_stands(benc
     what_if, heard = bench.window.what_if, []
     what_if.made.connect(heard.append)
     what_if.switch(True)
-    bench.wait(lambda: heard and what_if._worker.idle, LONG)
+    bench.wait(lambda: heard and what_if._worker.idle, MAKING)
     parameter = session.mech.p_names[0]
     for factor, place in ((1.05, 0.4), (1.1, 0.7)):
         session.runs.seek(place)
@@ -297,7 +295,7 @@ def test_a_branch_goes_on_as_its_parent_did(bench):
     bench.session.runs.seek(1.0)
     bench.window.simulation.choose(duration=1.0)
     bench.window.run("simulation.branch")
-    bench.wait(lambda: not bench.window.simulation.running, LONG)
+    bench.wait(lambda: not bench.window.simulation.running, MAKING)
     branch = bench.session.runs.current
     assert branch.parent == parent.id
     assert branch.from_time == pytest.approx(1.0)
@@ -419,7 +417,7 @@ def test_f5_takes_what_is_typed_without_enter(bench):
     bench.window.docks.show("simulation")
     typed(bench.window.simulation_panel.duration, "0.25")
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
-    bench.wait(lambda: bench.session.runs.current is not None and not bench.window.simulation.running, LONG)
+    bench.wait(lambda: bench.session.runs.current is not None and not bench.window.simulation.running, MAKING)
     assert bench.session.runs.current.run.time[-1] == pytest.approx(0.25)
 
 
@@ -466,9 +464,9 @@ def test_stopping_keeps_what_was_computed_and_says_so(bench):
     ended = []
     bench.window.simulation.ended.connect(lambda record, words: ended.append((record, words)))
     bench.window.run("simulation.run")
-    bench.wait(lambda: bench.session.runs.current is not None, LONG)
+    bench.wait(lambda: bench.session.runs.current is not None, MAKING)
     QTest.keyClick(bench.window, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
-    bench.wait(lambda: not bench.window.simulation.running, LONG)
+    bench.wait(lambda: not bench.window.simulation.running, MAKING)
     record, words = ended[0]
     assert record is bench.session.runs.current
     assert 0.0 < record.run.time[-1] < 1e6

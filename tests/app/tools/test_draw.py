@@ -16,7 +16,7 @@ from app.tools.draw.tool import hand_of
 from core import linkage
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Sphere
-from tests.app.conftest import pump
+from tests.app.conftest import MAKING, pump
 from tests.app.window.test_turns import reference
 
 PLAIN = Qt.KeyboardModifier.NoModifier
@@ -143,7 +143,7 @@ def test_a_four_bar_with_motor_takes_six_clicks_and_two_keys(pen):
     assert gap < 1e-10
     assert mech.mobility().dof == 1
     pen.simulate()
-    pen.bench.wait(lambda: pen.bench.session.runs.current is not None)
+    pen.bench.wait(lambda: pen.bench.session.runs.current is not None, MAKING)
     assert (pen.clicks, pen.keys) == (6, 2)
 
 
@@ -189,7 +189,7 @@ def test_a_slider_crank_with_motor_takes_five_clicks_and_three_keys(pen):
     assert q[list(mech.q_names).index("guide1")] == pytest.approx(0.2, abs=1e-8)
     assert "stroke" in pen.bench.window.findChild(bar_class()).freedoms.text()
     pen.simulate()
-    pen.bench.wait(lambda: pen.bench.session.runs.current is not None)
+    pen.bench.wait(lambda: pen.bench.session.runs.current is not None, MAKING)
     assert (pen.clicks, pen.keys) == (5, 3)
 
 
