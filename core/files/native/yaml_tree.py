@@ -60,8 +60,11 @@ def tree_of(source: Source) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None
+        what = str(error.problem or error.context)
+        if "nesting" in what:  # libyaml's own bound: brackets that could begin a key are read ahead
+            raise _too_deep(source.file, line) from None
         raise FileError(
-            f"The text is not YAML: {error.problem or error.context}.",
+            f"The text is not YAML: {what}.",
             file=source.file,
             line=line,
             remedy="Check indentation, colons, quotes and brackets there.",
@@ -72,6 +75,12 @@ def tree_of(source: Source) -> Node:
             file=source.file,
             remedy="Remove the special characters.",
         ) from None
+
+
+def _too_deep(file: str, line: int | None) -> FileError:
+    return FileError(
+        f"The text is nested more than {MAX_DEPTH} levels deep.", file=file, line=line, remedy="Remove brackets."
+    )
 
 
 class _Builder:
@@ -111,7 +120,7 @@ class _Builder:
                 "Remove it, and put texts that begin with ! in quotes.",
             )
         if depth > MAX_DEPTH:
-            raise self.refusal(event, f"The text is nested more than {MAX_DEPTH} levels deep.", "Remove brackets.")
+            raise _too_deep(self.file, line)
         if isinstance(event, yaml.ScalarEvent):
             return Text(event.value, line, plain=not event.style)
         if isinstance(event, yaml.SequenceStartEvent):
