@@ -11,6 +11,8 @@ ROUNDING_FRACTION = 1e-14
 """Share of the largest entry (at least of the scale) below which an entry is rounding error and shown as zero."""
 SOLVED_FRACTION = 1e-9
 """The same of what an iteration has solved."""
+SOLVED_DECIMALS = 12
+"""Decimals of a coordinate, in rad or parts of the machine's size, that an iteration decides."""
 
 
 def without_dust(values: Any, fraction: float = ROUNDING_FRACTION, scale: float = 1.0) -> NDArray[np.float64]:
@@ -29,6 +31,8 @@ def without_errors(mech: Any, values: Any, scale: float = 0.0) -> NDArray[np.flo
 
 
 def pose_without_errors(mech: Any, q: Any, size: float) -> NDArray[np.float64]:
-    """Coordinates (nq,) that an iteration has found, without its errors; size of the machine, m."""
+    """Coordinates (nq,) that an iteration has found, without its errors and the decimals that it does not decide; size of
+    the machine, m."""
     scales = np.array([size if c.dimension == "length" else 1.0 for c in mech.coordinates])
-    return np.where(np.abs(q) < SOLVED_FRACTION * scales, 0.0, q)
+    parts = np.round(np.divide(q, scales), SOLVED_DECIMALS)
+    return np.where(np.abs(parts) < SOLVED_FRACTION, 0.0, parts * scales)

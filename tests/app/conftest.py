@@ -18,7 +18,8 @@ from viz.scene.scene import Scene
 
 prepare_surface()  # before any test makes the QApplication
 
-PATIENCE = 20.0
+PATIENCE = 60.0
+"""s; what is waited for has come when it is there: only a failure takes so long."""
 MAKING = 400.0
 """s; the first run of all makes the integrators' machine code."""
 ROUNDS = 10

@@ -4,6 +4,7 @@ import numpy as np
 
 from core.model import Driver
 from core.model.edits import edits
+from tests.app.conftest import MAKING
 
 
 def layers(bench):
@@ -17,8 +18,8 @@ def test_the_links_of_a_pantograph_part_when_it_has_run_and_come_back_with_undo(
     bench.example("pantograph")
     at_rest = layers(bench)
     bench.window.run("simulation.run")
-    bench.wait(lambda: bench.session.runs.current is not None and not bench.session.runs.current.growing, 60.0)
-    bench.wait(lambda: layers(bench) != at_rest, 60.0)
+    bench.wait(lambda: bench.session.runs.current is not None and not bench.session.runs.current.growing, MAKING)
+    bench.wait(lambda: layers(bench) != at_rest, MAKING)
     run = bench.session.runs.current.run
     assert run.model == bench.session.model
     bench.session.apply("Add", lambda m: edits.add(m, Driver(name="motor", joint=m.joints[0].name, function="t")))
