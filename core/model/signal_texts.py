@@ -11,12 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from core.model.formula.nodes import CONSTANTS
-
-if TYPE_CHECKING:
-    from core.model.model import Model
 
 OF_ALL = ("t", "time", "end", "gravity", "energy", "momentum", "mass", "mode", "constraint")
 """First words of quantities that belong to no element."""
@@ -42,7 +39,7 @@ class Owner(NamedTuple):
 class Owners:
     """Whose the names in texts about a model are."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
 
     @cached_property
