@@ -130,21 +130,21 @@ class Found:
     def met(self) -> Found:
         """The point itself. Raises ModelError where it does not fulfil what was asked."""
         if not self.solved:
-            raise ModelError(self.message, where="operating point", remedy="Change its rows, or begin elsewhere.")
+            remedy = "" if "Free one of" in self.message else "Change its rows, or begin elsewhere."
+            raise ModelError(self.message, where="operating point", remedy=remedy)
         return self
 
     def run(self, duration: float, **options: Any) -> Run:
         """A run that begins here, with the forces, inputs and parameters of the point. options : those of `simulate`"""
         from core.simulation import simulate
 
-        begin: dict[str, Any] = {
-            "q0": self.q,
-            "v0": self.v,
-            "torque": self.tau,
-            "parameters": self.parameters,
-            "start": self.t,
-        }
-        return simulate(self.mech, duration, **(begin | ({"x0": self.x} if len(self.x) else {}) | options))
+        return simulate(self.mech, duration, **(self.start | options))
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """What `simulate(found.mech, …)` is given to begin here."""
+        begin: dict[str, Any] = {"q0": self.q, "v0": self.v, "torque": self.tau, "start": self.t}
+        return begin | {"parameters": self.parameters} | ({"x0": self.x} if len(self.x) else {})
 
 
 class OperatingPoint:
