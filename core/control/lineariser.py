@@ -80,6 +80,7 @@ class Lineariser:
         self.given, self.mech, self._friction = mech, self.inputs.mech, friction
         names = self.mech.p_names
         self._parameters = tuple(names.index(each.parameter) for each in self.inputs.table if each.parameter)
+        self.by_parameters = bool(self._parameters)
         self.derivatives = derivatives(self.mech.compiled.program, self._parameters)
         self.outputs = Outputs(self.mech, outputs, self._parameters, self.values(p))
         self._holding: tuple[tuple[bytes, float], PositionConstraints] | None = None
