@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _METAVARS = {
     "Number": "NUMBER",
     "Integer": "N",
+    "ElementName": "NAME",
     "FrameName": "FRAME",
     "FrameNames": "FRAMES",
     "Vector": "X,Y,Z",

@@ -76,6 +76,7 @@ class Interruption:
     metavar="JOINT=VALUE",
     help='Speed at the start, e.g. joint1="30 deg/s" (repeat).',
 )
+@click.option("--point", metavar="NAME", help="Begin at this operating point of the document, with its forces.")
 @click.option(
     "--closed-forms/--no-closed-forms",
     default=True,
@@ -108,6 +109,7 @@ def command(
     sets: tuple[str, ...],
     pose: tuple[str, ...],
     q0: tuple[str, ...],
+    point: str | None,
     **options: Any,
 ) -> int:
     """Let a machine move under gravity and the joint forces given, and write what it did.
@@ -128,11 +130,10 @@ def command(
     progress = _Progress(sys.stderr.isatty(), interruption)
     try:
         with interruption, telling(waits):
+            mech, begin = _start(machine, speeds, torques, point)
             run = simulate(
-                machine.mech,
-                q0=machine.q,
-                v0=_start_speeds(speeds, machine),
-                torque=formulas(torques),
+                mech,
+                **begin,
                 output=sample,
                 file=output if growing else None,
                 channels=names if growing else (),
@@ -205,6 +206,21 @@ class _Progress:
         if part < 1.0 and now - began >= SOON:
             said = f"   {left:.0f} s left" if left < 100.0 else f"   {left / 60.0:.0f} min left"
         say_progress(f"{100 * part:3.0f} %{said:16}", end=part >= 1.0)
+
+
+def _start(
+    machine: Any, speeds: tuple[str, ...], torques: tuple[str, ...], point: str | None
+) -> tuple[Any, dict[str, Any]]:
+    """The machine, and what its run begins with: as options say, or at an operating point, what they say on top."""
+    begin = {"q0": machine.q, "v0": _start_speeds(speeds, machine), "torque": formulas(torques)}
+    if not point:
+        return machine.mech, begin
+    if speeds or torques:
+        raise click.UsageError("--point brings speeds and joint forces of its own: leave --v0 and --torque out.")
+    from core.control.operating_point import OperatingPoint
+
+    found = OperatingPoint(machine.mech, machine.q, name=point, p=dict(machine.p) or None).solve().met()
+    return found.mech, found.start
 
 
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.model import JOINT_KINDS, WORDS, Constraint, Force, Sensor
+from core.model import JOINT_KINDS, WORDS, Constraint, DHRow, Force, Joint, Sensor
 from resources import has_icon
 from viz.drawlist.elements import LOOKS, driven, look_of
 
@@ -17,7 +17,12 @@ def icon_of(collection: str, element: Any) -> str:
         return driven.LOOK.icon_of(element)
     if collection in LOOKS:
         return look_of(collection, element.kind).icon_of(element)
-    return WORDS.get(collection, "model")
+    return collection_icon(collection)
+
+
+def collection_icon(collection: str) -> str:
+    """Name of the drawing that stands for the elements of a collection; that of the model for none."""
+    return WORDS.get(collection, "model").replace(" ", "_")
 
 
 _COLLECTIONS = {Force: "forces", Sensor: "sensors", Constraint: "constraints"}
@@ -28,7 +33,7 @@ def option_icon(owner: type, option: str) -> str:
     if owner in _COLLECTIONS:
         looks = LOOKS[_COLLECTIONS[owner]]
         return looks[option].kind_icon if option in looks else ""
-    return joint_icon(option) if option in JOINT_KINDS else ""
+    return joint_icon(option) if owner in (Joint, DHRow) and option in JOINT_KINDS else ""
 
 
 def joint_icon(kind: str) -> str:

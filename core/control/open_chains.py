@@ -41,30 +41,54 @@ def along(
     return LinearSystems(time, SystemsOfArrays(first, time, arrays), changes)
 
 
+def _accelerations(mech: Mechanism, q: Array, v: Array, tau: Array, p: Array, time: Array) -> Array:
+    """(n, nv) of states in which friction slides, and no stop is met."""
+    if any(row.rubs for row in joint_modes(mech.compiled, p).rows):
+        return np.asarray(mech.forward_dynamics(q, v, tau, p=p, t=time))
+    return mech.compiled.call("forward_dynamics", q, v, tau, p=p, t=time)
+
+
+def _slopes(
+    lineariser: Any, q: Array, v: Array, tau: Array, a: Array, p: Array, time: Array
+) -> tuple[Array, Array, Array, Array]:
+    """(n, nv, nv) turn of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ; (n, nv, m)
+    ∂f/∂p."""
+    mech, nv, count = lineariser.mech, lineariser.mech.nv, len(q)
+    none = np.zeros((count, 0))
+    plain = mech.nq == nv and not mech.compiled.program.tracer.long
+    if plain and not lineariser.by_parameters:
+        found = mech.compiled.call("motion_slopes", q, v, tau, p=p, t=time)
+        by_state = np.concatenate([found[:, 0], found[:, 1]], axis=2)
+        return np.zeros((count, nv, nv)), by_state, found[:, 2], np.zeros((count, nv, 0))
+    state = {"q": q, "v": v, "u": a, "x": none, "t": mech.compiled.time_argument(time, p)}
+    e = lineariser.derivatives.many(state, none, p)
+    inverse = np.linalg.inv(np.asarray(mech.mass_matrix(q, p=p)))
+    return e.turn, -inverse @ np.concatenate([e.f_q, e.f_v], axis=2), inverse, e.f_p
+
+
 def _arrays(
     lineariser: Any, first: LinearSystem, q: Array, v: Array, tau: Array, p: Array, time: Array
 ) -> dict[str, Array]:
     """What of systems is an array, by name."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(q)
-    a = np.asarray(mech.forward_dynamics(q, v, tau, p=p, t=time))
-    none = np.zeros((count, 0))
-    state = {"q": q, "v": v, "u": a, "x": none, "t": mech.compiled.time_argument(time, p)}
-    e = lineariser.derivatives.many(state, none, p)
+    a = _accelerations(mech, q, v, tau, p, time)
     y = lineariser.outputs.many(q, v, a, tau, p, time)
     table = lineariser.inputs.table
     by_tau = np.array([each.speed for each in table if each.speed >= 0], dtype=int)
     at_tau = [k for k, each in enumerate(table) if each.speed >= 0]
     at_p = [k for k, each in enumerate(table) if each.parameter]
-    f_w, y_w = np.zeros((count, nv, len(table))), np.zeros((count, y.y.shape[1], len(table)))
-    f_w[:, :, at_p], y_w[:, :, at_p] = e.f_p, y.y_p
-    f_w[:, by_tau, at_tau] = -1.0
-    y_w[:, :, at_tau] = y.y_tau[:, :, by_tau]
-    rows = np.concatenate([e.f_q, e.f_v, f_w], axis=2)
-    faster = -np.linalg.solve(np.asarray(mech.mass_matrix(q, p=p)), rows)
+    y_w = np.zeros((count, y.y.shape[1], len(table)))
+    y_w[:, :, at_p], y_w[:, :, at_tau] = y.y_p, y.y_tau[:, :, by_tau]
+    turn, by_state, by_forces, f_p = _slopes(lineariser, q, v, tau, a, p, time)
+    by_inputs = np.zeros((count, nv, len(table)))
+    by_inputs[:, :, at_tau] = by_forces[:, :, by_tau]
+    if at_p:
+        by_inputs[:, :, at_p] = -by_forces @ f_p
+    faster = np.concatenate([by_state, by_inputs], axis=2)
     seen = np.concatenate([y.y_q, y.y_v, y_w], axis=2) + y.y_a @ faster
     one = np.broadcast_to(np.eye(nv), (count, nv, nv))
     still = np.zeros((count, nv, len(table)))
-    rates = np.concatenate([np.concatenate([e.turn, one, still], axis=2), faster], axis=1)
+    rates = np.concatenate([np.concatenate([turn, one, still], axis=2), faster], axis=1)
     n = 2 * nv
     names = mech.v_names
     places = [mech.q_names.index(name) if name in mech.q_names else -1 for name in names]

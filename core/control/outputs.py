@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.constraints.cut_coordinates import closes_loop
 from core.constraints.transmission import bearing_pairs
@@ -25,7 +27,7 @@ from core.model.formula.expression import evaluate, names, parse
 from core.simulation.run.channels import MAGNITUDES, Channels, suffixes
 from core.simulation.run.energy_ledger import LEDGER
 from core.spatial.attitude import quaternion_of
-from core.traces.derivatives import many_values
+from core.traces.compiled import Compiled
 from core.traces.trace_context import TraceContext
 
 Array = NDArray[np.float64]
@@ -57,40 +59,51 @@ class OutputSlopes(NamedTuple):
     y_p: Array
 
 
+class _Traced(NamedTuple):
+    """What is made once of the outputs of a machine: names and dimensions; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` in
+    CasADi's graph, and as code."""
+
+    names: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    function: Any
+    code: FlatCode
+
+
+_known: WeakKeyDictionary[Compiled, dict[Any, _Traced]] = WeakKeyDictionary()
+"""Of machines, by names and parameters."""
+
+
 class Outputs:
     """The outputs of these names on a machine; parameters : indices of those by which they are differentiated."""
 
     def __init__(self, mech: Mechanism, asked: Sequence[str], parameters: Sequence[int], p: Array) -> None:
         self.mech = mech
+        known, key = _known.setdefault(mech.compiled, {}), (tuple(asked), tuple(parameters))
+        if key not in known:
+            known[key] = self._traced(asked, parameters, p)
+        self.names, self.dimensions, self.function, self._code = known[key]
+
+    def _traced(self, asked: Sequence[str], parameters: Sequence[int], p: Array) -> _Traced:
+        mech = self.mech
         q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
         self._channels = Channels(mech, p, State(np.zeros(1), q, v, v, v, none))
         self._symbols = _Symbols(mech)
-        self.names: list[str] = []
-        self.dimensions: list[str] = []
-        expressions: list[Any] = []
-        for name in asked:
-            for own, expression, dimension in self._read(name):
-                self.names.append(own)
-                self.dimensions.append(dimension)
-                expressions.append(expression)
-        self.function = self._symbols.function(column(expressions), parameters)
-        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`, in CasADi's graph."""
+        read = [each for name in asked for each in self._read(name)]
+        function, code = self._symbols.code(column([expression for _, expression, _ in read]), parameters)
+        return _Traced(tuple(name for name, *_ in read), tuple(measured for *_, measured in read), function, code)
 
     def __call__(
         self, q: Array, v: Array, a: Array, multipliers: Array, x: Array, tau: Array, p: Array, t: float
     ) -> Any:
         """(ny,) values and their derivatives at a state."""
         clock = self.mech.compiled.time_argument(t, p)
-        found = self.function(q, v, a, multipliers, x, tau, clock, p)
-        return OutputSlopes(*(np.array(each.full(), dtype=float) for each in found))
+        arguments = [np.reshape(each, (1, -1)) for each in (q, v, a, multipliers, x, tau, clock)]
+        return OutputSlopes(*(each[0] for each in self._code(arguments, p)))
 
     def many(self, q: Array, v: Array, a: Array, tau: Array, p: Array, time: Array) -> OutputSlopes:
         """The same at many states (n, …) of a machine without constraints and states, with the states first."""
-        count = len(q)
-        clock = self.mech.compiled.time_argument(time, p)
-        none = np.zeros((0, count))
-        arguments = [q.T, v.T, a.T, none, none, tau.T, clock.T, np.repeat(p[:, None], count, axis=1)]
-        return OutputSlopes(*many_values(self.function, count, arguments))
+        clock, none = self.mech.compiled.time_argument(time, p), np.zeros((len(q), 0))
+        return OutputSlopes(*self._code([q, v, a, none, none, tau, clock], p))
 
     def _read(self, name: str) -> list[tuple[str, Any, str]]:
         """(name, expression, dimension) of each component."""
@@ -183,8 +196,8 @@ class _Symbols:
         self._known: dict[str, list[Any]] = {}
         self._state = KinematicState(context.tree, self.inputs["q"], self.inputs["v"])
 
-    def function(self, y: Any, parameters: Sequence[int]) -> Any:
-        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`."""
+    def code(self, y: Any, parameters: Sequence[int]) -> tuple[Any, FlatCode]:
+        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`, in CasADi's graph and as code."""
         given = [column(self.inputs[word]) for word in "qvul"]
         q, v, a, multipliers = given
         x, tau, p = column(list(self.own)), column(self.tau), column(self.context.p)
@@ -192,7 +205,8 @@ class _Symbols:
         N = ca.jacobian(column(self._trace("rate")), v)
         slopes = [ca.jacobian(y, q) @ N, *(ca.jacobian(y, each) for each in (v, a, multipliers, x, tau, by))]
         arguments = [*given, x, tau, column(self.inputs["t"]), p]
-        return ca.Function("outputs", arguments, [y, *slopes], {"cse": True})
+        function = ca.Function("outputs", arguments, [y, *slopes], {"cse": True})
+        return function, FlatCode(arguments, [y, *slopes], later=True)
 
     def _trace(self, name: str) -> list[Any]:
         """The flat result of a function of the registry."""

@@ -204,6 +204,26 @@ class FrameName(Option):
 
 
 @dataclass(frozen=True)
+class ElementName(Option):
+    """An element of a collection of the document; empty: none, which `none` says in words."""
+
+    default: Any = ""
+    collection: str = "operating_points"
+    none: str = "None"
+
+    def _read(self, value: Any, context: Context) -> str:
+        if not value:
+            return ""
+        from core.model import WORDS
+
+        return one_of(self, value, self.names(context), WORDS[self.collection])
+
+    def names(self, context: Context) -> tuple[str, ...]:
+        """Names a person may choose from."""
+        return tuple(element.name for element in getattr(context.model, self.collection))
+
+
+@dataclass(frozen=True)
 class FrameNames(Option):
     """Several bodies or frames; empty: the tool."""
 

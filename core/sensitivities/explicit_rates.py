@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.closed_forms.closed_forms import ClosedForms
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.mechanics.factor import Factors, factorise, solve
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism
-from core.sensitivities.flat_code import FlatCode, known_code
 from core.simulation.equations.joint_forces import Law, Torque, mode_variables_of, traced
 from core.traces.dynamics import inverse, mass_matrix
 from core.traces.kinematics import rates
+from core.traces.known_code import known_code
 
 Array = NDArray[np.float64]
 

@@ -16,14 +16,15 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.elements.constraints.kinematic_constraint import POSITION, VELOCITY
 from core.mechanics.runner import inline
 from core.numerics.tolerances import REGULAR_FRACTION
 from core.sensitivities.explicit_rates import Arguments, Crossings, Moments, Slopes, TracedState
-from core.sensitivities.flat_code import FlatCode, known_code
 from core.traces.constraint_equations import constraint_bias, speed_jacobian
 from core.traces.dynamics import inverse
+from core.traces.known_code import known_code
 
 Array = NDArray[np.float64]
 

@@ -14,13 +14,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.flat_code import FlatCode
 from core.control.outputs import Outputs, OutputSlopes
 from core.errors import ModelError
 from core.numerics.tolerances import RANK_TOLERANCE
 from core.sensitivities.explicit_rates import Moments, TracedState
-from core.sensitivities.flat_code import FlatCode, known_code
 from core.sensitivities.held_rates import Balance, HeldRates
 from core.sensitivities.replay import Replay
+from core.traces.known_code import known_code
 from core.traces.program import Program
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Exact derivatives of the equations of motion by positions and speeds, taken from the traces (interpreted).
+"""Exact derivatives of the equations of motion by positions and speeds, taken from the traces.
 
 With f(q, v, a, λ) = M a + h − Gᵀ λ and g(q, v, a) = G a + Ġ v the motion obeys f = τ, g = 0.
 """
@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.flat_code import FlatCode
 from core.codegen.graph_symbols import column, symbols
 from core.mechanics.runner import inline
 from core.traces.constraint_equations import speed_jacobian
@@ -63,20 +64,16 @@ class Derivatives:
         self._program = program
         self._by = column([program.tracer.p[k] for k in parameters])
         self._inputs: dict[str, list[Any]] = {}
-        self._function = self._traced()
+        self._code = self._traced()
 
     def __call__(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
         """At values of the traces' arguments (q, v, u: accelerations, t: the clock) and of the states x."""
-        arguments = [np.asarray(values[name], dtype=float) for name in (*self._inputs, "x")]
-        results = self._function(*arguments, multipliers, p)
-        return Equations(*(np.array(result.full(), dtype=float) for result in results))
+        one = {name: np.asarray(values[name], dtype=float).reshape(1, -1) for name in (*self._inputs, "x")}
+        return Equations(*(each[0] for each in self.many(one, np.reshape(multipliers, (1, -1)), p)))
 
     def many(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
         """At many states (n, …) and one set of parameters, each derivative with the states first."""
-        count = len(multipliers)
-        arguments = [np.asarray(values[name], dtype=float).T for name in (*self._inputs, "x")]
-        arguments += [multipliers.T, np.repeat(p[:, None], count, axis=1)]
-        return Equations(*many_values(self._function, count, arguments))
+        return Equations(*self._code([*(values[name] for name in (*self._inputs, "x")), multipliers], p))
 
     def _body(self, name: str) -> Any:
         """A trace as a column, over this object's symbols."""
@@ -86,7 +83,7 @@ class Derivatives:
                 self._inputs.setdefault(argument, symbols(argument, tracer.sizes[argument]))
         return ca.densify(column(tracer.body(name, {**self._inputs, "x": self._states}, "", inline)))
 
-    def _traced(self) -> Any:
+    def _traced(self) -> FlatCode:
         tracer = self._program.tracer
         nv, nx = tracer.tree.nv, tracer.nx
         x = symbols("x", nx)
@@ -116,7 +113,7 @@ class Derivatives:
         outputs += [ca.jacobian(each, self._by) for each in (forces, g, gaps, positions, x_rate)]
         outputs += [self._sums_by_parameters(x_rate, own)]
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
-        return ca.Function("derivatives", arguments, outputs, {"cse": True})
+        return FlatCode(arguments, outputs, later=True)
 
     def _sums(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
         """∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f at junctions that move with w, at w as it is."""
@@ -147,16 +144,6 @@ class Derivatives:
             return ca.SX.zeros(0, tracer.tree.nv)
         f = self._body("balance")[:count]
         return -ca.solve(ca.densify(ca.jacobian(f, x[:count])), ca.densify(ca.jacobian(f, q) @ N))
-
-
-def many_values(function: Any, count: int, arguments: list[Array]) -> list[Array]:
-    """(n, r, c) each of the results (r, c) of a function at n columns of its arguments."""
-    results = function.map(count)(*arguments)
-    shapes = (function.size_out(k) for k in range(function.n_out()))
-    return [
-        np.array(result.full(), dtype=float).reshape(rows, count, columns).transpose(1, 0, 2)
-        for result, (rows, columns) in zip(results, shapes, strict=True)
-    ]
 
 
 def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:

@@ -25,13 +25,13 @@ def test_the_example_is_canonical_and_moves():
 
 def test_all_examples_are_canonical(tmp_path):
     texts = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-    assert len(texts) == 4
+    assert len(texts) == 5
     (tmp_path / "crane.kst").write_text(texts[0], encoding="utf-8")
     for text in texts:
         model = loads(text, "kst", origin=str(tmp_path / "page.kst"))
         assert dumps(model, "kst") == text
         assert [f for f in check(model) if f.severity != "hint"] == []
-    pair, lever = loads(texts[1], origin=str(tmp_path / "page.kst")), Mechanism(loads(texts[3]))
+    pair, lever = loads(texts[1], origin=str(tmp_path / "page.kst")), Mechanism(loads(texts[4]))
     assert pair.values() == {"long": 1.6, "left.reach": 1.6, "right.reach": 1.2}
     np.testing.assert_allclose(lever.frame([0.0], "lever")[:3, 3], [0.2, 0.0, 0.5], atol=1e-15)
 

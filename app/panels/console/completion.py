@@ -7,7 +7,7 @@ import rlcompleter
 from typing import Any
 
 from core.functions import FUNCTIONS, Context
-from core.functions.options import Choice, Flag, FrameName, FrameNames
+from core.functions.options import Choice, ElementName, Flag, FrameName, FrameNames
 
 _WORD = re.compile(r"[\w.]*$")
 _CALL = re.compile(r"(\w+)\(([^()]*)$")
@@ -53,6 +53,6 @@ def _values(option: Any, namespace: dict[str, Any], stem: str) -> list[str]:
         words = option.choices
     elif isinstance(option, Flag):
         words = ("yes", "no")
-    elif isinstance(option, FrameName | FrameNames):
+    elif isinstance(option, ElementName | FrameName | FrameNames):
         words = option.names(Context(namespace["model"], namespace["mech"], namespace["q"]))
     return [word for word in words if word.startswith(stem)]

@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, Q
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
-from app.panels.operating_point.point_table import Asked, RowTable
+from app.panels.operating_point.point_table import Asked, RowTable, as_asked, as_element
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.note import Note
+from app.widgets.question_picker import QuestionPicker
 from core.errors import KinetostatError, ModelError
 from core.functions import Context
+from core.model import Trim
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -55,14 +57,19 @@ class OperatingPointPanel(QWidget):
             "Use as start", "Pose, speeds and joint forces of the next run (the pose can be undone)", self.use_as_start
         )
         self.linear_button = self._button("Linearise here", "Linear system about this point", self.linearise)
-        bar = QHBoxLayout()
+        self.picker = QuestionPicker(session, "operating_points", self.asked, self.show_point, self.note.say)
+        which, bar = QHBoxLayout(), QHBoxLayout()
+        which.setContentsMargins(8, 6, 8, 0)
+        which.addWidget(self.picker, 1)
+        which.addWidget(self.solve_button)
         bar.setContentsMargins(8, 6, 8, 6)
         bar.addWidget(self.name, 1)
-        for button in (self.solve_button, self.use_button, self.start_button, self.linear_button):
+        for button in (self.use_button, self.start_button, self.linear_button):
             bar.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addLayout(which)
         column.addLayout(bar)
         column.addWidget(self.note)
         self.note.setContentsMargins(8, 0, 8, 4)
@@ -77,6 +84,7 @@ class OperatingPointPanel(QWidget):
 
     def close(self) -> None:
         """Listen no more."""
+        self.picker.close()
         self._life.close()
 
     def _button(self, title: str, tip: str, pressed: Callable[[], object]) -> QPushButton:
@@ -92,14 +100,35 @@ class OperatingPointPanel(QWidget):
         names = mech.v_names if mech.nv <= MOST_FIRST else ()
         rows = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
         self.table.show_rows([Asked(name, "", "", "", "", "") for name in rows])
+        self._ready()
+
+    def _ready(self) -> None:
+        """Of other rows, or another machine, nothing is known yet."""
         self._names = ()
         self.name.setCompleter(None)  # type: ignore[arg-type]
         self._forget()
-        if not mech.nv:
+        if not self._session.mech.nv:
             self.note.say("Nothing moves yet. Add a joint; its coordinate and its force then stand here.")
 
+    def asked(self, name: str) -> Trim:
+        """What the rows ask, as an element of the document. Raises ModelError naming the row."""
+        rows = [row for row in self.table.rows() if row.role]
+        return Trim(name=name, rows=tuple(as_element(row) for row in rows), description=self._notes(name))
+
+    def _notes(self, name: str) -> str:
+        points = self._session.model.operating_points
+        return next((point.description for point in points if point.name == name), "")
+
+    def show_point(self, point: Trim) -> None:
+        """Ask what an operating point of the document asks; coordinates and joint forces have rows in any case."""
+        asked = {row.quantity: as_asked(row) for row in point.rows}
+        self._begin()
+        shown = [asked.pop(row.name, row) for row in self.table.rows()]
+        self.table.show_rows([*shown, *asked.values()])
+        self._ready()
+
     def _machine_changed(self, old: State, new: State) -> None:
-        if old.model is new.model:
+        if old.model is new.model or old.model.machine == new.model.machine:
             return
         known = {f"{name}.q" for name in self._session.mech.q_names} | {f"{v}.tau" for v in self._session.mech.v_names}
         shown = {row.name for row in self.table.rows()}
@@ -285,7 +314,8 @@ PANEL = Panel(
     make,
     order=13,
     help="Poses, speeds, forces and parameters at which the machine stays as asked: choose what is fixed, free or a "
-    "target, then Solve (Ctrl+Enter). Where no point is, the note says what nothing balances and what to free.",
+    "target, then Solve (Ctrl+Enter). Where no point is, the note says what nothing balances and what to free. Save "
+    "keeps the rows in the document under a name; the box shows those that are kept there.",
     tab_with="output",
     also=("trim", "equilibrium", "steady state"),
 )

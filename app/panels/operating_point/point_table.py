@@ -12,6 +12,10 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidg
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.note import severity_color
+from core.errors import ModelError
+from core.model import TrimRow
+from core.model.fields import Value
+from core.model.formula.text import number_text
 
 QUANTITY, ROLE, VALUE, LOW, HIGH, WEIGHT, FOUND, OFF = range(8)
 HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Found", "Off by")
@@ -29,6 +33,7 @@ ROLES = ("", "fixed", "free", "target", "steady")
 TITLES = {"": "—", "fixed": "Fixed", "free": "Free", "target": "Target", "steady": "Steady"}
 TEXTS = {"fixed": (VALUE,), "free": (LOW, HIGH), "target": (VALUE, WEIGHT), "steady": (), "": ()}
 """Which cells a role reads."""
+_COLUMNS = (VALUE, LOW, HIGH, WEIGHT)
 
 
 class Asked(NamedTuple):
@@ -40,6 +45,28 @@ class Asked(NamedTuple):
     low: str
     high: str
     weight: str
+
+
+def as_element(row: Asked) -> TrimRow:
+    """A row as the document holds it. Raises ModelError naming it."""
+    read = {column: text or None for column, text in zip(_COLUMNS, row[2:], strict=True) if column in TEXTS[row.role]}
+    weight = read.get(WEIGHT) or 1.0
+    value, low, high = read.get(VALUE), read.get(LOW), read.get(HIGH)
+    try:
+        return TrimRow(quantity=row.name, role=row.role, value=value, minimum=low, maximum=high, weight=weight)
+    except ModelError as error:
+        raise ModelError(error.what, where=f"row '{row.name}'", remedy=error.remedy) from None
+
+
+def as_asked(row: TrimRow) -> Asked:
+    """A row of the document as it is typed."""
+    weight = "" if row.weight == 1.0 else row.weight
+    texts = ("" if value is None else _typed(value) for value in (row.value, row.minimum, row.maximum, weight))
+    return Asked(row.quantity, row.role, *texts)
+
+
+def _typed(value: Value) -> str:
+    return value if isinstance(value, str) else number_text(value)
 
 
 class RowTable(QTableWidget):

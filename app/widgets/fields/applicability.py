@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.document.link_lengths import has_length
-from core.model import Constraint, Driver, Force, Gravity, Joint, Model, Sensor
+from core.model import Constraint, Driver, Force, Gravity, Joint, Model, Sensor, TrimRow
 from core.model.bodies import Body
 from core.model.fields import Element, Field, PartsKind, ScalarKind
 from core.model.joints import LEVELS, Limit
@@ -34,6 +34,9 @@ def applies(element: Element, field: Field, model: Model | None = None) -> bool:
         return _applies_to_driver(element, field.name, model)
     if isinstance(element, Joint):
         return _applies_to_joint(element, field.name)
+    if isinstance(element, TrimRow):
+        roles = {"value": ("fixed", "target"), "minimum": ("free",), "maximum": ("free",), "weight": ("target",)}
+        return element.role in roles.get(field.name, (element.role,))
     if isinstance(element, Limit):
         return _applies_to_stop(element, field.name)
     if isinstance(element, Gravity):

@@ -21,6 +21,7 @@ from app.widgets.tool_button import tool_button
 from core.functions.context import Context
 from core.functions.options import (
     Choice,
+    ElementName,
     Flag,
     FrameName,
     FrameNames,
@@ -99,10 +100,8 @@ class IntegerEditor(OptionEditor):
         blocker.unblock()
 
 
-class FrameEditor(OptionEditor):
-    """A combo box of bodies and frames; the first entry stands for the tool (or the world)."""
-
-    option: FrameName
+class _NameEditor(OptionEditor):
+    """A combo box of names; the first entry stands for an empty value."""
 
     def build(self) -> None:
         self._combo = Combo()
@@ -116,6 +115,12 @@ class FrameEditor(OptionEditor):
     def show_value(self, value: Any) -> None:
         self._combo.setCurrentIndex(max(0, self._combo.findData(value)))
 
+
+class FrameEditor(_NameEditor):
+    """A combo box of bodies and frames; the first entry stands for the tool (or the world)."""
+
+    option: FrameName
+
     def refresh(self) -> None:
         context, chosen = self.context(), self.value()
         names = self.option.names(context)
@@ -127,6 +132,21 @@ class FrameEditor(OptionEditor):
             names = tuple(name for name in names if name != "world")
         for name in names:
             self._combo.addItem(name, name)
+        self.show_value(chosen)
+
+
+class ElementEditor(_NameEditor):
+    """A combo box of the elements of a collection; the first entry stands for none."""
+
+    option: ElementName
+
+    def refresh(self) -> None:
+        names, chosen = self.option.names(self.context()), self.value()
+        self._combo.clear()
+        self._combo.addItem(self.option.none, "")
+        for name in names:
+            self._combo.addItem(name, name)
+        self._combo.setEnabled(bool(names))
         self.show_value(chosen)
 
 
@@ -250,6 +270,7 @@ _EDITORS: dict[type[Option], type[OptionEditor]] = {
     Number: NumbersEditor,
     Vector: NumbersEditor,
     FrameName: FrameEditor,
+    ElementName: ElementEditor,
     FrameNames: TextEditor,
     InputFile: InputFileEditor,
     OutputFile: FileEditor,

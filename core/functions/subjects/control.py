@@ -10,7 +10,19 @@ from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
 from core.functions.function import Function, needs_mass, needs_motion
-from core.functions.options import Choice, Flag, Number, OutputFile, Range, Ranges, Signals, SignalValues, Text, Values
+from core.functions.options import (
+    Choice,
+    ElementName,
+    Flag,
+    Number,
+    OutputFile,
+    Range,
+    Ranges,
+    Signals,
+    SignalValues,
+    Text,
+    Values,
+)
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
 from core.functions.text import Cell, Column
@@ -33,6 +45,7 @@ MODES = 12
 
 def linear_system(
     context: Context,
+    point: str,
     inputs: Sequence[str],
     outputs: Sequence[str],
     coordinates: str,
@@ -43,11 +56,11 @@ def linear_system(
     duration: float | None,
     file: str,
 ) -> Result:
-    """A, B, C, D about the present pose, poles and zeros, responses."""
+    """A, B, C, D about the present pose or an operating point, poles and zeros, responses."""
     from core.functions.rounding import without_dust
 
     context.step(0, 3, "Derivatives of the motion")
-    system = _system(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction)
+    system = _system(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
     context.step(1, 3, "Responses")
     parts: list[Result] = [_opening(system)]
     sides = {"A": (system.state_names,) * 2, "B": (system.state_names, system.input_names)}
@@ -74,14 +87,17 @@ def _system(
     forces: Mapping[str, float],
     driver_as: str = "signal",
     friction: bool = True,
+    point: str = "",
 ) -> LinearSystem:
     from core.control.linear_system import LinearSystem
     from core.control.linearise import linearise
+    from core.functions.subjects.operating_points import operating_point
 
+    at = operating_point(context, {}, {}, {}, (), speeds, forces, point).solve().met() if point else context.q
     named = [part.strip() for part in coordinates.split(",") if part.strip()] or "auto"
     found = linearise(
         context.mech,
-        context.q,
+        at,
         inputs=inputs,
         outputs=outputs,
         coordinates=named,
@@ -415,6 +431,7 @@ FUNCTIONS = (
         "poses. It is told which modes the inputs do not reach and the outputs do not see. " + SPEEDS_FOLLOW,
         linear_system,
         (
+            ElementName("point", "About", "Operating point of the document; none: the present pose", none="Pose"),
             _INPUTS,
             Signals("outputs", "Outputs", "Names with commas: channels of runs, or formulas of them", of="outputs"),
             _COORDINATES,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.function import Function, needs_mass, needs_motion
-from core.functions.options import Signals, SignalValues, Values
+from core.functions.options import ElementName, Signals, SignalValues, Values
 from core.functions.results import Message, PoseSequence, Report, Result, Table
 from core.functions.text import Column
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def trim(
     context: Context,
+    point: str,
     fixed: dict[str, float],
     target: dict[str, float],
     free: dict[str, tuple[float, float]],
@@ -27,7 +28,7 @@ def trim(
 ) -> Result:
     """The operating point that fulfils what is asked."""
     context.step(0, 1, "Balance")
-    problem = operating_point(context, fixed, target, free, steady, speeds, forces)
+    problem = operating_point(context, fixed, target, free, steady, speeds, forces, point)
     return report_of(context, problem, problem.solve())
 
 
@@ -39,16 +40,16 @@ def operating_point(
     steady: Sequence[str] = (),
     speeds: Mapping[str, float] | None = None,
     forces: Mapping[str, float] | None = None,
+    point: str = "",
 ) -> OperatingPoint:
-    """The problem, begun at the present pose."""
+    """The problem, begun at the present pose: what the point of this name asks, and what is said beside."""
     from core.control.operating_point import OperatingPoint
 
     twice = next((name for name in {**target, **free} if name in fixed or (name in target and name in free)), "")
     if twice:
         raise ModelError(f"'{twice}' is asked for twice.", where="trim", remedy="Let it be fixed, a target or free.")
-    op = OperatingPoint(
-        context.mech, context.q, v=dict(speeds or {}), tau=dict(forces or {}), p=dict(context.p) or None, t=context.t
-    )
+    begin: dict[str, Any] = {"v": dict(speeds or {}), "tau": dict(forces or {})}
+    op = OperatingPoint(context.mech, context.q, name=point, p=dict(context.p) or None, t=context.t, **begin)
     for name, value in fixed.items():
         op[name].fixed(value)
     for name, value in target.items():
@@ -113,9 +114,10 @@ FUNCTIONS = (
         "or free (perhaps within bounds); what is not named stands still, its pose free, its forces as they are. "
         "Counting comes first: where inputs are too few it is said what nothing balances, and what to free. Where no "
         "point is, the nearest one is shown with what is missing. Turning machines: fix a speed; accelerated ones: fix "
-        "an acceleration.",
+        "an acceleration. A point of the document is asked by its name.",
         trim,
         (
+            ElementName("point", "Point", "One of the document, whose rows are asked; further rows come on top"),
             SignalValues("fixed", "Fixed", 'By name, as crank.q="30 deg"'),
             SignalValues("target", "Targets", "By name, as near as can be"),
             SignalValues("free", "Free", "Names, or name=low:high", ranges=True),

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from app.document.session import Session
+import kinetostat as ks
+from app.document.session import Ref, Session
 from app.panels.operating_point.panel import OperatingPointPanel
 from core.files import load
+from core.model.edits import edits
 from core.simulation import simulate
 from resources import EXAMPLES
 from tests.control.machines import cart_pole
@@ -129,3 +131,46 @@ def test_another_machine_has_other_rows(cart):
     cart._session.start(load(EXAMPLES / "four_bar.kst"))
     assert cart.table.rows()[0].name == "crank_pin.q"
     assert cart.names()
+
+
+def test_rows_are_saved_in_the_document_and_shown_from_it(cart):
+    session = cart._session
+    cart.table.choose("x.tau", "free")
+    cart.table.choose("th.q", "fixed", "20 deg")
+    cart.picker.box.setCurrentText("leaning")
+    assert cart.picker.save()
+    assert session.undo_label == "Save operating point leaning"
+    (point,) = session.model.operating_points
+    assert [(row.quantity, row.role, row.value) for row in point.rows] == [
+        ("th.q", "fixed", "20 deg"),
+        ("x.tau", "free", None),
+    ]
+    cart.table.choose("th.q", "target", "0.1")
+    assert cart.picker.save()
+    assert session.model.operating_points[0].rows[0].value == 0.1
+    session.undo()  # the panel shows what the document holds
+    assert next(row for row in cart.table.rows() if row.name == "th.q") == ("th.q", "fixed", "20 deg", "", "", "")
+    session.undo()
+    assert session.model.operating_points == ()
+    assert cart.picker.chosen == ""
+
+
+def test_a_point_of_the_document_follows_what_it_names(cart):
+    session = cart._session
+    rows = (ks.TrimRow(quantity="th.q", value=0.5), ks.TrimRow(quantity="x.v", value=2))
+    session.apply("Add", lambda m: edits.add(m, ks.Trim(name="fast", rows=rows), ks.Trim(name="still")))
+    session.select(Ref("operating_points", "fast"))
+    assert [row.name for row in cart.table.rows() if row.role] == ["th.q", "x.v"]
+    session.apply("Rename", lambda m: edits.rename(m, "joints", "th", "angle"))
+    assert [row.name for row in cart.table.rows() if row.role] == ["angle.q", "x.v"]
+    session.apply("Rename", lambda m: edits.rename(m, "operating_points", "fast", "quick"))
+    assert cart.picker.box.currentText() == "quick"
+    cart.picker.choose("still")
+    assert [row for row in cart.table.rows() if row.role] == []
+
+
+def test_what_cannot_be_saved_is_said_and_nothing_changes(cart):
+    cart.table.choose("th.q", "fixed", "20 apples")
+    assert not cart.picker.save()
+    assert "th.q" in cart.note.words
+    assert cart._session.model.operating_points == ()

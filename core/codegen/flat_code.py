@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen import llvm_ir
+from core.codegen import background
 from core.codegen.evaluator import Interpreter
-from core.codegen.instructions import instructions_of
 from core.codegen.machine_code import MachineCode
-from core.codegen.object_code import Library
-from core.traces.program import Program
 
 Array = NDArray[np.float64]
 
@@ -23,21 +19,13 @@ MOST_INSTRUCTIONS = 16_000
 """Of a graph that is compiled; LLVM takes more than linear time, two seconds for so many."""
 
 
-_known: WeakKeyDictionary[Program, dict[Hashable, FlatCode]] = WeakKeyDictionary()
-
-
-def known_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
-    """Code of a program that is made once."""
-    known = _known.setdefault(program, {})
-    if key not in known:
-        known[key] = make()
-    return known[key]
-
-
 class FlatCode:
-    """Matrices (r, c) of arguments (size,) each, the parameters last; arguments of size 0 are left out."""
+    """Matrices (r, c) of arguments (size,) each, the parameters last; arguments of size 0 are left out.
 
-    def __init__(self, arguments: Sequence[Any], matrices: Sequence[Any]) -> None:
+    later : the machine code is made in the background, and the interpreter gives the same numbers until it is there
+    """
+
+    def __init__(self, arguments: Sequence[Any], matrices: Sequence[Any], *, later: bool = False) -> None:
         self._taken = [k for k, each in enumerate(arguments[:-1]) if each.numel()]
         inputs = [*(arguments[k] for k in self._taken), arguments[-1]]
         self.shapes = [each.shape for each in matrices]
@@ -46,9 +34,32 @@ class FlatCode:
         self.sizes, self.size = [int(each.numel()) for each in inputs], int(flat.numel())
         self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
         if function.n_instructions() <= MOST_INSTRUCTIONS:
-            instructions = instructions_of(function)
-            text = llvm_ir.module(instructions, self.sizes, self.size, checked=False)
-            self._code = MachineCode(Library(text), self.sizes, self.size, len(instructions))
+            if later:
+                background.submit(lambda: self._compile_if_possible(function))
+            else:
+                self._compile(function)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether it is machine code by now."""
+        return not self._code.interpreted
+
+    def _compile(self, function: ca.Function) -> None:
+        from core.codegen import llvm_ir
+        from core.codegen.instructions import instructions_of
+        from core.codegen.object_code import Library
+
+        instructions = instructions_of(function)
+        text = llvm_ir.module(instructions, self.sizes, self.size, checked=False)
+        self._code = MachineCode(Library(text), self.sizes, self.size, len(instructions))
+
+    def _compile_if_possible(self, function: ca.Function) -> None:
+        try:
+            self._compile(function)
+        except background.Stopped:
+            raise
+        except Exception:  # the interpreter goes on serving: slower, with the same numbers
+            return
 
     def __call__(self, states: Sequence[Array], p: Array) -> list[Array]:
         """(n, r, c) each, at states (n, size) of the arguments."""

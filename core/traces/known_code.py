@@ -1,0 +1,19 @@
+"""Code over the traces of a program that is made once, and goes with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from weakref import WeakKeyDictionary
+
+from core.codegen.flat_code import FlatCode
+from core.traces.program import Program
+
+_known: WeakKeyDictionary[Program, dict[Hashable, FlatCode]] = WeakKeyDictionary()
+
+
+def known_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
+    """Code of a program that is made once."""
+    known = _known.setdefault(program, {})
+    if key not in known:
+        known[key] = make()
+    return known[key]
