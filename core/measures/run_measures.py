@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from core.model.formula.expression import Binary, Call, Name, Node, evaluate, na
 from core.model.formula.formula_fields import formulas_in
 from core.model.formula.nodes import COMPARISONS, Negative
 from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
-from core.simulation.run.run import Run
+from core.simulation.setup import Settings
 
 Array = NDArray[np.float64]
 
@@ -40,9 +39,21 @@ FURTHER = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
 """What formulas of measures have beside the usual functions: (name, number of arguments)."""
 END, START = "end", "start"
 """Names of the times at which a run ends and begins, in the second argument of `at`."""
-ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
 TIME_FRACTION = 1e-9
 """Of the duration: a time so near to a sample is the sample's."""
+
+
+class RunSamples(Protocol):
+    """What measures ask of a run."""
+
+    @property
+    def time(self) -> Array: ...
+    @property
+    def settings(self) -> Settings: ...
+    def __getitem__(self, channel: str) -> Array: ...
+    def part(self, rows: slice) -> RunSamples:
+        """Some of its samples alone."""
+        ...
 
 
 class _OneSample(NamedTuple):
@@ -188,7 +199,7 @@ class Measure:
     def __repr__(self) -> str:
         return f"Measure({self.text!r})"
 
-    def value(self, run: Run) -> float:
+    def value(self, run: RunSamples) -> float:
         """The number of a run.
 
         Raises ModelError where it asks for a time outside the run.
@@ -237,7 +248,7 @@ class Measures:
         """SI units of the numbers."""
         return tuple(each.unit for each in self.table.values())
 
-    def values(self, run: Run) -> dict[str, float]:
+    def values(self, run: RunSamples) -> dict[str, float]:
         """All numbers of a run; channels are computed once for all."""
         reader = _Reader(self.signals, run)
         return {name: reader.number(each.node) for name, each in self.table.items()}
@@ -286,7 +297,7 @@ class Requirement:
         """The SI unit of the margin."""
         return self.measure.unit
 
-    def margin(self, run: Run) -> float:
+    def margin(self, run: RunSamples) -> float:
         """How far it is from failing, negative where it fails; of an equality what is missing, with its sign."""
         return self.measure.value(run)
 
@@ -334,7 +345,9 @@ def _curve(node: Node, signals: Signals) -> str | None:
 class _Reader:
     """Values of formulas over one run."""
 
-    def __init__(self, signals: Signals, run: Run, whole: _Reader | None = None, rows: slice = slice(None)) -> None:
+    def __init__(
+        self, signals: Signals, run: RunSamples, whole: _Reader | None = None, rows: slice = slice(None)
+    ) -> None:
         self.signals, self.run, self.rows = signals, run, rows
         self.whole = whole
         """Of the whole run, where this one knows some samples of it only."""
@@ -433,8 +446,7 @@ class _Reader:
         """Of some samples alone."""
         if (first, end) not in self._near:
             rows = slice(first, end)
-            arrays = {name: array[rows] if len(array := getattr(self.run, name)) else array for name in ARRAYS}
-            self._near[first, end] = _Reader(self.signals, replace(self.run, **arrays), self, rows)
+            self._near[first, end] = _Reader(self.signals, self.run.part(rows), self, rows)
         return self._near[first, end]
 
 
