@@ -25,7 +25,7 @@ from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_mode_rows import depends_on_size
 from core.simulation.equations.singular_masses import may_be_singular
-from core.simulation.machine_code.entry import place_of
+from core.simulation.machine_code.entry import Entry, place_of
 from core.simulation.machine_code.records import Record
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.setup import Settings
@@ -96,6 +96,12 @@ class PreparedRuns:
         except KinetostatError:
             return None
 
+    def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
+        """A run that is about to begin as the last one did, with parameters p: its memory, the entry that advances it,
+        and the times of its samples."""
+        assert self._prepared is not None
+        return self._prepared.memory(p)
+
 
 class _Starts:
     """States to begin with."""
@@ -142,7 +148,7 @@ class _Prepared:
         self.possible = not (
             equations.indicators or equations.joint_modes.controlled or drivers_repeat(mech.compiled, y[: mech.nq], p)
         )
-        self._begun = unbegun(equations, self._chosen, y)
+        self._begun, self._first = unbegun(equations, self._chosen, y), y
         self._places = [each.parameters(len(p)) for each in equations.entries.values()]
         self._image = [(array, array.copy()) for array in self._memory(self._begun)]
         self._times = self._begun.state.times
@@ -196,6 +202,11 @@ class _Prepared:
         begin_modes(made)
         self._left.has(p, modes)
         return self._logged(chosen, late) if made.log is not None else self._sampled(chosen, late)
+
+    def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
+        """See `PreparedRuns.memory`."""
+        self._begin(p, self._first)
+        return self._begun, self._advance, self._times
 
     def _begin(self, p: Array, y: Array) -> None:
         """The memory as it was before the first run began, with other numbers."""

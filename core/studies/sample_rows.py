@@ -110,7 +110,7 @@ class Machine:
         columns = [Column(name, each.unit) for name, each in self._measures.table.items()]
         varied = [name for what, name in self._places if what == "p"]
         alone = len(varied) == len(self._places)
-        self._prepared = PreparedRuns(self.mech, tuple(varied), declaration.options)
+        self.prepared = PreparedRuns(self.mech, tuple(varied), declaration.options)
         for name, each in self._measures.table.items():
             if alone and (reason := each.constant_reason(varied)):
                 raise ModelError(f"{reason}.", where=f"record '{name}'", remedy="Record or vary something else.")
@@ -144,7 +144,7 @@ class Machine:
 
         run: RunSamples | None = None
         if not given["option"]:
-            run = self._prepared.run(given["p"], given["q0"], given["v0"], cancelled)
+            run = self.prepared.run(given["p"], given["q0"], given["v0"], cancelled)
         if run is None:
             run = simulate(
                 self.mech,
