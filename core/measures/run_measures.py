@@ -28,7 +28,7 @@ from core.model import Model, Parameter
 from core.model.fields import nested_elements
 from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, substitute, text_of
 from core.model.formula.formula_fields import formulas_in
-from core.model.formula.nodes import COMPARISONS, Negative
+from core.model.formula.nodes import COMPARISONS, CONSTANTS, Negative
 from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
 from core.simulation.setup import Settings
 
@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
 FURTHER = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
 """What formulas of measures have beside the usual functions: (name, number of arguments)."""
+_COUNTS = dict(FURTHER)
 END, START = "end", "start"
 """Names of the times at which a run ends and begins, in the second argument of `at`."""
 TIME_FRACTION = 1e-9
@@ -354,6 +355,7 @@ class _Reader:
         self._columns: dict[str, Any] = {}
         self._near: dict[tuple[int, int], _Reader] = {}
         self._weights: Array | None = None
+        self._places: dict[float, int] = {}
 
     def number(self, node: Node) -> float:
         """The value of a formula that gives a number."""
@@ -362,6 +364,11 @@ class _Reader:
 
     def _value(self, node: Node) -> Any:
         """A number, or (n,) values over time: reductions first, then the formula they stand in."""
+        match node:  # what stands alone needs no formula around it
+            case Name(name) if name not in CONSTANTS:
+                return self._named(name)
+            case Call(function, (what, *_)) if function in REDUCTIONS and len(node.arguments) == _COUNTS[function]:
+                return self._reduction(function, what, node)
         inner: dict[str, Any] = {}
         outer = self._reduced(node, inner)
         values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
@@ -370,10 +377,8 @@ class _Reader:
     def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
         """The formula with a name in place of each reduction, whose values go into `found`."""
         match node:
-            case Call("at", (what, when)):
-                return _placeholder(found, self._at(what, float(np.asarray(self._value(when)))))
-            case Call(function, (what,)) if function in REDUCTIONS:
-                return _placeholder(found, self._over_time(function, what))
+            case Call(function, (what, *_)) if function in REDUCTIONS and len(node.arguments) == _COUNTS[function]:
+                return _placeholder(found, self._reduction(function, what, node))
             case Negative(operand):
                 return Negative(self._reduced(operand, found))
             case Binary(operator, left, right):
@@ -382,6 +387,11 @@ class _Reader:
                 return Call(function, tuple(self._reduced(each, found) for each in arguments))
             case _:
                 return node
+
+    def _reduction(self, function: str, what: Node, node: Call) -> float:
+        if function != "at":
+            return self._over_time(function, what)
+        return self._at(what, float(np.asarray(self._value(node.arguments[1]))))
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -431,7 +441,9 @@ class _Reader:
                 where=f"at({text_of(what)}, …)",
                 remedy="Name a time of the run, 'end' or 'start', or let it run longer.",
             )
-        last = int(np.searchsorted(time, t + exact, side="right")) - 1
+        if t not in self._places:
+            self._places[t] = int(np.searchsorted(time, t + exact, side="right")) - 1
+        last = self._places[t]
         if abs(time[last] - t) <= exact:
             return float(np.asarray(self._part(last, last + 1)._value(what)).reshape(-1)[0])
         first, end = max(last - 1, 0), min(last + 3, len(time))

@@ -105,7 +105,8 @@ class Study:
         _ = self._declared.size
         return self
 
-    def _number(self, name: str, value: Any) -> float:
+    def number(self, name: str, value: Any) -> float:
+        """A value of what is called so: a number, or a text with a unit. Raises ModelError if it is not finite."""
         if isinstance(value, str):
             parameter = next((p for p in self._mech.model.expanded.parameters if p.name == name), None)
             stem, _, what = name.rpartition(".")
@@ -125,7 +126,7 @@ class Study:
         given = {**(values or {}), **more}
         if not given:
             raise ModelError("Nothing varies.", where="grid", remedy="Name a parameter and its values.")
-        columns = [[self._number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
+        columns = [[self.number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
         if any(not column for column in columns):
             raise ModelError("There are no values.", where="grid", remedy="Give at least one value of each.")
         return self._add(Axis(tuple(given), tuple(product(*columns)), "grid"))
@@ -134,11 +135,11 @@ class Study:
         """Rows as they stand in a CSV file whose first line has the names, or in columns by name."""
         if isinstance(rows, Mapping):
             names = tuple(rows)
-            columns = [[self._number(name, v) for v in each] for name, each in rows.items()]
+            columns = [[self.number(name, v) for v in each] for name, each in rows.items()]
             if len({len(column) for column in columns}) != 1:
                 raise ModelError("The columns differ in length.", where="list", remedy="Give each as many values.")
             return self._add(Axis(names, tuple(zip(*columns, strict=True)), "list"))
-        return self._add(_from_csv(os.fspath(rows), self._number))
+        return self._add(_from_csv(os.fspath(rows), self.number))
 
     def sample(
         self,
@@ -180,7 +181,7 @@ class Study:
         found = {}
         for name, each in given.items():
             try:
-                read = lambda text, name=name: self._number(name, text)  # noqa: E731
+                read = lambda text, name=name: self.number(name, text)  # noqa: E731
                 found[name] = distribution_of(each, read) if isinstance(each, str) else each
             except KinetostatError as error:
                 raise error.at(where=f"'{name}'") from None
@@ -221,6 +222,7 @@ class Study:
         cluster: str | None = None,
         progress: Callable[[Progress], object] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        enough: Callable[[], bool] | None = None,
         elsewhere: Callable[[FileError], str | None] | None = None,
         failing: Callable[[Progress], bool] | None = None,
         aside: bool = False,
@@ -230,13 +232,14 @@ class Study:
 
         file : HDF5, every finished chunk safe in it; cores : of this computer, "all": all but one; aside : all of them
         in other processes, so that this one stays free, else it computes, too; cluster : address of a Dask scheduler;
-        cancelled : ends early with the rows so far; elsewhere : asked for another file where the disk is full;
-        failing : asked whether to go on where more than half of the first rows failed
+        cancelled : ends early with the rows so far; enough : nothing further begins, what is in hand comes back;
+        elsewhere : asked for another file where the disk is full; failing : asked whether to go on where more than half
+        of the first rows failed
         """
         machine = self.check()
         table = Table(self._declared, machine.columns)
         kept = None if file is None else RowFile(os.fspath(file), table, resume=resume)
-        asked = Asked(progress or _ignore, cancelled or _never, elsewhere, failing)
+        asked = Asked(progress or _ignore, cancelled or _never, enough or _never, elsewhere, failing)
         try:
             Work(self._declared, machine, table, kept, asked).go(cores, cluster, aside)
         except KinetostatError as error:

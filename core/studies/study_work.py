@@ -51,6 +51,7 @@ class Asked(NamedTuple):
 
     progress: Callable[[Progress], object]
     cancelled: Callable[[], bool]
+    enough: Callable[[], bool]
     elsewhere: Callable[[FileError], str | None] | None = None
     failing: Callable[[Progress], bool] | None = None
 
@@ -74,13 +75,17 @@ class Work:
     def _over(self) -> bool:
         return self._refused or self.asked.cancelled()
 
+    @property
+    def _enough(self) -> bool:
+        return self._over or self.asked.enough()
+
     def go(self, cores: int | Literal["all"], cluster: str | None, aside: bool) -> None:
         """All rows that are not done."""
         left = np.flatnonzero(~self.table.done)
         serial = Serial(self.machine)
         for first in left[:TRIAL]:
             self._take(self._computed(serial, np.array([first])))
-            if self._over:
+            if self._enough:
                 return
         left = left[TRIAL:]
         if not len(left):
@@ -107,25 +112,28 @@ class Work:
     def _all(self, backend: Backend, left: NDArray[np.int64], own: Serial | None) -> None:
         """own : who computes while others do."""
         at = out = 0
+        end = len(left)
         hands = backend.workers + (own is not None)
-        while at < len(left) or out:
-            size = self._size(len(left) - at, hands, CHUNK)
+        while at < end or out:
+            size = self._size(end - at, hands, CHUNK)
             if isinstance(backend, Serial):
-                size = self._size(len(left) - at, hands, OWN_CHUNK)
-            while at < len(left) and out < IN_HAND * backend.workers * size:
-                places = left[at : at + size]
+                size = self._size(end - at, hands, OWN_CHUNK)
+            while at < end and out < IN_HAND * backend.workers * size:
+                places = left[at : min(at + size, end)]
                 backend.submit(Chunk(places, self.values[places]))
                 at, out = at + len(places), out + len(places)
-            finished = backend.next(0.0 if own is not None and at < len(left) else POLL)
+            finished = backend.next(0.0 if own is not None and at < end else POLL)
             if finished is not None:
                 out -= len(finished.chunk.places)
                 self._take(finished)
-            elif own is not None and at < len(left):
-                places = left[at : at + self._size(len(left) - at, hands, OWN_CHUNK)]
+            elif own is not None and at < end:
+                places = left[at : at + self._size(end - at, hands, OWN_CHUNK)]
                 at += len(places)
                 self._take(self._computed(own, places))
             if self._over:
                 return
+            if self._enough:
+                end = at
 
     def _size(self, left: int, hands: int, seconds: float) -> int:
         """Rows of the next chunk."""
