@@ -28,6 +28,8 @@ POLL = 0.1
 """s between two looks at who wants to stop."""
 TRIAL = 3
 """Rows that are computed first, which say what the others cost and bring the machine code into the cache."""
+WORTH = 0.5
+"""s of work for which other processes are begun: they take longer than that to be ready."""
 FIRST_ROWS = 200
 """Of which more than half may not fail without a question."""
 
@@ -95,7 +97,7 @@ class Work:
         own = None
         if cluster is not None:
             backend = Dask(self.declaration, cluster)
-        elif aside or workers > 1:
+        elif (aside or workers > 1) and self.cost * len(left) > WORTH:
             own = None if aside else serial
             backend = Processes(self.declaration, workers if aside else workers - 1)
         try:
