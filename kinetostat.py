@@ -86,6 +86,8 @@ if TYPE_CHECKING:
         Sphere,
         Strand,
         SubAssembly,
+        Trim,
+        TrimRow,
         World,
     )
     from core.model.edits import edits
@@ -173,6 +175,8 @@ _PLACES = {
         "Sphere",
         "Strand",
         "SubAssembly",
+        "Trim",
+        "TrimRow",
         "World",
     ),
     "core.model.validation.model": ("check",),
