@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from core.studies.study import Study
     from core.studies.study_work import Progress
 
-OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output", "torque")
+OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 """Options of runs alone."""
 
 
 @click.command("study")
 @FILE
+@click.option("--study", "name", metavar="NAME", help="A study that FILE asks for; the options add to it.")
 @click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:how many), or 0,5,10.")
 @click.option(
     "--sample",
@@ -41,12 +43,12 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output", "torque")
     "--record", "records", multiple=True, metavar="NAME=FORMULA", help="max(abs(elbow.tau)), at(tool.position, end) …"
 )
 @click.option("--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="A channel every so many seconds.")
-@click.option("--kind", type=click.Choice(KINDS), default="runs", show_default=True, help="What a row is.")
-@click.option("--frame", default="", help="Of targets: the frame that inverse kinematics brings to x, y, z.")
-@click.option("-n", "--count", type=click.IntRange(1), default=1000, show_default=True, help="Samples.")
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same samples anywhere.")
-@click.option("--how", type=click.Choice(HOW), default="random", show_default=True, help="How samples are drawn.")
-@click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion, in s.")
+@click.option("--kind", type=click.Choice(KINDS), help="What a row is (runs).")
+@click.option("--frame", help="Of targets: the frame that inverse kinematics brings to x, y, z.")
+@click.option("-n", "--count", type=click.IntRange(1), help="Samples (1000).")
+@click.option("--seed", type=int, help="(1) The same seed gives the same samples anywhere.")
+@click.option("--how", type=click.Choice(HOW), help="How samples are drawn (random).")
+@click.option("--duration", type=QuantityType("time"), help="Time of motion, in s (10).")
 @click.option("--method", type=click.Choice(tuple(METHODS)), help="Integrator.")
 @click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
 @click.option("--rtol", type=QuantityType("none"), help="Relative tolerance per step.")
@@ -54,9 +56,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output", "torque")
 @click.option("--every", "output", type=QuantityType("time"), help="Time between samples of a run, in s.")
 @click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, as of run (repeat).")
 @click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Value of a parameter of all rows (repeat).")
-@click.option(
-    "--limit", type=QuantityType("time"), default=60.0, show_default=True, help="s of work that a row may take."
-)
+@click.option("--limit", type=QuantityType("time"), help="s of work that a row may take (60).")
 @click.option("--cores", default="1", metavar="N|all", show_default=True, help="Cores of this computer.")
 @click.option("--cluster", metavar="ADDRESS", help="Of a Dask scheduler, such as tcp://host:8786.")
 @click.option(
@@ -99,6 +99,7 @@ def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | N
 
 def _study(
     mech: Any,
+    name: str | None,
     grids: tuple[str, ...],
     samples: tuple[str, ...],
     lists: tuple[str, ...],
@@ -107,18 +108,31 @@ def _study(
     torques: tuple[str, ...],
     **options: Any,
 ) -> Study:
-    """As the options say. Raises click.UsageError, or KinetostatError naming the option."""
-    from core.studies.study_text import StudyText, study_of
+    """As the options say, those of the document where they say nothing. Raises click.UsageError, or KinetostatError
+    naming the option."""
+    from core.studies.study import Study
+    from core.studies.study_text import StudyText, text_of
 
+    asked = text_of(mech.model, name) if name else StudyText()
     varied, record = _pairs((*grids, *samples), "--grid, --sample"), _pairs(records, "--record")
-    for name, text in _pairs(curves, "--curve").items():
+    for each, text in _pairs(curves, "--curve").items():
         channel, _, every = text.rpartition("@")
         if not channel:
-            raise click.UsageError(f"--curve {name}: '{text}' is not of the form CHANNEL@STEP.")
-        record[name] = f"{channel} every {every}"
-    chosen: dict[str, Any] = {"torque": formulas(torques), **options}
-    runs = {name: value for name in OF_RUNS if (value := chosen.pop(name)) is not None}
-    return study_of(mech, StudyText(varied, record, lists=lists, options=runs, **chosen))
+            raise click.UsageError(f"--curve {each}: '{text}' is not of the form CHANNEL@STEP.")
+        record[each] = f"{channel} every {every}"
+    chosen: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    runs = {key: chosen.pop(key) for key in OF_RUNS if key in chosen}
+    if torques:
+        runs["torque"] = formulas(torques)
+    whole = replace(
+        asked,
+        varied={**asked.varied, **varied},
+        record={**asked.record, **record},
+        options={**asked.options, **runs},
+        lists=lists,
+        **chosen,
+    )
+    return Study.of_text(mech, whole)
 
 
 def _pairs(items: tuple[str, ...], option: str) -> dict[str, str]:

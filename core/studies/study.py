@@ -29,6 +29,7 @@ from core.studies.distributions import HOW, Distribution, distribution_of
 from core.studies.row_file import RowFile, Table, load
 from core.studies.sample_rows import Machine
 from core.studies.study_result import StudyResult
+from core.studies.study_text import StudyText, is_drawn, recorded, text_of, values_of
 from core.studies.study_work import Asked, Progress, Work
 
 
@@ -66,7 +67,9 @@ class Study:
         if kind == "runs":
             options.setdefault("closed_forms", True)  # what is ready first must not decide about numbers
         origin = str(getattr(document, "origin", "") or "")
-        self._declared = Declaration(dumps(document), origin, kind, options=options, frame=frame, limit=float(limit))
+        self._declared = Declaration(
+            dumps(document.machine), origin, kind, options=options, frame=frame, limit=float(limit)
+        )
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Study:
@@ -79,11 +82,41 @@ class Study:
         return study
 
     @classmethod
-    def of(cls, model: Model | Mechanism, declared: Declaration) -> Study:
-        """A study that was declared as plain data."""
-        study = cls(model, declared.kind)
-        study._declared = declared
+    def of_text(cls, model: Model | Mechanism, text: StudyText) -> Study:
+        """A study as a person writes it down. Raises KinetostatError naming the line that cannot be read."""
+        options = dict(text.options) if text.kind == "runs" else {}
+        study = cls(model, text.kind, frame=text.frame, limit=text.limit, **options)
+        grid: dict[str, Any] = {}
+        drawn: dict[str, str] = {}
+        for name, values in text.varied.items():
+            try:
+                if is_drawn(values):
+                    drawn[name] = values
+                else:
+                    grid[name] = values_of(values, lambda part, name=name: study.number(name, part))  # type: ignore[misc]
+            except KinetostatError as error:
+                raise error.at(where=f"'{name}'") from None
+        if grid:
+            study.grid(grid)
+        for path in text.lists:
+            study.list(path)
+        if drawn:
+            study.sample(text.count, drawn, seed=text.seed, how=text.how)
+        for name, formula in text.record.items():
+            meant = recorded(name, formula)
+            study.record({name: channel(*meant) if isinstance(meant, tuple) else meant})
         return study
+
+    @classmethod
+    def named(cls, model: Model | Mechanism, name: str) -> Study:
+        """A study that the document asks for (`ks.StudyPlan`). Raises KinetostatError naming its field."""
+        document = model.model if isinstance(model, Mechanism) else model
+        try:
+            return cls.of_text(model, text_of(document, name))
+        except KinetostatError as error:
+            if not error.where.startswith("study"):
+                error.where = f"study '{name}'" + (f", {error.where}" if error.where else "")
+            raise
 
     @property
     def declaration(self) -> Declaration:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from core.errors import KinetostatError, ModelError
-from core.mechanism import Mechanism
-from core.model import Model
+from core.errors import ModelError
+from core.model import Model, RecordRow, StudyPlan, VariedRow
+from core.model.parameters import finite_value_of
 from core.studies.distributions import KINDS as DISTRIBUTIONS
-from core.studies.study import Study, channel
 
 FEW_VALUES = 11
 """Of a range whose number of values is not said."""
@@ -39,53 +38,31 @@ class StudyText:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def study_of(model: Model | Mechanism, text: StudyText) -> Study:
-    """The study that a text means. Raises KinetostatError naming the line that cannot be read."""
-    options = dict(text.options) if text.kind == "runs" else {}
-    study = Study(model, text.kind, frame=text.frame, limit=text.limit, **options)
-    grid: dict[str, Any] = {}
-    drawn: dict[str, str] = {}
-    for name, values in text.varied.items():
-        try:
-            if is_drawn(values):
-                drawn[name] = values
-            else:
-                grid[name] = values_of(study, name, values)
-        except KinetostatError as error:
-            raise error.at(where=f"'{name}'") from None
-    if grid:
-        study.grid(grid)
-    for path in text.lists:
-        study.list(path)
-    if drawn:
-        study.sample(text.count, drawn, seed=text.seed, how=text.how)
-    for name, formula in text.record.items():
-        curve, every, seconds = formula.rpartition(" every ")
-        study.record({name: channel(curve.strip(), _seconds(name, seconds)) if every else formula})
-    return study
-
-
 def is_drawn(values: str) -> bool:
     """Whether a text is that of a distribution."""
     return values.partition("(")[0].strip() in DISTRIBUTIONS and values.rstrip().endswith(")")
 
 
-def values_of(study: Study, name: str, text: str) -> list[float]:
-    """The values of "0.3:0.5:21" or "0, 5, 10". Raises ModelError."""
+def values_of(text: str, number: Callable[[str], float]) -> list[float]:
+    """The values of "0.3:0.5:21" or "0, 5, 10"; `number` reads one. Raises ModelError."""
     parts = [part.strip() for part in text.split(":")]
     if len(parts) == 1:
-        return [study.number(name, part) for part in map(str.strip, text.split(",")) if part]
+        return [number(part) for part in map(str.strip, text.split(",")) if part]
     if len(parts) > 3 or not all(parts):
         raise ModelError(f"'{text}' is no range.", remedy="Write from:to:how many, as 0.3:0.5:21.")
     count = FEW_VALUES
     if len(parts) == 3:
-        try:
-            count = int(parts[2])
-        except ValueError:
-            count = 0
+        count = int(parts[2]) if parts[2].isdigit() else 0
         if count < 1:
             raise ModelError(f"'{parts[2]}' is no number of values.", remedy="Write from:to:how many, as 0.3:0.5:21.")
-    return np.linspace(study.number(name, parts[0]), study.number(name, parts[1]), count).tolist()
+    found: list[float] = np.linspace(number(parts[0]), number(parts[1]), count).tolist()
+    return found
+
+
+def recorded(name: str, text: str) -> str | tuple[str, float]:
+    """A formula, or (channel, seconds between samples) of a curve. Raises ModelError."""
+    curve, every, seconds = text.rpartition(" every ")
+    return (curve.strip(), _seconds(name, seconds)) if every else text
 
 
 def _seconds(name: str, text: str) -> float:
@@ -124,3 +101,61 @@ def _named(part: str) -> tuple[str, str]:
     if equals and not value.startswith("=") and name[-1:] not in ("<", ">", "!") and "(" not in name:
         return name.strip(), value.strip()
     return "", part
+
+
+# ------------------------------------------------------------------------------------------ of the document
+
+
+def text_of(model: Model, name: str) -> StudyText:
+    """A study that the document asks for. Raises ModelError with near misses, or naming the field."""
+    if not model.studies:
+        raise ModelError(
+            f"There is no study '{name}': the document asks for none.",
+            remedy="Keep one in the panel Studies, or add a ks.StudyPlan.",
+        )
+    plan: StudyPlan = model.find("studies", name)
+    values = model.values()
+
+    def number(field: str) -> float:
+        return float(finite_value_of(getattr(plan, field), values, f"study '{name}', {field}"))
+
+    record = {}
+    for row in plan.record:
+        every = finite_value_of(row.every, values, f"study '{name}', '{row.column}'") if row.every is not None else None
+        record[row.column] = row.formula if every is None else f"{row.formula} every {float(every)!r}"
+    options: dict[str, Any] = {"duration": number("duration"), "method": plan.method}
+    if plan.step is not None:
+        options["step"] = number("step")
+    return StudyText(
+        {row.quantity: row.values for row in plan.varied},
+        record,
+        plan.kind,
+        int(number("count")),
+        int(number("seed")),
+        plan.how,
+        plan.frame,
+        number("limit"),
+        options=options if plan.kind == "runs" else {},
+    )
+
+
+def plan_of(name: str, text: StudyText, description: str = "") -> StudyPlan:
+    """A text as an element of the document. Raises ModelError."""
+    rows = []
+    for each, formula in text.record.items():
+        meant = recorded(each, formula)
+        channel, every = meant if isinstance(meant, tuple) else (meant, None)
+        rows.append(RecordRow(column=each, formula=channel, every=every))
+    return StudyPlan(
+        name=name,
+        kind=text.kind,
+        varied=tuple(VariedRow(quantity=each, values=values) for each, values in text.varied.items()),
+        record=tuple(rows),
+        count=float(text.count),
+        seed=float(text.seed),
+        how=text.how,
+        frame=text.frame,
+        limit=text.limit,
+        description=description,
+        **{key: text.options[key] for key in ("duration", "method", "step") if text.options.get(key) is not None},
+    )

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.studies.study import Study
 from core.studies.study_result import StudyResult
-from core.studies.study_text import StudyText, study_of
+from core.studies.study_text import StudyText
 from core.studies.study_work import Progress
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class StudyJob:
 
     def __call__(self, progress: Any, cancelled: Callable[[], bool]) -> StudyResult:
         """All rows (in the job's thread)."""
-        study = study_of(self._model, self._text)
+        study = Study.of_text(self._model, self._text)
 
         def tell(now: Progress) -> None:
             progress(now.done / now.total, f"{now.done} of {now.total} rows, {now.rate:.3g} rows/s")
@@ -112,7 +113,7 @@ class StudyJob:
 
 def estimated(model: Model, text: StudyText, cores: int) -> str:
     """How long a study takes, by three of its rows."""
-    study = study_of(model, text)
+    study = Study.of_text(model, text)
     machine, values = study.check(), study.declaration.values()[:3]
     machine.rows(values[:1])
     began = time.perf_counter()
