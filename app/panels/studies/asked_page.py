@@ -164,7 +164,11 @@ class AskedPage(QTabWidget):
             rest = mech.rest()
             rows += [(f"{name}.q", float(x), _about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)]
             rows += [(f"{name}.v", 0.0, _about(0.0)) for name in mech.v_names]
-        rows += [(axis, 0.0, "0:0.5:11") for axis in "xyz"] if self.kind.currentData() == "targets" else []
+        kind = self.kind.currentData()
+        if kind == "targets":
+            rows += [(axis, 0.0, "0:0.5:11") for axis in "xyz"]
+        elif kind == "runs":
+            rows += [("duration", 1.0, "1, 2, 5"), ("step", 1e-3, "1e-3, 1e-4")]
         self.varied.show_rows(rows)
         chosen = self.frame.currentText()
         self.frame.clear()
@@ -194,10 +198,10 @@ class AskedPage(QTabWidget):
             options=options if kind == "runs" else {},
         )
 
-    def show_text(self, text: StudyText) -> None:
-        """Show what was asked."""
+    def show_text(self, text: StudyText) -> list[str]:
+        """Show what was asked; names of what varies there and has no row here."""
         self.kind.setCurrentIndex(self.kind.findData(text.kind))
-        self.varied.show_varied(text.varied)
+        missing = self.varied.show_varied(text.varied)
         self.record.show_record(text.record)
         self._count_up()
         self.count.setText(str(text.count))
@@ -208,6 +212,7 @@ class AskedPage(QTabWidget):
             self.duration.setText(f"{text.options.get('duration', 10.0):g}")
             self.method.setCurrentIndex(max(self.method.findData(text.options.get("method", "auto")), 0))
             self.step.setText(f"{text.options['step']:g}" if text.options.get("step") else "")
+        return missing
 
 
 def _spread(model: Model, name: str, now: float) -> str:

@@ -149,8 +149,8 @@ class VariedTable(QTableWidget):
             if self.item(k, NAME).checkState() == Qt.CheckState.Checked
         }
 
-    def show_varied(self, varied: Mapping[str, str]) -> None:
-        """Check these, and no others."""
+    def show_varied(self, varied: Mapping[str, str]) -> list[str]:
+        """Check these, and no others; names that have no row."""
         self._quiet = True
         for k in range(self.rowCount()):
             name = self.item(k, NAME).text()
@@ -159,6 +159,7 @@ class VariedTable(QTableWidget):
                 self.item(k, VALUES).setText(varied[name])
         self._quiet = False
         self.viewport().update()
+        return [name for name in varied if name not in {self.item(k, NAME).text() for k in range(self.rowCount())}]
 
     def choose(self, name: str, values: str = "") -> None:
         """Let something vary, as a person does."""

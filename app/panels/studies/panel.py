@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -27,9 +28,11 @@ from app.panels.studies.picture_view import PictureView
 from app.panels.studies.row_table import RowTable
 from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
 from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
 from core.errors import KinetostatError
+from core.model.fields import fields_of
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -76,6 +79,15 @@ class StudiesPanel(QWidget):
             "Open row", "Its parameters and pose become the machine's (can be undone)", self.open
         )
         self.save_button = self._button("Save…", "All rows as CSV or Parquet", self.save)
+        self.plan = Combo()
+        self.plan.setEditable(True)
+        self.plan.setMinimumWidth(NARROWEST)
+        self.plan.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.plan.setAccessibleName("Study of the document")
+        self.plan.setToolTip(as_tip("A study of the document, or a name under which to keep this one"))
+        self.plan.lineEdit().setPlaceholderText("name")
+        self.plan.activated.connect(lambda _: self.show_plan(self.plan.currentText()))
+        self.keep_button = self._button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
         self.yes_button = self._button("Go on", "", lambda: self._answer(True))
         self.no_button = self._button("End", "", lambda: self._answer(False))
         self._lay_out()
@@ -87,6 +99,7 @@ class StudiesPanel(QWidget):
         self._life.listen((session.changed, self._machine_changed))
         self.asked.kind.activated.connect(lambda _: self._begin())
         self._begin()
+        self._show_plans()
         self._enable()
 
     def _button(self, title: str, tip: str, pressed: Any) -> QPushButton:
@@ -100,6 +113,8 @@ class StudiesPanel(QWidget):
         for button in (self.start_button, self.pause_button, self.stop_button, self.estimate_button):
             bar.addWidget(button)
         bar.addWidget(self.progress, 1)
+        bar.addWidget(self.plan)
+        bar.addWidget(self.keep_button)
         bar.addWidget(self.yes_button)
         bar.addWidget(self.no_button)
         split = QSplitter(Qt.Orientation.Horizontal)
@@ -141,8 +156,60 @@ class StudiesPanel(QWidget):
         self.asked.show_machine(self._session.model, self._session.mech)
 
     def _machine_changed(self, old: State, new: State) -> None:
-        if old.model is not new.model:
+        if old.model is new.model:
+            return
+        self._show_plans()
+        if old.model.machine != new.model.machine:
             self._begin()
+
+    def _show_plans(self) -> None:
+        """Names of the studies of the document."""
+        names = [each.name for each in self._session.model.studies]
+        if names != [self.plan.itemText(k) for k in range(self.plan.count())]:
+            typed = self.plan.currentText()
+            self.plan.clear()
+            self.plan.addItems(names)
+            self.plan.setCurrentText(typed)
+
+    def show_plan(self, name: str) -> None:
+        """Show a study of the document."""
+        from core.studies.study_text import text_of
+
+        try:
+            text = text_of(self._session.model, name)
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self.plan.setCurrentText(name)
+        self.asked.kind.setCurrentIndex(self.asked.kind.findData(text.kind))
+        self._begin()
+        missing = self.asked.show_text(text)
+        words = f"The machine has no {', '.join(missing)}." if missing else ""
+        self.note.say(words, "warning" if missing else "")
+
+    def keep(self) -> None:
+        """Make what is asked a study of the document, in place of the one of this name: one step to undo."""
+        from core.model.edits import edits
+        from core.studies.study_text import plan_of
+
+        name = self.plan.currentText().strip()
+        known = {each.name: each for each in self._session.model.studies}
+        if not name:
+            name = edits.unused_name(self._session.model, "studies", "study")
+        try:
+            plan = plan_of(name, self.asked.text(), known[name].description if name in known else "")
+            fields = {field.name: getattr(plan, field.name) for field in fields_of(type(plan)) if field.name != "name"}
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        there = name in known
+        kept = self._session.apply(
+            f"Study {name}", lambda m: edits.change(m, "studies", name, **fields) if there else edits.add(m, plan)
+        )
+        if not kept:
+            return
+        self.plan.setCurrentText(name)
+        self.note.say(f"'{name}' is a study of the document (undo takes it back).", "done")
 
     def names(self) -> tuple[str, ...]:
         """What formulas may use."""

@@ -146,9 +146,9 @@ class PictureView(QWidget):
         _fill(self.of, curves if picture.of == "curves" else numbers)
         _fill(self.x, varied, 0)
         _fill(self.y, varied, 1)
-        self.of.setVisible(bool(picture.of))
-        self.x.setVisible(picture.x)
-        self.y.setVisible(picture.y)
+        self.of.setVisible(result is not None)
+        self.x.setVisible(picture.x and result is not None)
+        self.y.setVisible(picture.y and result is not None)
         self._draw()
 
     def _draw(self) -> None:
