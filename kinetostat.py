@@ -81,13 +81,16 @@ if TYPE_CHECKING:
         Pipe,
         Pose,
         Quantity,
+        RecordRow,
         Sensor,
         Setting,
         Sphere,
         Strand,
+        StudyPlan,
         SubAssembly,
         Trim,
         TrimRow,
+        VariedRow,
         World,
     )
     from core.model.edits import edits
@@ -95,6 +98,9 @@ if TYPE_CHECKING:
     from core.sensitivities.gradient import Gradient, gradient
     from core.simulation import Run, simulate
     from core.spatial import scalar as scalar
+    from core.studies.distributions import Distribution, lognormal, normal, triangular, uniform
+    from core.studies.study import Study, channel
+    from core.studies.study_result import StudyResult
     from viz.pictures.offscreen import render
 
 _MODULES = {
@@ -167,18 +173,24 @@ _PLACES = {
         "Pipe",
         "Pose",
         "Quantity",
+        "RecordRow",
         "Sensor",
         "Setting",
         "Sphere",
         "Strand",
+        "StudyPlan",
         "SubAssembly",
         "Trim",
         "TrimRow",
+        "VariedRow",
         "World",
     ),
     "core.model.validation.model": ("check",),
     "core.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
+    "core.studies.distributions": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
+    "core.studies.study": ("Study", "channel"),
+    "core.studies.study_result": ("StudyResult",),
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}

@@ -22,6 +22,11 @@ EXAMPLES = {
         "plot arm.h5 joint1.q tool.position.x -o arm.pdf",
         "plot a.h5 joint1.q --with b.h5 -o ab.csv",
     ),
+    "study": (
+        "study arm.kst --grid l1=0.3:0.5:21 --record 'w=max(abs(joint2.v))' --duration 2 -o arm.h5",
+        "study arm.kst --sample 'm=normal(2, 0.05)' -n 1000 --seed 7 --record 'e=at(tool.position, end)' --cores all",
+        "study arm.kst --kind poses --grid joint1=0:1:20 --record 'w=tool.manipulability' -o w.csv",
+    ),
     "film": (
         "film arm.h5 -o arm.mp4 --arrows force --trace tool",
         "film four_bar.kst --duration 2 --speed 0.25 -o slow.gif",

@@ -26,6 +26,7 @@ COMMANDS = {
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
     "run": "Simulate a machine and write what it did.",
+    "study": "Run a machine many times with numbers that vary, on all cores or a cluster.",
     "plot": "Draw channels of runs as a picture, a drawing or numbers.",
     "film": "Film a run, or a model in motion.",
     "robotica": "Run calls of Robotica's command line, a script of them, or type them.",

@@ -31,6 +31,7 @@ from core.functions.subjects import (
     run_derivatives,
     sequences,
     statics,
+    studies,
     symbols,
 )
 from core.model import Model
@@ -49,6 +50,7 @@ _ALL = (
     *control.FUNCTIONS,
     *operating_points.FUNCTIONS,
     *run_derivatives.FUNCTIONS,
+    *studies.FUNCTIONS,
     *c_code.FUNCTIONS,
     *ellipsoids.FUNCTIONS,
     *dynamics.FUNCTIONS,

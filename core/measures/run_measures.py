@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +28,33 @@ from core.model import Model, Parameter
 from core.model.fields import nested_elements
 from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, substitute, text_of
 from core.model.formula.formula_fields import formulas_in
-from core.model.formula.nodes import COMPARISONS, Negative
+from core.model.formula.nodes import COMPARISONS, CONSTANTS, Negative
 from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
-from core.simulation.run.run import Run
+from core.simulation.setup import Settings
 
 Array = NDArray[np.float64]
 
 REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
 FURTHER = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
 """What formulas of measures have beside the usual functions: (name, number of arguments)."""
+_COUNTS = dict(FURTHER)
 END, START = "end", "start"
 """Names of the times at which a run ends and begins, in the second argument of `at`."""
-ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
 TIME_FRACTION = 1e-9
 """Of the duration: a time so near to a sample is the sample's."""
+
+
+class RunSamples(Protocol):
+    """What measures ask of a run."""
+
+    @property
+    def time(self) -> Array: ...
+    @property
+    def settings(self) -> Settings: ...
+    def __getitem__(self, channel: str) -> Array: ...
+    def part(self, rows: slice) -> RunSamples:
+        """Some of its samples alone."""
+        ...
 
 
 class _OneSample(NamedTuple):
@@ -188,7 +200,7 @@ class Measure:
     def __repr__(self) -> str:
         return f"Measure({self.text!r})"
 
-    def value(self, run: Run) -> float:
+    def value(self, run: RunSamples) -> float:
         """The number of a run.
 
         Raises ModelError where it asks for a time outside the run.
@@ -237,7 +249,7 @@ class Measures:
         """SI units of the numbers."""
         return tuple(each.unit for each in self.table.values())
 
-    def values(self, run: Run) -> dict[str, float]:
+    def values(self, run: RunSamples) -> dict[str, float]:
         """All numbers of a run; channels are computed once for all."""
         reader = _Reader(self.signals, run)
         return {name: reader.number(each.node) for name, each in self.table.items()}
@@ -286,7 +298,7 @@ class Requirement:
         """The SI unit of the margin."""
         return self.measure.unit
 
-    def margin(self, run: Run) -> float:
+    def margin(self, run: RunSamples) -> float:
         """How far it is from failing, negative where it fails; of an equality what is missing, with its sign."""
         return self.measure.value(run)
 
@@ -334,13 +346,16 @@ def _curve(node: Node, signals: Signals) -> str | None:
 class _Reader:
     """Values of formulas over one run."""
 
-    def __init__(self, signals: Signals, run: Run, whole: _Reader | None = None, rows: slice = slice(None)) -> None:
+    def __init__(
+        self, signals: Signals, run: RunSamples, whole: _Reader | None = None, rows: slice = slice(None)
+    ) -> None:
         self.signals, self.run, self.rows = signals, run, rows
         self.whole = whole
         """Of the whole run, where this one knows some samples of it only."""
         self._columns: dict[str, Any] = {}
         self._near: dict[tuple[int, int], _Reader] = {}
         self._weights: Array | None = None
+        self._places: dict[float, int] = {}
 
     def number(self, node: Node) -> float:
         """The value of a formula that gives a number."""
@@ -349,6 +364,11 @@ class _Reader:
 
     def _value(self, node: Node) -> Any:
         """A number, or (n,) values over time: reductions first, then the formula they stand in."""
+        match node:  # what stands alone needs no formula around it
+            case Name(name) if name not in CONSTANTS:
+                return self._named(name)
+            case Call(function, (what, *_)) if function in REDUCTIONS and len(node.arguments) == _COUNTS[function]:
+                return self._reduction(function, what, node)
         inner: dict[str, Any] = {}
         outer = self._reduced(node, inner)
         values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
@@ -357,10 +377,8 @@ class _Reader:
     def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
         """The formula with a name in place of each reduction, whose values go into `found`."""
         match node:
-            case Call("at", (what, when)):
-                return _placeholder(found, self._at(what, float(np.asarray(self._value(when)))))
-            case Call(function, (what,)) if function in REDUCTIONS:
-                return _placeholder(found, self._over_time(function, what))
+            case Call(function, (what, *_)) if function in REDUCTIONS and len(node.arguments) == _COUNTS[function]:
+                return _placeholder(found, self._reduction(function, what, node))
             case Negative(operand):
                 return Negative(self._reduced(operand, found))
             case Binary(operator, left, right):
@@ -369,6 +387,11 @@ class _Reader:
                 return Call(function, tuple(self._reduced(each, found) for each in arguments))
             case _:
                 return node
+
+    def _reduction(self, function: str, what: Node, node: Call) -> float:
+        if function != "at":
+            return self._over_time(function, what)
+        return self._at(what, float(np.asarray(self._value(node.arguments[1]))))
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -418,7 +441,9 @@ class _Reader:
                 where=f"at({text_of(what)}, …)",
                 remedy="Name a time of the run, 'end' or 'start', or let it run longer.",
             )
-        last = int(np.searchsorted(time, t + exact, side="right")) - 1
+        if t not in self._places:
+            self._places[t] = int(np.searchsorted(time, t + exact, side="right")) - 1
+        last = self._places[t]
         if abs(time[last] - t) <= exact:
             return float(np.asarray(self._part(last, last + 1)._value(what)).reshape(-1)[0])
         first, end = max(last - 1, 0), min(last + 3, len(time))
@@ -433,8 +458,7 @@ class _Reader:
         """Of some samples alone."""
         if (first, end) not in self._near:
             rows = slice(first, end)
-            arrays = {name: array[rows] if len(array := getattr(self.run, name)) else array for name in ARRAYS}
-            self._near[first, end] = _Reader(self.signals, replace(self.run, **arrays), self, rows)
+            self._near[first, end] = _Reader(self.signals, self.run.part(rows), self, rows)
         return self._near[first, end]
 
 

@@ -28,6 +28,7 @@ from core.model.shapes import (
     Shape,
     Sphere,
 )
+from core.model.study_plans import RecordRow, StudyPlan, VariedRow
 from core.model.trims import Trim, TrimRow
 from core.model.validation.findings import Finding, Severity
 
@@ -76,6 +77,7 @@ __all__ = [
     "Pipe",
     "Pose",
     "Quantity",
+    "RecordRow",
     "Sensor",
     "SensorKind",
     "Setting",
@@ -83,8 +85,10 @@ __all__ = [
     "Shape",
     "Sphere",
     "Strand",
+    "StudyPlan",
     "SubAssembly",
     "Trim",
     "TrimRow",
+    "VariedRow",
     "World",
 ]

@@ -37,6 +37,7 @@ from core.model.placements import Carrier, Placement, placements
 from core.model.sensors import Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
+from core.model.study_plans import StudyPlan
 from core.model.trims import Trim
 from core.model.unknown_kinds import of_unknown_kind
 from core.model.validation.circular_references import circles
@@ -74,6 +75,7 @@ _TABLE = {
     "constraints": _Collection(Constraint, "constraint", "force"),
     "drivers": _Collection(Driver, "driver", "force"),
     "operating_points": _Collection(Trim, "operating point", "operating_point", asks=True),
+    "studies": _Collection(StudyPlan, "study", "study", asks=True),
 }
 """In the order of files and trees. Bodies, frames and junctions share one namespace, and so do all that exert
 forces."""
@@ -111,6 +113,7 @@ class Model(Element):
     constraints: tuple[Constraint, ...] = parts(Constraint, "Held sensors and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
     operating_points: tuple[Trim, ...] = parts(Trim, "Operating points that are asked for")
+    studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies that are asked for")
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked for beside it); not saved."""

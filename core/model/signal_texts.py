@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from core.model.formula.nodes import CONSTANTS
 
-OF_ALL = ("t", "time", "end", "gravity", "energy", "momentum", "mass", "mode", "constraint")
+OF_ALL = ("t", "time", "start", "end", "gravity", "energy", "momentum", "mass", "mode", "constraint")
 """First words of quantities that belong to no element."""
 OF_FRAMES = ("position", "orientation", "velocity", "omega", "acceleration", "alpha", "torque", "wrench")
 """What a name of a body or frame goes on with."""

@@ -34,6 +34,21 @@ class Begun(NamedTuple):
 
 def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     """The state of a run that begins at y."""
+    made = unbegun(equations, chosen, y)
+    begin_modes(made)
+    return made
+
+
+def begin_modes(made: Begun) -> None:
+    """Modes that a run begins with, where there are rows that have some."""
+    if made.log is not None:
+        from core.simulation.stepping import modal_steps
+
+        modal_steps.begin_entry(made.state.place)
+
+
+def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
+    """All memory of a run that will begin at y; modes are not begun."""
     n, system, indicators = len(y), equations.system, equations.indicators
     rule = chosen.rule
     assert rule.begin is not None
@@ -71,8 +86,7 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
         else:
             system.closings = int(chosen.closing)
     log = None
-    if equations.mode_rows is not None and not rule.adaptive and chosen.step is not None:
-        np.minimum(equations.mode_rows.closing, resolved_by(chosen.step), out=equations.mode_rows.closing)
+    soften_stops(equations, chosen)
     if modal:
         log = _log(min(len(times), LARGEST_PIECE), n, equations)
         state.log, state.keep_of = log.place, mode_log.keep_entry.address
@@ -80,8 +94,13 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
             state.plain_step = switching or state.step_of
         else:
             state.parts_of = modal_steps.modal_parts.address
-        modal_steps.begin_entry(state.place)
     return Begun(state, equations, log)
+
+
+def soften_stops(equations: CompiledEquations, chosen: Settings) -> None:
+    """Stops whose stiffness follows from what they meet are no stiffer than fixed steps can resolve."""
+    if equations.mode_rows is not None and not chosen.rule.adaptive and chosen.step is not None:
+        np.minimum(equations.mode_rows.closing, resolved_by(chosen.step), out=equations.mode_rows.closing)
 
 
 def _log(samples: int, n: int, equations: CompiledEquations) -> ModeLog:

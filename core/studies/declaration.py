@@ -102,6 +102,10 @@ class Declaration:
 
     def values(self) -> Array:
         """(size, columns): the same on any machine."""
+        return self._values
+
+    @cached_property
+    def _values(self) -> Array:
         tables = [axis.rows() for axis in self.axes]
         count = self.size
         if len(tables) == 1:

@@ -46,6 +46,14 @@ class Table:
         self.results[places], self.status[places] = rows.results, rows.status
         self.messages.update({int(places[k]): said for k, said in rows.messages.items()})
 
+    def snapshot(self) -> Table:
+        """As it is now, for who shows it while it grows."""
+        other = Table.__new__(Table)
+        other.declaration, other.columns = self.declaration, self.columns
+        other.done, other.results, other.status = self.done.copy(), self.results.copy(), self.status.copy()
+        other.messages = dict(self.messages)
+        return other
+
 
 class RowFile:
     """Where finished chunks go. Raises FileError where the file is one of another study, or cannot be written."""

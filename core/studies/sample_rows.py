@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, near_misses
 from core.files import loads
-from core.measures.run_measures import Measures, Signals
+from core.measures.run_measures import Measures, RunSamples, Signals
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
 from core.model.parameters import environment
 from core.simulation import simulate
 from core.simulation.run.channels import Channels
 from core.studies.declaration import OPTIONS, Declaration
+from core.studies.prepared_runs import PreparedRuns, TooLate
 
 Array = NDArray[np.float64]
 
@@ -109,6 +110,7 @@ class Machine:
         columns = [Column(name, each.unit) for name, each in self._measures.table.items()]
         varied = [name for what, name in self._places if what == "p"]
         alone = len(varied) == len(self._places)
+        self.prepared = PreparedRuns(self.mech, tuple(varied), declaration.options)
         for name, each in self._measures.table.items():
             if alone and (reason := each.constant_reason(varied)):
                 raise ModelError(f"{reason}.", where=f"record '{name}'", remedy="Record or vary something else.")
@@ -140,17 +142,21 @@ class Machine:
             late[0] = time.perf_counter() > end
             return late[0]
 
-        run = simulate(
-            self.mech,
-            options.pop("duration", 10.0),
-            parameters=given["p"] or None,
-            q0=given["q0"] or None,
-            v0=given["v0"] or None,
-            cancelled=cancelled,
-            **options,
-        )
-        if late[0]:
-            raise _Late(f"It was given up after {self.declaration.limit:g} s, at t = {run.time[-1]:.4g} s.")
+        run: RunSamples | None = None
+        if not given["option"]:
+            run = self.prepared.run(given["p"], given["q0"], given["v0"], cancelled)
+        if run is None:
+            run = simulate(
+                self.mech,
+                options.pop("duration", 10.0),
+                parameters=given["p"] or None,
+                q0=given["q0"] or None,
+                v0=given["v0"] or None,
+                cancelled=cancelled,
+                **options,
+            )
+            if late[0]:
+                raise TooLate(float(run.time[-1]))
         found = list(self._measures.values(run).values())
         for channel, times in self._curves:
             found += np.interp(times, run.time, run[channel]).tolist()
@@ -167,8 +173,11 @@ class Machine:
                     if not np.isfinite(results[k]).all():
                         first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
                         status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
-                except (KinetostatError, _Late) as error:
+                except KinetostatError as error:
                     status[k], messages[k] = _failure(error)
+                except TooLate as late:
+                    said = f"It was given up after {self.declaration.limit:g} s, at t = {late.at:.4g} s."
+                    status[k], messages[k] = LIMIT, (said, "")
             return Rows(results, status, messages)
 
         return rows
@@ -339,13 +348,7 @@ class _Samples(NamedTuple):
     modes: Array
 
 
-class _Late(Exception):
-    """A sample took longer than it may."""
-
-
 def _failure(error: Exception) -> tuple[int, tuple[str, str]]:
-    if isinstance(error, _Late):
-        return LIMIT, (str(error), "")
     where = getattr(error, "where", "")
     if isinstance(error, AssemblyError):
         return NOT_ASSEMBLED, (str(error), where)

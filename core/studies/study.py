@@ -12,41 +12,25 @@ from __future__ import annotations
 
 import csv
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.constraints.named_values import quantity
 from core.errors import FileError, KinetostatError, ModelError
 from core.files import dumps
 from core.mechanism import Mechanism
 from core.model import Model
-from core.studies.backends import Backend, Chunk, Dask, Processes, Serial
 from core.studies.declaration import KINDS, Axis, Declaration
 from core.studies.distributions import HOW, Distribution, distribution_of
 from core.studies.row_file import RowFile, Table, load
-from core.studies.sample_rows import DONE, LOST, Machine, Rows
+from core.studies.sample_rows import Machine
 from core.studies.study_result import StudyResult
-
-Array = NDArray[np.float64]
-
-CHUNK = 1.0
-"""s that a chunk shall take."""
-OWN_CHUNK = 0.1
-"""s of a chunk in this thread, which can stop between two."""
-CHUNKS_EACH = 4
-"""Chunks for each worker at least, so that progress moves and a loss costs little."""
-IN_HAND = 2
-"""Chunks for each worker that are given out at once."""
-POLL = 0.1
-"""s between two looks at who wants to stop."""
-TRIAL = 3
-"""Rows that are computed first, which say what the others cost and bring the machine code into the cache."""
+from core.studies.study_text import StudyText, is_drawn, recorded, text_of, values_of
+from core.studies.study_work import Asked, Progress, Work
 
 
 class Curve(NamedTuple):
@@ -59,20 +43,6 @@ class Curve(NamedTuple):
 def channel(name: str, every: float) -> Curve:
     """Record a channel of one component, every so many seconds."""
     return Curve(name, float(every))
-
-
-class Progress(NamedTuple):
-    """done, failed : rows of total; rate : rows/s; left : s; table : all rows so far."""
-
-    done: int
-    total: int
-    failed: int
-    rate: float
-    left: float
-    table: Table
-
-    def __str__(self) -> str:
-        return f"{self.done} of {self.total} rows, {self.failed} failed, {self.rate:.3g} rows/s, {self.left:.3g} s left"
 
 
 Values = Mapping[str, Any]
@@ -97,7 +67,56 @@ class Study:
         if kind == "runs":
             options.setdefault("closed_forms", True)  # what is ready first must not decide about numbers
         origin = str(getattr(document, "origin", "") or "")
-        self._declared = Declaration(dumps(document), origin, kind, options=options, frame=frame, limit=float(limit))
+        self._declared = Declaration(
+            dumps(document.machine), origin, kind, options=options, frame=frame, limit=float(limit)
+        )
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Study:
+        """The study that a file holds, to go on with it by `resume`. Raises FileError."""
+        from core.files import loads
+
+        declared = load(os.fspath(file)).declaration
+        study = cls(loads(declared.model, origin=declared.origin))
+        study._declared = declared
+        return study
+
+    @classmethod
+    def of_text(cls, model: Model | Mechanism, text: StudyText) -> Study:
+        """A study as a person writes it down. Raises KinetostatError naming the line that cannot be read."""
+        options = dict(text.options) if text.kind == "runs" else {}
+        study = cls(model, text.kind, frame=text.frame, limit=text.limit, **options)
+        grid: dict[str, Any] = {}
+        drawn: dict[str, str] = {}
+        for name, values in text.varied.items():
+            try:
+                if is_drawn(values):
+                    drawn[name] = values
+                else:
+                    grid[name] = values_of(values, lambda part, name=name: study.number(name, part))  # type: ignore[misc]
+            except KinetostatError as error:
+                raise error.at(where=f"'{name}'") from None
+        if grid:
+            study.grid(grid)
+        for path in text.lists:
+            study.list(path)
+        if drawn:
+            study.sample(text.count, drawn, seed=text.seed, how=text.how)
+        for name, formula in text.record.items():
+            meant = recorded(name, formula)
+            study.record({name: channel(*meant) if isinstance(meant, tuple) else meant})
+        return study
+
+    @classmethod
+    def named(cls, model: Model | Mechanism, name: str) -> Study:
+        """A study that the document asks for (`ks.StudyPlan`). Raises KinetostatError naming its field."""
+        document = model.model if isinstance(model, Mechanism) else model
+        try:
+            return cls.of_text(model, text_of(document, name))
+        except KinetostatError as error:
+            if not error.where.startswith("study"):
+                error.where = f"study '{name}'" + (f", {error.where}" if error.where else "")
+            raise
 
     @property
     def declaration(self) -> Declaration:
@@ -119,7 +138,8 @@ class Study:
         _ = self._declared.size
         return self
 
-    def _number(self, name: str, value: Any) -> float:
+    def number(self, name: str, value: Any) -> float:
+        """A value of what is called so: a number, or a text with a unit. Raises ModelError if it is not finite."""
         if isinstance(value, str):
             parameter = next((p for p in self._mech.model.expanded.parameters if p.name == name), None)
             stem, _, what = name.rpartition(".")
@@ -139,7 +159,7 @@ class Study:
         given = {**(values or {}), **more}
         if not given:
             raise ModelError("Nothing varies.", where="grid", remedy="Name a parameter and its values.")
-        columns = [[self._number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
+        columns = [[self.number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
         if any(not column for column in columns):
             raise ModelError("There are no values.", where="grid", remedy="Give at least one value of each.")
         return self._add(Axis(tuple(given), tuple(product(*columns)), "grid"))
@@ -148,11 +168,11 @@ class Study:
         """Rows as they stand in a CSV file whose first line has the names, or in columns by name."""
         if isinstance(rows, Mapping):
             names = tuple(rows)
-            columns = [[self._number(name, v) for v in each] for name, each in rows.items()]
+            columns = [[self.number(name, v) for v in each] for name, each in rows.items()]
             if len({len(column) for column in columns}) != 1:
                 raise ModelError("The columns differ in length.", where="list", remedy="Give each as many values.")
             return self._add(Axis(names, tuple(zip(*columns, strict=True)), "list"))
-        return self._add(_from_csv(os.fspath(rows), self._number))
+        return self._add(_from_csv(os.fspath(rows), self.number))
 
     def sample(
         self,
@@ -194,7 +214,7 @@ class Study:
         found = {}
         for name, each in given.items():
             try:
-                read = lambda text, name=name: self._number(name, text)  # noqa: E731
+                read = lambda text, name=name: self.number(name, text)  # noqa: E731
                 found[name] = distribution_of(each, read) if isinstance(each, str) else each
             except KinetostatError as error:
                 raise error.at(where=f"'{name}'") from None
@@ -229,27 +249,32 @@ class Study:
 
     def run(
         self,
-        file: str | None = None,
+        file: str | os.PathLike[str] | None = None,
         *,
         cores: int | Literal["all"] = 1,
         cluster: str | None = None,
         progress: Callable[[Progress], object] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        enough: Callable[[], bool] | None = None,
         elsewhere: Callable[[FileError], str | None] | None = None,
+        failing: Callable[[Progress], bool] | None = None,
+        aside: bool = False,
         resume: bool = False,
     ) -> StudyResult:
         """All rows.
 
-        file : HDF5, every finished chunk safe in it; cores : processes of this computer ("all": all but one), 1: here;
-        cluster : address of a Dask scheduler; elsewhere : asked for another file where the disk is full; cancelled :
-        ends early with the rows so far
+        file : HDF5, every finished chunk safe in it; cores : of this computer, "all": all but one; aside : all of them
+        in other processes, so that this one stays free, else it computes, too; cluster : address of a Dask scheduler;
+        cancelled : ends early with the rows so far; enough : nothing further begins, what is in hand comes back;
+        elsewhere : asked for another file where the disk is full; failing : asked whether to go on where more than half
+        of the first rows failed
         """
         machine = self.check()
         table = Table(self._declared, machine.columns)
         kept = None if file is None else RowFile(os.fspath(file), table, resume=resume)
-        work = _Work(self._declared, machine, table, kept, progress, cancelled, elsewhere)
+        asked = Asked(progress or _ignore, cancelled or _never, enough or _never, elsewhere, failing)
         try:
-            work.go(cores, cluster)
+            Work(self._declared, machine, table, kept, asked).go(cores, cluster, aside)
         except KinetostatError as error:
             if kept is not None:
                 kept.abandon()
@@ -263,24 +288,17 @@ class Study:
             kept.close()
         return StudyResult(table)
 
-    def resume(self, file: str, **options: Any) -> StudyResult:
+    def resume(self, file: str | os.PathLike[str], **options: Any) -> StudyResult:
         """Go on with a file: rows that are done are not done again. Raises FileError if it holds another study."""
         return self.run(file, resume=True, **options)
 
 
-def opened(file: str) -> StudyResult:
-    """The result in a file, also of a study that was ended in the middle."""
-    return StudyResult(load(os.fspath(file)))
+def _ignore(_: object) -> None:
+    pass
 
 
-def resumed(file: str, **options: Any) -> StudyResult:
-    """Go on with the study that a file holds."""
-    from core.files import loads
-
-    declaration = load(file).declaration
-    study = Study(loads(declaration.model, origin=declaration.origin))
-    study._declared = declaration
-    return study.resume(file, **options)
+def _never() -> bool:
+    return False
 
 
 def _from_csv(path: str, number: Callable[[str, Any], float]) -> Axis:
@@ -308,112 +326,3 @@ def _plain(cell: str) -> Any:
         return float(cell)
     except ValueError:
         return cell.strip()
-
-
-class _Work:
-    """One study under way."""
-
-    def __init__(
-        self,
-        declaration: Declaration,
-        machine: Machine,
-        table: Table,
-        kept: RowFile | None,
-        progress: Callable[[Progress], object] | None,
-        cancelled: Callable[[], bool] | None,
-        elsewhere: Callable[[FileError], str | None] | None,
-    ) -> None:
-        self.machine, self.table, self.kept = machine, table, kept
-        self.declaration, self.elsewhere = declaration, elsewhere
-        self.progress = progress or (lambda _: None)
-        self.cancelled = cancelled or (lambda: False)
-        self.values = declaration.values()
-        self.began, self.before = time.perf_counter(), int(table.done.sum())
-        self.cost = 0.0
-        """s of a row."""
-
-    def go(self, cores: int | str, cluster: str | None) -> None:
-        """All rows that are not done."""
-        left = np.flatnonzero(~self.table.done)
-        serial = Serial(self.machine)
-        for first in left[:TRIAL]:
-            self._take(self._computed(serial, np.array([first])))
-            if self.cancelled():
-                return
-        left = left[TRIAL:]
-        if not len(left):
-            return
-        workers = max((os.cpu_count() or 2) - 1, 1) if cores == "all" else int(cores)
-        backend: Backend = serial
-        if cluster is not None:
-            backend = Dask(self.declaration, cluster)
-        elif workers > 1:
-            backend = Processes(self.declaration, workers)
-        try:
-            self._all(backend, left)
-        finally:
-            backend.close()
-
-    def _computed(self, backend: Backend, places: NDArray[np.int64]) -> Any:
-        backend.submit(Chunk(places, self.values[places]))
-        return backend.next(0.0)
-
-    def _all(self, backend: Backend, left: NDArray[np.int64]) -> None:
-        at = out = 0
-        while at < len(left) or out:
-            size = self._size(len(left) - at, backend)
-            while at < len(left) and out < IN_HAND * backend.workers * size:
-                places = left[at : at + size]
-                backend.submit(Chunk(places, self.values[places]))
-                at, out = at + len(places), out + len(places)
-            finished = backend.next(POLL)
-            if finished is not None:
-                out -= len(finished.chunk.places)
-                self._take(finished)
-            if self.cancelled():
-                return
-
-    def _size(self, left: int, backend: Backend) -> int:
-        """Rows of the next chunk."""
-        seconds = OWN_CHUNK if isinstance(backend, Serial) else CHUNK
-        wanted = seconds / self.cost if self.cost > 0.0 else 1.0
-        return int(max(1, min(wanted, -(-left // (CHUNKS_EACH * backend.workers)))))
-
-    def _take(self, finished: Any) -> None:
-        if finished.error is not None:
-            raise finished.error
-        chunk, rows = finished.chunk, finished.rows
-        if rows.status[0] == LOST and rows.results.shape[1] != len(self.table.columns):
-            rows = Rows(np.full((len(chunk.places), len(self.table.columns)), np.nan), rows.status, rows.messages)
-        if finished.seconds:
-            cost = finished.seconds / len(chunk.places)
-            self.cost = min(self.cost, cost) if len(chunk.places) == 1 and self.cost else cost
-        self.table.put(chunk.places, rows)
-        if self.kept is not None:
-            self._keep(chunk.places, rows)
-        done = int(self.table.done.sum())
-        failed = int((self.table.status[self.table.done] != DONE).sum())
-        passed = max(time.perf_counter() - self.began, 1e-9)
-        rate = (done - self.before) / passed
-        self.progress(
-            Progress(done, len(self.table.done), failed, rate, (len(self.table.done) - done) / rate, self.table)
-        )
-
-    def _keep(self, places: NDArray[np.int64], rows: Rows) -> None:
-        assert self.kept is not None
-        try:
-            self.kept.append(places, rows)
-            return
-        except OSError as error:
-            problem = FileError(
-                f"The rows cannot be kept: {error.strerror or error}.",
-                file=str(self.kept.path),
-                remedy="Make room and resume, or name another file.",
-            )
-        while (other := self.elsewhere(problem) if self.elsewhere is not None else None) is not None:
-            try:
-                self.kept.move(other)
-                return
-            except (OSError, FileError) as error:
-                problem = FileError(f"The rows cannot be kept: {error}.", file=other, remedy="Name another file.")
-        raise problem

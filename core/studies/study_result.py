@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -84,6 +85,13 @@ class StudyResult:
     def __init__(self, rows: Table) -> None:
         self.rows = rows
         self.declaration = rows.declaration
+
+    @staticmethod
+    def load(file: str | os.PathLike[str]) -> StudyResult:
+        """The result in a file, also of a study that was ended in the middle. Raises FileError."""
+        from core.studies.row_file import load
+
+        return StudyResult(load(os.fspath(file)))
 
     def __len__(self) -> int:
         return int(self.rows.done.sum())

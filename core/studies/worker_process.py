@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 
 from core.studies.backends import compute, receive, send
@@ -15,6 +16,7 @@ def main() -> None:
     """Until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # words of libraries are no answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever began it says when it ends
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
     machine = None

@@ -155,6 +155,8 @@ class Compiled:
         """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
         1 and 0 of one that leads."""
         values = self.parameter_values(p)
+        if self.coordinates.coupling(joint)[0] == joint:  # whatever the parameters
+            return np.ones((*values.shape[:-1], 1)), np.zeros((*values.shape[:-1], 1))
         rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1]) if p is not None else values[None]
         found = []
         for row in rows:

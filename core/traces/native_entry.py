@@ -28,6 +28,11 @@ class Entry(NamedTuple):
     places: int = 0
     size: int = 0
 
+    def parameters(self, count: int) -> Array:
+        """(count,) where the parameters stand in the memory; a view."""
+        end = self.result if self.table == 0 else sum(self.keep.table.inputs[:-1]) + count
+        return self.memory[end - count : end]
+
 
 def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any) -> Entry:
     """The entry of a function `single` with arguments of these sizes (the parameters last)."""

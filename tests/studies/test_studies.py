@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from core.studies import study_work
 from core.studies.backends import Chunk, Processes
 from core.studies.distributions import correlated, distribution_of, lognormal, normal, points, triangular, uniform
 from core.studies.row_file import RowFile, Table, load
 from core.studies.sample_rows import Machine
-from core.studies.study import Study, channel, opened, resumed
-from core.studies.study_result import Running, wilson
+from core.studies.study import Study, channel
+from core.studies.study_result import Running, StudyResult, wilson
 
 G, T = 9.81, 0.4
 
@@ -55,8 +56,10 @@ def test_rows_are_what_closed_forms_give():
     assert np.allclose(values, v[:, None] * times - 0.5 * a[:, None] * times**2, atol=1e-12)
 
 
-def test_processes_give_the_same_bits():
-    here, there = study().run(), study().run(cores=2)
+@pytest.mark.parametrize("aside", [False, True])
+def test_processes_give_the_same_bits(monkeypatch, aside):
+    monkeypatch.setattr(study_work, "WORTH", 0.0)
+    here, there = study().run(), study().run(cores=1 if aside else 2, aside=aside)
     assert np.array_equal(here.rows.results, there.rows.results)
     assert here.rows.done.all()
 
@@ -86,6 +89,19 @@ def test_a_failed_sample_is_a_row_with_its_reason():
     assert result.table["status"].tolist() == ["done", "refused", "done"]
     assert result.failed[0].component == "body 'stone'"
     assert "negative" in result.failed[0].message
+
+
+def test_where_most_of_the_first_rows_fail_it_is_asked_whether_to_go_on():
+    def asked_of(masses: list[float], answer: bool):
+        s, asked = Study(falling(), duration=0.01, method="rk4", step=1e-3), []
+        s.list({"m": masses}).record(end="at(z.q, end)")
+        return s.run(failing=lambda progress: asked.append(progress) or answer), asked
+
+    result, asked = asked_of([-1.0] * 150 + [1.0] * 100, False)
+    assert [each.failed for each in asked] == [150]
+    assert 200 <= len(result) < 250
+    assert len(asked_of([-1.0] * 150 + [1.0] * 60, True)[0]) == 210
+    assert asked_of([-1.0] * 90 + [1.0] * 120, False)[1] == []
 
 
 def test_a_sample_that_takes_too_long_is_given_up():
@@ -124,9 +140,9 @@ def test_a_program_that_is_killed_has_kept_its_chunks(tmp_path):
     with open(tmp_path / "study.h5.part", "ab") as file:  # a record that was not finished
         file.write(b"\x99" * 37)
     assert load(str(path)).done.sum() == 10
-    result = resumed(str(path))
+    result = Study.load(path).resume(path)
     assert np.array_equal(result.rows.results, s.run().rows.results)
-    assert np.array_equal(opened(str(path)).rows.results, result.rows.results)
+    assert np.array_equal(StudyResult.load(path).rows.results, result.rows.results)
     assert not (tmp_path / "study.h5.part").exists()
 
 
@@ -153,7 +169,7 @@ def test_a_full_disk_asks_for_another_place(tmp_path, monkeypatch):
     asked = []
     result = study(5).run(str(broken), elsewhere=lambda e: asked.append(str(e)) or str(tmp_path / "other.h5"))
     assert "No space left" in asked[0]
-    assert np.array_equal(opened(str(tmp_path / "other.h5")).rows.results, result.rows.results)
+    assert np.array_equal(StudyResult.load(tmp_path / "other.h5").rows.results, result.rows.results)
 
 
 def test_what_cannot_be_meant_is_refused():

@@ -15,21 +15,22 @@ DELIMITERS = " ,=+-*/^("
 """What ends a name."""
 
 
-class _LastName(QCompleter):
+class LastName(QCompleter):
     """Completes the last name of a line."""
 
     def splitPath(self, path: str) -> list[str]:
         """The name that is being typed."""
-        return [path[_begin(path) :]]
+        return [path[name_begin(path) :]]
 
     def pathFromIndex(self, index: Any) -> str:
         """The line with that name completed."""
         edit = self.widget()
         text = edit.text() if isinstance(edit, QLineEdit) else ""
-        return text[: _begin(text)] + super().pathFromIndex(index)
+        return text[: name_begin(text)] + super().pathFromIndex(index)
 
 
-def _begin(text: str) -> int:
+def name_begin(text: str) -> int:
+    """Where the last name of a line begins."""
     return 1 + max(text.rfind(mark) for mark in DELIMITERS)
 
 
@@ -67,7 +68,7 @@ class SignalsEditor(OptionEditor):
         """Names of the machine as it is now."""
         if not self._names:
             self._names = self.option.names(self.context())
-            completer = _LastName(list(self._names), self.line)
+            completer = LastName(list(self._names), self.line)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.popup().setObjectName("completions")
@@ -78,7 +79,7 @@ class SignalsEditor(OptionEditor):
         """The first letter brings the names."""
         if not self._names:
             self.names()
-            self.line.completer().setCompletionPrefix(self.line.text()[_begin(self.line.text()) :])
+            self.line.completer().setCompletionPrefix(self.line.text()[name_begin(self.line.text()) :])
             self.line.completer().complete()
 
     def _offer(self) -> None:

@@ -23,8 +23,8 @@ def unknown_quantities(model: Model) -> Iterator[Finding]:
             for field in fields_of(type(inner)):
                 if not isinstance(field.kind, SignalKind):
                     continue
-                text = getattr(inner, field.name)
-                for name in unknown_names(text, owners):
+                text, own = getattr(inner, field.name), getattr(inner, "own_names", ())
+                for name in (each for each in unknown_names(text, owners) if each not in own):
                     head = name.partition(".")[0]
                     words = f"Nothing is called '{head}'" + (f" (in '{text[:80]}')." if head != text else ".")
                     yield Finding("warning", words, near_misses(head, known), collection, element.name, field.name)

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.reduction import Structure
-from core.constraints.joint_modes import joint_modes
+from core.constraints.joint_modes import JointModes, joint_modes
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
 from core.simulation.equations import joint_forces
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination
     from core.simulation.equations.mode_rows import ModeRows
     from core.simulation.equations.system import Function
+    from core.simulation.machine_code.records import Record
     from core.traces.tracer import Tracer
 
 NOTHING = nullcontext()
@@ -154,6 +155,7 @@ class CompiledEquations:
         wanted = {**wanted, **dict.fromkeys(OF_ROWS[:3], cut)}
         wanted["friction_levels"] = self.joint_modes.controlled
         constant = joint_forces.constant(mech, torque)
+        self._forms = None if closed_forms is False else closed_forms_of(compiled.program)
         self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
         """The functions that the run needs, by name."""
         self.indicators = self.modes if events else 0
@@ -257,6 +259,30 @@ class CompiledEquations:
 
         places = {name: function.place for name, function in functions.items()}
         return mode_rows(compiled, self.joint_modes, u, places, derivative, q, p)
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """What they work in, but for rows with modes."""
+        return self.system, *self._factors, *self._functions.values()
+
+    def closed_forms_fit(self, q: Array, p: Array) -> bool:
+        """Whether closed forms, if they may be used, close the machine at q with parameters p."""
+        return self._forms is not None and self._forms.usable and self._forms.fit(q, p)
+
+    def renew_mode_rows(self, compiled: Compiled, q: Array, p: Array) -> JointModes | None:
+        """The rows with modes as other numbers have them, in the same memory; None where they are others."""
+        modes, rows = joint_modes(compiled, p), self.mode_rows
+        kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
+        if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
+            return None if rows is not None or modes.rows else modes
+        from core.simulation.equations.joint_mode_rows import mode_rows
+
+        places = {name: function.place for name, function in self._functions.items()}
+        other = mode_rows(compiled, modes, rows.wanted, places, rows.inner, q, p)
+        for field in rows.fields:
+            if field.dimensions:
+                getattr(rows, field.name)[...] = getattr(other, field.name)
+        return modes
 
     @property
     def differentiable(self) -> bool:

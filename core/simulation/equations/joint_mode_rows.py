@@ -109,6 +109,14 @@ def mode_rows(
     )
 
 
+def depends_on_size(modes: JointModes) -> bool:
+    """Whether stops are made for the size of the machine."""
+    sizes = modes.size, 2.0 * modes.size
+    return any(
+        len({(dissipation(row, size), stiffness_per_inertia(row, size)) for size in sizes}) > 1 for row in modes.rows
+    )
+
+
 def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
     """1/inertia along rows before loops take of it: rows that they never let move are known as such."""
     if not compiled.constrained:

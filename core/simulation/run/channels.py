@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import as_symbol
 from core.constraints import cut_coordinates
+from core.constraints.joint_modes import JointModes
 from core.errors import ExpressionError, ModelError, likely_meant
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
@@ -113,6 +114,15 @@ class Channels:
         self.elements = ElementChannels(mech, self.p, samples, self.modes.row_forces)
         self.elements.table.update(self.modes.table)
         self._moving = [name for name in mech.joint_names if self._freedom(name)]
+
+    def begin_again(self, p: Array, modes: JointModes) -> None:
+        """The samples are others now, of the machine with other numbers: what was computed holds no more. modes : rows
+        of its joints, of the same kinds."""
+        self.modes.begin_again(p, modes)
+        self.p = self.elements.p = None if np.array_equal(p, self.mech.parameter_values()) else p
+        self._kept.clear()
+        self._cut.clear()
+        self.elements.begin_again()
 
     def _freedom(self, joint: str) -> int:
         try:

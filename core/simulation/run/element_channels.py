@@ -45,6 +45,10 @@ class ElementChannels:
             [*self._of_forces(), *self._of_constraints(), *self._of_junctions(), *self._of_sensors()]
         )
 
+    def begin_again(self) -> None:
+        """What was computed holds no more."""
+        self._kept.clear()
+
     @property
     def names(self) -> tuple[str, ...]:
         """All of them."""

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.joint_modes import NOWHERE, JointRow, joint_modes
+from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
 from core.constraints.joint_rows import cut_number
 from core.constraints.row_forces import RowForces
 from core.mechanism import Mechanism
@@ -149,6 +149,10 @@ class ModeChannels:
     def __init__(self, mech: Mechanism, p: Array, samples: Any) -> None:
         self.mech, self.samples = mech, samples
         self._p = p
+
+    def begin_again(self, p: Array, modes: JointModes) -> None:
+        """Other samples, of the machine with other numbers."""
+        self._p, self.rows = p, modes.rows if self.samples.modes.shape[1:] == (columns(len(modes.rows)),) else ()
 
     @cached_property
     def rows(self) -> tuple[JointRow, ...]:

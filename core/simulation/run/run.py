@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ from core.simulation.setup import Array, Settings
 
 CANCELLED = "cancelled"
 """How a run ended that was stopped by whoever asked for it."""
+SAMPLED = ("time", "q", "v", "a", "tau", "x", "modes")
+"""Arrays with a row for each sample."""
 
 
 _derivatives_of = later.function(__package__.removesuffix(".simulation.run"), "sensitivities.gradient.run_derivatives")
@@ -137,6 +139,11 @@ class Run:
     def states_at(self, time: float) -> Array:
         """(nx,) states of force elements at a time, between samples in proportion; empty if none were kept."""
         return np.array([np.interp(time, self.time, column) for column in self.x.T])
+
+    def part(self, rows: slice) -> Run:
+        """Some of its samples alone."""
+        arrays = {name: array[rows] if len(array := getattr(self, name)) else array for name in SAMPLED}
+        return replace(self, **arrays)
 
     def derivatives(self, output: str | Sequence[str], by: Sequence[str], at: Any = "end") -> Array:
         """(times, components, m) exact derivatives of channels, or of formulas of them, by parameters and start values.

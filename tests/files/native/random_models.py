@@ -25,11 +25,14 @@ from core.model import (
     Model,
     Parameter,
     Pose,
+    RecordRow,
     Sensor,
     Setting,
     Strand,
+    StudyPlan,
     Trim,
     TrimRow,
+    VariedRow,
     World,
 )
 from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
@@ -242,6 +245,7 @@ DRIVERS = st.tuples(
 _QUANTITIES = st.one_of(TEXTS.filter(str.strip), st.sampled_from(("a:b.q", "arm_q.tau", "max(abs(reach.rate))", "1")))
 _TRIM_ROWS = st.builds(
     TrimRow,
+    VariedRow,
     quantity=_QUANTITIES,
     role=st.sampled_from(("fixed", "free", "target", "steady")),
     value=VALUES,
@@ -253,6 +257,26 @@ TRIMS = st.builds(
     Trim,
     name=st.just("hover"),
     rows=st.lists(_TRIM_ROWS, max_size=3, unique_by=lambda row: row.quantity).map(tuple),
+    description=TEXTS,
+)
+_VARIED = st.builds(VariedRow, quantity=_QUANTITIES, values=TEXTS.filter(str.strip))
+_RECORDED = st.builds(
+    RecordRow, column=st.sampled_from(("worst", "tip.x")), formula=_QUANTITIES, every=st.one_of(st.none(), VALUES)
+)
+PLANS = st.builds(
+    StudyPlan,
+    name=st.just("tolerance"),
+    kind=st.sampled_from(("runs", "poses", "targets", "linear systems")),
+    varied=st.lists(_VARIED, max_size=2, unique_by=lambda row: row.quantity).map(tuple),
+    record=st.lists(_RECORDED, max_size=2, unique_by=lambda row: row.column).map(tuple),
+    count=FORMULAS,
+    how=st.sampled_from(("random", "latin", "sobol")),
+    seed=VALUES,
+    frame=st.sampled_from(("", "a:b")),
+    duration=VALUES,
+    method=TEXTS,
+    step=st.one_of(st.none(), VALUES),
+    limit=VALUES,
     description=TEXTS,
 )
 MODELS: st.SearchStrategy[Model] = st.builds(
@@ -284,5 +308,6 @@ MODELS: st.SearchStrategy[Model] = st.builds(
     drivers=DRIVERS,
     chains=st.one_of(st.just(()), st.tuples(CHAINS)),
     operating_points=st.lists(TRIMS, max_size=1).map(tuple),
+    studies=st.lists(PLANS, max_size=1).map(tuple),
     annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
 )

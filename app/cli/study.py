@@ -1,0 +1,185 @@
+"""kinetostat study FILE --sample 'm=normal(2, 0.05)' --record 'worst=max(elbow.tau)' -o study.h5: many rows."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.machine import FILE, READING, context, pair_of, read, reading_options
+from app.cli.quantity import QuantityType
+from app.cli.run import STOPPED, Interruption, formulas, waits
+from app.cli.study_report import json_of, text_of
+from app.cli.terminal import say, say_progress
+from core.simulation.methods import METHODS
+from core.studies.declaration import KINDS
+from core.studies.distributions import HOW
+
+if TYPE_CHECKING:
+    from core.studies.study import Study
+    from core.studies.study_work import Progress
+
+OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
+"""Options of runs alone."""
+
+
+@click.command("study")
+@FILE
+@click.option("--study", "name", metavar="NAME", help="A study that FILE asks for; the options add to it.")
+@click.option("--grid", "grids", multiple=True, metavar="NAME=VALUES", help="0.3:0.5:21 (from:to:how many), or 0,5,10.")
+@click.option(
+    "--sample",
+    "samples",
+    multiple=True,
+    metavar="NAME=DISTRIBUTION",
+    help="normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high).",
+)
+@click.option("--list", "lists", multiple=True, type=click.Path(), help="CSV whose columns, named, run together.")
+@click.option(
+    "--record", "records", multiple=True, metavar="NAME=FORMULA", help="max(abs(elbow.tau)), at(tool.position, end) …"
+)
+@click.option("--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="A channel every so many seconds.")
+@click.option("--kind", type=click.Choice(KINDS), help="What a row is (runs).")
+@click.option("--frame", help="Of targets: the frame that inverse kinematics brings to x, y, z.")
+@click.option("-n", "--count", type=click.IntRange(1), help="Samples (1000).")
+@click.option("--seed", type=int, help="(1) The same seed gives the same samples anywhere.")
+@click.option("--how", type=click.Choice(HOW), help="How samples are drawn (random).")
+@click.option("--duration", type=QuantityType("time"), help="Time of motion, in s (10).")
+@click.option("--method", type=click.Choice(tuple(METHODS)), help="Integrator.")
+@click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--rtol", type=QuantityType("none"), help="Relative tolerance per step.")
+@click.option("--atol", type=QuantityType("none"), help="Absolute tolerance per step, SI.")
+@click.option("--every", "output", type=QuantityType("time"), help="Time between samples of a run, in s.")
+@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, as of run (repeat).")
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Value of a parameter of all rows (repeat).")
+@click.option("--limit", type=QuantityType("time"), help="s of work that a row may take (60).")
+@click.option("--cores", default="1", metavar="N|all", show_default=True, help="Cores of this computer.")
+@click.option("--cluster", metavar="ADDRESS", help="Of a Dask scheduler, such as tcp://host:8786.")
+@click.option(
+    "-o",
+    "--file",
+    "file",
+    type=click.Path(dir_okay=False),
+    help="Write all rows: .h5 (as they finish), .csv, .parquet.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the .h5 file: rows that are done are not done again.")
+@click.option("--json", "as_json", is_flag=True, help="The summary as JSON, SI units.")
+@reading_options
+def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | None, **given: Any) -> int:
+    """Run a machine many times, or place it, with numbers that vary, and record numbers of each row.
+
+    What varies: parameters, start values (elbow.q, elbow.v), duration, step. Rows that fail are rows with their reason.
+    An .h5 file has every finished chunk at once; Ctrl+C finishes what is in hand, and --resume goes on. Exit code 0
+    also where rows failed, 1 where all did.
+    """
+    reading = {name: given.pop(name) for name in READING}
+    file, resume, as_json = given.pop("file"), given.pop("resume"), given.pop("as_json")
+    machine = context(read(model_file, **reading).model, sets)
+    study = _study(machine.mech, **given)
+    _check_file(file, resume)
+    interruption = Interruption()
+    keeps = file if file and _suffix(file) == "h5" else None
+    work = {"cores": _cores(cores), "cluster": cluster, "enough": interruption.noticed, "resume": resume}
+    with interruption:
+        waits(f"{study.size} row{'s' * (study.size != 1)} of '{machine.mech.name}'")
+        found = study.run(keeps, progress=_Line(sys.stderr.isatty(), interruption), **work)
+    if file and not keeps:
+        (found.to_csv if _suffix(file) == "csv" else found.to_parquet)(file)
+    say(json_of(found, file) if as_json else text_of(found, file))
+    if len(found) < study.size:
+        if keeps:
+            say(f"{len(found)} of {study.size} rows are in {keeps}. The same command with --resume goes on.", err=True)
+        return STOPPED
+    return 1 if len(found.failed) == study.size else 0
+
+
+def _study(
+    mech: Any,
+    name: str | None,
+    grids: tuple[str, ...],
+    samples: tuple[str, ...],
+    lists: tuple[str, ...],
+    records: tuple[str, ...],
+    curves: tuple[str, ...],
+    torques: tuple[str, ...],
+    **options: Any,
+) -> Study:
+    """As the options say, those of the document where they say nothing. Raises click.UsageError, or KinetostatError
+    naming the option."""
+    from core.studies.study import Study
+    from core.studies.study_text import StudyText, text_of
+
+    asked = text_of(mech.model, name) if name else StudyText()
+    varied, record = _pairs((*grids, *samples), "--grid, --sample"), _pairs(records, "--record")
+    for each, text in _pairs(curves, "--curve").items():
+        channel, _, every = text.rpartition("@")
+        if not channel:
+            raise click.UsageError(f"--curve {each}: '{text}' is not of the form CHANNEL@STEP.")
+        record[each] = f"{channel} every {every}"
+    chosen: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    runs = {key: chosen.pop(key) for key in OF_RUNS if key in chosen}
+    if torques:
+        runs["torque"] = formulas(torques)
+    whole = replace(
+        asked,
+        varied={**asked.varied, **varied},
+        record={**asked.record, **record},
+        options={**asked.options, **runs},
+        lists=lists,
+        **chosen,
+    )
+    return Study.of_text(mech, whole)
+
+
+def _pairs(items: tuple[str, ...], option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in items:
+        name, text = pair_of(item, option)
+        if name in found:
+            raise click.UsageError(f"{option}: '{name}' is given twice.")
+        found[name] = text
+    return found
+
+
+def _cores(text: str) -> Any:
+    if text == "all":
+        return text
+    if not text.isdigit() or int(text) < 1:
+        raise click.UsageError(f"--cores: '{text}' is neither a number of cores nor all.")
+    return int(text)
+
+
+def _suffix(file: str) -> str:
+    suffix = file.lower().rpartition(".")[2]
+    return "h5" if suffix == "hdf5" else suffix
+
+
+def _check_file(file: str | None, resume: bool) -> None:
+    """See that the file is of a kind that can be written, before a long study."""
+    if file and _suffix(file) not in ("h5", "csv", "parquet"):
+        raise click.UsageError(f"-o: '{file}' is neither .h5 nor .csv nor .parquet.")
+    if resume and not (file and _suffix(file) == "h5"):
+        raise click.UsageError("--resume goes on with an .h5 file: name it with -o.")
+    if file and _suffix(file) == "parquet":
+        from importlib.util import find_spec
+
+        if find_spec("pyarrow") is None:
+            raise click.UsageError("-o: Parquet files need the package 'pyarrow'. Install it, or write .csv.")
+
+
+class _Line:
+    """On a terminal a line on the error stream that counts up."""
+
+    def __init__(self, counts: bool, interruption: Interruption) -> None:
+        self.counts, self.interruption, self._said = counts, interruption, -math.inf
+
+    def __call__(self, progress: Progress) -> None:
+        self.interruption.begun = True
+        end, now = progress.done == progress.total, time.monotonic()
+        if self.counts and (end or now - self._said > 0.1):
+            self._said = now
+            say_progress(f"{progress!s:70}", end=end)

@@ -1,0 +1,236 @@
+"""The left part of the panel Studies: what varies, what is recorded, how rows are computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.panels.studies.asked_tables import FORMULAS, RecordTable, VariedTable
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.note import Note
+from core.errors import ModelError
+from core.mechanism import Mechanism
+from core.model import Model
+from core.model.parameters import value_of
+from core.simulation.methods import METHODS
+from core.studies.declaration import KINDS
+from core.studies.distributions import HOW
+from core.studies.study_text import StudyText
+
+MOST_SPEEDS = 12
+"""Speeds of a machine up to which its start values have rows."""
+KIND_TITLES = dict(zip(KINDS, ("Runs", "Poses", "Targets (inverse kinematics)", "Linear systems"), strict=True))
+HOW_TITLES = {"random": "random", "latin": "Latin hypercube", "sobol": "Sobol"}
+RELATIVE, ABSOLUTE = 0.05, 0.1
+"""Deviation of what varies unless a person says otherwise: as a part of the value, or, where that is 0, in SI."""
+
+
+class AskedPage(QTabWidget):
+    """`edited` after every edit of the person."""
+
+    edited = Signal()
+
+    def __init__(self, names: Callable[[], tuple[str, ...]], choose_file: Callable[[], str]) -> None:
+        """names : those that formulas may use."""
+        super().__init__()
+        self.varied, self.record = VariedTable(), RecordTable(names)
+        self.kind, self.method, self.how, self.cores, self.frame = (Combo() for _ in range(5))
+        self.duration, self.step, self.count, self.seed, self.cluster, self.file = (
+            QLineEdit(text) for text in ("1", "", "200", "1", "", "")
+        )
+        self._fill()
+        self._browse = QToolButton(text="…", toolTip=as_tip("Choose a file"))
+        self._browse.clicked.connect(lambda: self.file.setText(choose_file() or self.file.text()))
+        self._recorded = QWidget()
+        self._lay_out()
+        self.kind.currentIndexChanged.connect(self._turned)
+        for table in (self.varied, self.record):
+            table.edited.connect(self.edited)
+        for line in (self.duration, self.step, self.count, self.seed):
+            line.textEdited.connect(lambda _: self.edited.emit())
+        for combo in (self.kind, self.method, self.how, self.frame):
+            combo.activated.connect(lambda _: self.edited.emit())
+        self._turned()
+
+    def _lay_out(self) -> None:
+        """A tab for each: what varies, what is recorded, how."""
+        record, how, scroll = QVBoxLayout(self._recorded), QWidget(), QScrollArea()
+        record.setContentsMargins(0, 0, 0, 0)
+        record.setSpacing(0)
+        words = Note()
+        words.setContentsMargins(6, 4, 6, 4)
+        words.say(FORMULAS)
+        record.addWidget(self.record, 1)
+        record.addWidget(words)
+        how.setLayout(self._form())
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(how)
+        for page, title in ((self.varied, "Vary"), (self._recorded, "Record"), (scroll, "How")):
+            self.addTab(page, title)
+        for table in (self.varied, self.record):
+            table.edited.connect(self._count_up)
+
+    def _count_up(self) -> None:
+        """How many of each there are, in the tabs' titles."""
+        for k, title, count in ((0, "Vary", len(self.varied.varied())), (1, "Record", len(self.record.record()))):
+            self.setTabText(k, f"{title} ({count})" if count else title)
+
+    def _fill(self) -> None:
+        for kind, title in KIND_TITLES.items():
+            self.kind.addItem(title, kind)
+        for name, method in METHODS.items():
+            self.method.addItem(method.title, name)
+        for how in HOW:
+            self.how.addItem(HOW_TITLES[how], how)
+        count = os.cpu_count() or 1
+        for cores in range(1, count + 1):
+            self.cores.addItem(f"{cores} of {count} cores", cores)
+        self.cores.setCurrentIndex(max(count - 2, 0))
+        self.step.setPlaceholderText("chosen")
+        self.cluster.setPlaceholderText("tcp://host:8786; empty: this computer")
+        self.file.setPlaceholderText("study.h5; empty: in memory alone")
+
+    def _form(self) -> QFormLayout:
+        form = QFormLayout()
+        form.setVerticalSpacing(4)
+        form.setContentsMargins(8, 6, 8, 6)
+        drawn, motion = QHBoxLayout(), QHBoxLayout()
+        drawn.addWidget(self.count, 2)
+        drawn.addWidget(self.how, 3)
+        drawn.addWidget(self.seed, 1)
+        motion.addWidget(self.duration, 1)
+        motion.addWidget(self.method, 3)
+        motion.addWidget(self.step, 1)
+        place = QHBoxLayout()
+        place.addWidget(self.file, 1)
+        place.addWidget(self._browse)
+        form.addRow("Rows are", self.kind)
+        form.addRow("Frame", self.frame)
+        form.addRow("Run of (s)", motion)
+        form.addRow("Samples", drawn)
+        form.addRow("On", self.cores)
+        form.addRow("Cluster", self.cluster)
+        form.addRow("File", place)
+        for field, words in (
+            (self.kind, "What a row is"),
+            (self.frame, "Frame that is brought to x, y, z"),
+            (self.duration, "Duration of a run, s"),
+            (self.method, "Integrator"),
+            (self.step, "Step, s"),
+            (self.count, "How many samples of all distributions"),
+            (self.how, "How samples are drawn"),
+            (self.seed, "Seed: the same gives the same samples"),
+            (self.cores, "Cores of this computer"),
+            (self.cluster, "Address of a Dask scheduler"),
+            (self.file, "File in which finished rows are kept"),
+        ):
+            field.setAccessibleName(words)
+            field.setToolTip(as_tip(words))
+        self._form_layout = form
+        return form
+
+    def _turned(self) -> None:
+        kind = self.kind.currentData()
+        for k in range(self._form_layout.rowCount()):
+            label: Any = self._form_layout.itemAt(k, QFormLayout.ItemRole.LabelRole).widget()
+            if label.text() in ("Frame", "Run of (s)"):
+                shown = kind == ("targets" if label.text() == "Frame" else "runs")
+                self._form_layout.setRowVisible(k, shown)
+        self.setTabVisible(1, kind in ("runs", "poses"))
+
+    # ------------------------------------------------------------------------------------------- the machine
+
+    def show_machine(self, model: Model, mech: Mechanism) -> None:
+        """Rows for what may vary of it."""
+        values = model.values()
+        rows = [(name, values[name], _spread(model, name, values[name])) for name in mech.p_names]
+        if mech.nv <= MOST_SPEEDS:
+            rest = mech.rest()
+            rows += [(f"{name}.q", float(x), _about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)]
+            rows += [(f"{name}.v", 0.0, _about(0.0)) for name in mech.v_names]
+        kind = self.kind.currentData()
+        if kind == "targets":
+            rows += [(axis, 0.0, "0:0.5:11") for axis in "xyz"]
+        elif kind == "runs":
+            rows += [("duration", 1.0, "1, 2, 5"), ("step", 1e-3, "1e-3, 1e-4")]
+        self.varied.show_rows(rows)
+        chosen = self.frame.currentText()
+        self.frame.clear()
+        for name in mech.frame_names:
+            self.frame.addItem(name)
+        self._count_up()
+        self.frame.setCurrentText(chosen or (mech.frame_names[-1] if mech.frame_names else ""))
+
+    # ------------------------------------------------------------------------------------------- what is asked
+
+    def text(self) -> StudyText:
+        """As it stands. Raises ModelError for a field that is no number."""
+        kind = str(self.kind.currentData())
+        options: dict[str, Any] = {"duration": _number(self.duration), "method": self.method.currentData()}
+        if self.step.text().strip():
+            options["step"] = _number(self.step)
+        record = self.record.record() if kind in ("runs", "poses") else {}
+        count, seed = (int(_number(line)) for line in (self.count, self.seed))
+        return StudyText(
+            self.varied.varied(),
+            record,
+            kind,
+            count,
+            seed,
+            str(self.how.currentData()),
+            self.frame.currentText() if kind == "targets" else "",
+            options=options if kind == "runs" else {},
+        )
+
+    def show_text(self, text: StudyText) -> list[str]:
+        """Show what was asked; names of what varies there and has no row here."""
+        self.kind.setCurrentIndex(self.kind.findData(text.kind))
+        missing = self.varied.show_varied(text.varied)
+        self.record.show_record(text.record)
+        self._count_up()
+        self.count.setText(str(text.count))
+        self.seed.setText(str(text.seed))
+        self.how.setCurrentIndex(self.how.findData(text.how))
+        self.frame.setCurrentText(text.frame or self.frame.currentText())
+        if text.kind == "runs":
+            self.duration.setText(f"{text.options.get('duration', 10.0):g}")
+            self.method.setCurrentIndex(max(self.method.findData(text.options.get("method", "auto")), 0))
+            self.step.setText(f"{text.options['step']:g}" if text.options.get("step") else "")
+        return missing
+
+
+def _spread(model: Model, name: str, now: float) -> str:
+    """Between its bounds, or about its value."""
+    parameter, values = model.expanded.find("parameters", name), model.values()
+    if parameter.minimum is None or parameter.maximum is None:
+        return _about(now)
+    low, high = (float(value_of(end, values)) for end in (parameter.minimum, parameter.maximum))
+    return f"uniform({low:.6g}, {high:.6g})" if low < high else _about(now)
+
+
+def _about(now: float) -> str:
+    return f"normal({now:.6g}, {abs(now) * RELATIVE or ABSOLUTE:.3g})"
+
+
+def _number(line: QLineEdit) -> float:
+    try:
+        found = float(line.text().replace(",", "."))
+    except ValueError:
+        raise ModelError(f"'{line.text()}' is no number.", where=line.accessibleName()) from None
+    return found

@@ -1,0 +1,249 @@
+"""What a study is asked: tables of what varies, with distributions drawn small, and of what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPalette, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCompleter,
+    QFrame,
+    QHeaderView,
+    QLineEdit,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from app.panels.studies.axes import Ink, faint
+from app.plain_text import as_tip
+from app.widgets.options.signal_options import LastName
+from core.errors import KinetostatError
+from core.studies.distributions import distribution_of
+from core.studies.study_text import is_drawn
+
+NAME, NOW, VALUES, PICTURE = range(4)
+HEADS = ("Vary", "Now", "Values", "")
+TIPS = (
+    "What varies: parameters of the machine, where and how fast its joints begin",
+    "Its present value, SI",
+    "normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high); "
+    "0.3:0.5:21 (from:to:how many); 0, 5, 10",
+    "How it is distributed",
+)
+FORMULAS = (
+    "Of runs: rms, mean, integral, max, min, span of a channel, at(channel, end) or at a time; a curve: "
+    "channel every 0.01. Of poses: formulas of channels, FRAME.manipulability."
+)
+
+
+class DistributionPicture(QStyledItemDelegate):
+    """Draws the density of a distribution, or the values of a grid, into a cell."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """The picture of the text beside it."""
+        text = str(index.siblingAtColumn(VALUES).data() or "")
+        widget: Any = option.widget  # type: ignore[attr-defined]
+        ink = Ink.of(widget.palette() if widget is not None else QPalette())
+        on = index.siblingAtColumn(NAME).data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked.value
+        rect = QRectF(option.rect).adjusted(4, 4, -4, -4)  # type: ignore[attr-defined]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        draw_small(painter, rect, text, ink, 255 if on else 90)
+        painter.restore()
+
+
+def draw_small(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int) -> None:
+    """The density of a distribution, or ticks for values; nothing where the text cannot be read."""
+    color = faint(ink.data, alpha)
+    painter.setPen(QPen(faint(ink.line, alpha), 1.0))
+    painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+    if is_drawn(text):
+        try:
+            found = distribution_of(text)
+        except KinetostatError:
+            return
+        u = np.linspace(0.002, 0.998, 200)
+        values = found.quantile(u)
+        x = 0.5 * (values[1:] + values[:-1])
+        density = np.diff(u) / np.maximum(np.diff(values), 1e-300)
+        across = rect.left() + (x - x[0]) / ((x[-1] - x[0]) or 1.0) * rect.width()
+        up = rect.bottom() - density / density.max() * rect.height()
+        points = [QPointF(rect.left(), rect.bottom()), *map(QPointF, across, up), QPointF(rect.right(), rect.bottom())]
+        painter.setPen(QPen(color, 1.2))
+        painter.setBrush(faint(ink.data, alpha // 4))
+        painter.drawPolygon(QPolygonF(points))
+        return
+    count = _count(text)
+    painter.setPen(QPen(color, 1.6))
+    for k in range(min(count, 24)):
+        x = rect.left() + (k + 0.5) / min(count, 24) * rect.width()
+        painter.drawLine(QPointF(x, rect.bottom()), QPointF(x, rect.top() + 3.0))
+
+
+def _count(text: str) -> int:
+    parts = [part.strip() for part in text.split(":")]
+    if len(parts) == 3 and parts[2].isdigit():
+        return int(parts[2])
+    return 11 if len(parts) == 2 else len([part for part in text.split(",") if part.strip()])
+
+
+class VariedTable(QTableWidget):
+    """Rows of all that may vary; those that are checked do. `edited` after every edit of the person."""
+
+    edited = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(0, len(HEADS))
+        self.setHorizontalHeaderLabels(list(HEADS))
+        self.setAccessibleName("What varies")
+        for k, tip in enumerate(TIPS):
+            self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(24)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setItemDelegateForColumn(PICTURE, DistributionPicture(self))
+        self.horizontalHeader().setSectionResizeMode(VALUES, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((NAME, 104), (NOW, 64), (PICTURE, 64)):
+            self.setColumnWidth(column, width)
+        self._quiet = False
+        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+
+    def show_rows(self, rows: list[tuple[str, float, str]]) -> None:
+        """(name, present value, values) of each; what is shown of a name already stays."""
+        known = {self.item(k, NAME).text(): k for k in range(self.rowCount())}
+        kept = {name: (self.item(k, NAME).checkState(), self.item(k, VALUES).text()) for name, k in known.items()}
+        self._quiet = True
+        self.setRowCount(0)
+        for at, (name, now, values) in enumerate(rows):
+            checked, text = kept.get(name, (Qt.CheckState.Unchecked, values))
+            if checked == Qt.CheckState.Unchecked:
+                text = values
+            self.insertRow(at)
+            head, shown = QTableWidgetItem(name), QTableWidgetItem(f"{now:.6g}")
+            head.setFlags((head.flags() | Qt.ItemFlag.ItemIsUserCheckable) & ~Qt.ItemFlag.ItemIsEditable)
+            head.setCheckState(checked)
+            head.setToolTip(as_tip(name))
+            shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
+            picture = QTableWidgetItem()
+            picture.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            for column, item in enumerate((head, shown, QTableWidgetItem(text), picture)):
+                self.setItem(at, column, item)
+        self._quiet = False
+
+    def varied(self) -> dict[str, str]:
+        """Name → values of what is checked."""
+        return {
+            self.item(k, NAME).text(): self.item(k, VALUES).text().strip()
+            for k in range(self.rowCount())
+            if self.item(k, NAME).checkState() == Qt.CheckState.Checked
+        }
+
+    def show_varied(self, varied: Mapping[str, str]) -> list[str]:
+        """Check these, and no others; names that have no row."""
+        self._quiet = True
+        for k in range(self.rowCount()):
+            name = self.item(k, NAME).text()
+            self.item(k, NAME).setCheckState(Qt.CheckState.Checked if name in varied else Qt.CheckState.Unchecked)
+            if name in varied:
+                self.item(k, VALUES).setText(varied[name])
+        self._quiet = False
+        self.viewport().update()
+        return [name for name in varied if name not in {self.item(k, NAME).text() for k in range(self.rowCount())}]
+
+    def choose(self, name: str, values: str = "") -> None:
+        """Let something vary, as a person does."""
+        at = next(k for k in range(self.rowCount()) if self.item(k, NAME).text() == name)
+        if values:
+            self.item(at, VALUES).setText(values)
+        self.item(at, NAME).setCheckState(Qt.CheckState.Checked)
+
+    def _changed(self) -> None:
+        self.viewport().update()
+        self.edited.emit()
+
+
+class _Names(QStyledItemDelegate):
+    """An editor of formulas that completes names."""
+
+    def __init__(self, names: Callable[[], tuple[str, ...]], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._names = names
+
+    def createEditor(
+        self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QWidget:
+        """A line."""
+        line = QLineEdit(parent)
+        completer = LastName(list(self._names()), line)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        completer.popup().setObjectName("completions")
+        line.setCompleter(completer)
+        return line
+
+
+class RecordTable(QTableWidget):
+    """Names and formulas; the last row is always empty, for a further one. `edited` after every edit of the person."""
+
+    edited = Signal()
+
+    def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
+        """names : those that formulas may use."""
+        super().__init__(0, 2)
+        self.setHorizontalHeaderLabels(["Record", "Formula"])
+        self.setAccessibleName("What is recorded")
+        self.horizontalHeaderItem(1).setToolTip(as_tip(FORMULAS))
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(24)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setItemDelegateForColumn(1, _Names(names, self))
+        self.setColumnWidth(0, 104)
+        self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self._quiet = False
+        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.show_record({})
+
+    def record(self) -> dict[str, str]:
+        """Name → formula; rows without a name are called by their formula's number."""
+        found: dict[str, str] = {}
+        for k in range(self.rowCount()):
+            name, formula = (self.item(k, column).text().strip() for column in (0, 1))
+            if formula:
+                found[name or f"r{k + 1}"] = formula
+        return found
+
+    def show_record(self, record: Mapping[str, str]) -> None:
+        """Show these, and an empty row."""
+        self._quiet = True
+        self.setRowCount(0)
+        for name, formula in (*record.items(), ("", "")):
+            self._add(name, formula)
+        self._quiet = False
+
+    def _add(self, name: str, formula: str) -> None:
+        at = self.rowCount()
+        self.insertRow(at)
+        self.setItem(at, 0, QTableWidgetItem(name))
+        self.setItem(at, 1, QTableWidgetItem(formula))
+
+    def _changed(self) -> None:
+        last = self.rowCount() - 1
+        if self.item(last, 1).text().strip():
+            self._quiet = True
+            self._add("", "")
+            self._quiet = False
+        self.edited.emit()

@@ -1,0 +1,329 @@
+"""Pictures of what a study found, drawn into a rectangle: maps, points, histograms, bands, tornados, parallel lines.
+
+Each gives the rows that it shows as points, so that a click finds one: (rows (n,), pixels (n, 2)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from app.panels.studies.axes import BOTTOM, ELIDED, Frame, Ink, color_of, faint
+
+if TYPE_CHECKING:
+    from core.studies.study_result import StudyResult
+
+Array = NDArray[np.float64]
+
+MOST_POINTS, MOST_LINES, MOST_CURVES = 4000, 400, 2000
+"""Rows that are drawn; of more, evenly chosen ones."""
+BINS = 40
+QUANTILES = (0.05, 0.5, 0.95)
+MOST_OF_MATRIX = 5
+"""Columns of a matrix of points."""
+BAR = 74.0
+"""Pixels beside a map for its scale."""
+
+
+class Shown(NamedTuple):
+    """What a picture is of."""
+
+    result: StudyResult
+    of: str
+    """A recorded number, or a curve."""
+    x: str
+    y: str
+    row: int = -1
+    """The chosen one."""
+
+
+class Points(NamedTuple):
+    """Rows, and where they stand."""
+
+    rows: NDArray[np.int64]
+    pixels: Array
+
+
+NO_POINTS = Points(np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
+
+
+def titled(result: StudyResult, name: str) -> str:
+    """The name, and its unit."""
+    unit = result.unit(name)
+    return f"{name}, {unit}" if unit else name
+
+
+def some(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Not more than so many, evenly chosen."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def finished(result: StudyResult) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows that succeeded, and that failed."""
+    done = result.rows.done
+    return np.flatnonzero(result.good), np.flatnonzero(done & ~result.good)
+
+
+def _ends(values: Array) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+
+
+# ------------------------------------------------------------------------------------------------ pictures
+
+
+def draw_map(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
+    """A number over two that vary; cells in which rows failed are hatched."""
+    result = shown.result
+    found = result.map(shown.of, shown.x, shown.y)
+    low, high = _ends(found.values)
+    sides = [_edges(each) for each in (found.x, found.y)]
+    frame = Frame(rect.adjusted(0, 0, -BAR, 0), *((each[0], each[-1]) for each in sides), tight=True)
+    x = frame.points(sides[0], np.zeros(len(sides[0])))[:, 0]
+    y = frame.points(np.zeros(len(sides[1])), sides[1])[:, 1]
+    for j in range(len(found.y)):
+        for i in range(len(found.x)):
+            cell = QRectF(QPointF(x[i], y[j + 1]), QPointF(x[i + 1], y[j])).adjusted(0, 0, 0.5, 0.5)
+            value, failed = found.values[j, i], found.failed[j, i]
+            if np.isfinite(value):
+                painter.fillRect(cell, color_of((value - low) / (high - low) if high > low else 0.5))
+            if failed > 0.0:
+                hatch = faint(ink.failed, 110 + int(145 * failed))
+                painter.fillRect(cell, QBrush(hatch, Qt.BrushStyle.BDiagPattern))
+    frame.draw(painter, ink, shown.x, shown.y)
+    _scale(painter, rect, low, high, titled(result, shown.of), ink)
+    good, bad = finished(result)
+    rows = np.concatenate([good, bad])
+    return Points(rows, frame.points(result.varied[shown.x][rows], result.varied[shown.y][rows]))
+
+
+def _edges(centres: Array) -> Array:
+    if len(centres) == 1:
+        half = 0.5 * (abs(centres[0]) or 1.0)
+        return np.array([centres[0] - half, centres[0] + half])
+    middle = 0.5 * (centres[1:] + centres[:-1])
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def _scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str, ink: Ink) -> None:
+    bar = QRectF(rect.right() - BAR + 8.0, rect.top() + 28.0, 12.0, max(rect.height() - BOTTOM - 34.0, 10.0))
+    steps = max(int(bar.height()), 1)
+    for k in range(steps):
+        part = QRectF(
+            bar.left(), bar.bottom() - (k + 1) * bar.height() / steps, bar.width(), bar.height() / steps + 0.5
+        )
+        painter.fillRect(part, color_of(k / steps))
+    metrics = QFontMetricsF(painter.font())
+    painter.setPen(ink.text)
+    painter.drawText(
+        QRectF(rect.right() - BAR, rect.top() + 6.0, BAR, 18.0), 0, metrics.elidedText(title, ELIDED, BAR - 4.0)
+    )
+    painter.setPen(ink.muted)
+    painter.drawText(QPointF(bar.right() + 4.0, bar.top() + 8.0), f"{high:.4g}")
+    painter.drawText(QPointF(bar.right() + 4.0, bar.bottom()), f"{low:.4g}")
+
+
+def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels: bool = True) -> Points:
+    """A number over one that varies; where rows failed there are crosses at the lower edge."""
+    result = shown.result
+    good, bad = (some(each, MOST_POINTS) for each in finished(result))
+    x, y = result.column(shown.x), result.column(shown.of)
+    frame = Frame(rect, _ends(x[np.concatenate([good, bad])]), _ends(y[good]), labels=labels)
+    pixels = frame.points(x[good], y[good])
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(faint(ink.data, 220 if len(good) < 300 else 130))
+    size = (3.0 if len(good) < 300 else 2.0) if labels else 1.4
+    for px, py in pixels:
+        painter.drawEllipse(QPointF(px, py), size, size)
+    low = frame.points(x[bad], np.full(len(bad), frame.y[0])) - [0.0, 5.0]
+    painter.setPen(QPen(ink.failed, 1.3))
+    for px, py in low:
+        painter.drawLines([QLineF(px - 3, py - 3, px + 3, py + 3), QLineF(px - 3, py + 3, px + 3, py - 3)])
+    frame.draw(painter, ink, titled(result, shown.x), titled(result, shown.of))
+    found = Points(np.concatenate([good, bad]), np.concatenate([pixels, low]))
+    _ring(painter, found, shown.row, ink)
+    return found
+
+
+def _ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
+    """Around the row that is chosen."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(ink.chosen, 2.0))
+    for px, py in points.pixels[points.rows == row]:
+        painter.drawEllipse(QPointF(px, py), 6.0, 6.0)
+
+
+def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
+    """All that varies and is recorded, each over each; on the diagonal their histograms."""
+    result = shown.result
+    names = [*result.varied, *result.recorded][:MOST_OF_MATRIX]
+    if shown.of not in names and shown.of in result.recorded:
+        names[-1] = shown.of
+    n = len(names)
+    width, height = (rect.width() - 8.0) / n, (rect.height() - 8.0) / n
+    metrics = QFontMetricsF(painter.font())
+    for j, up in enumerate(names):
+        for i, across in enumerate(names):
+            cell = QRectF(rect.left() + 4.0 + i * width, rect.top() + 4.0 + j * height, width - 4.0, height - 4.0)
+            if i == j:
+                _bars(painter, cell, result.column(up)[finished(result)[0]], ink)
+                painter.setPen(ink.text)
+                words = metrics.elidedText(up, ELIDED, cell.width() - 8.0)
+                painter.drawText(cell.adjusted(5, 3, -3, 0), Qt.AlignmentFlag.AlignLeft, words)
+            else:
+                draw_scatter(painter, cell, Shown(result, up, across, "", shown.row), ink, labels=False)
+    return NO_POINTS
+
+
+def _bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
+    counts, edges = np.histogram(values, bins=16) if len(values) else (np.zeros(1), np.array([0.0, 1.0]))
+    frame = Frame(rect, (edges[0], edges[-1]), (0.0, 1.35 * max(counts.max(), 1)), tight=True, labels=False)
+    for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
+        bar = QRectF(frame.point(low, count), frame.point(high, 0.0))
+        painter.fillRect(bar.adjusted(0.5, 0, -0.5, 0), faint(ink.data, 120))
+    frame.draw(painter, ink)
+
+
+def draw_histogram(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
+    """How a number is distributed, with its mean and quantiles."""
+    result = shown.result
+    values = result.column(shown.of)[finished(result)[0]]
+    counts, edges = np.histogram(values, bins=BINS if len(values) > BINS else 12)
+    frame = Frame(rect, (edges[0], edges[-1]), (0.0, 1.18 * max(counts.max(), 1)), tight=True)
+    for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
+        bar = QRectF(frame.point(low, count), frame.point(high, 0.0))
+        painter.fillRect(bar.adjusted(0.5, 0, -0.5, 0), faint(ink.data, 170))
+    quantiles = np.quantile(values, QUANTILES)
+    painter.setPen(QPen(ink.chosen, 1.4, Qt.PenStyle.DashLine))
+    for value in quantiles:
+        painter.drawLine(frame.point(value, frame.y[0]), frame.point(value, frame.y[1]))
+    summary = result.summary(shown.of)
+    words = f"mean {summary.mean:.5g} ± {summary.error:.2g}; 5 %, 50 %, 95 %: " + ", ".join(
+        f"{value:.5g}" for value in quantiles
+    )
+    frame.draw(painter, ink, titled(result, shown.of))
+    painter.setPen(ink.text)
+    inside = frame.rect.adjusted(6.0, 3.0, -6.0, 0.0)
+    painter.drawText(inside, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap, words)
+    return NO_POINTS
+
+
+def draw_band(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
+    """Curves over time: some of them, their median, and what lies between 5 % and 95 %."""
+    result = shown.result
+    time, curves = result.curve(shown.of)
+    good = some(finished(result)[0], MOST_CURVES)
+    curves = curves[good]
+    frame = Frame(rect, (time[0], time[-1]), _ends(curves), tight=False)
+    low, middle, high = np.quantile(curves, QUANTILES, axis=0)
+    painter.setPen(QPen(faint(ink.data, 45), 1.0))
+    for curve in curves[:: max(1, len(curves) // 60)]:
+        painter.drawPolyline(_line(frame.points(time, curve)))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(faint(ink.data, 70))
+    painter.drawPolygon(_line(np.concatenate([frame.points(time, low), frame.points(time, high)[::-1]])))
+    painter.setPen(QPen(ink.chosen, 2.0))
+    painter.drawPolyline(_line(frame.points(time, middle)))
+    unit = next((column.unit for column in result.rows.columns if column.curve == shown.of), "")
+    frame.draw(painter, ink, "t, s", f"{shown.of}, {unit}" if unit else shown.of)
+    return NO_POINTS
+
+
+def _line(points: Array) -> QPolygonF:
+    return QPolygonF([QPointF(x, y) for x, y in points])
+
+
+def draw_tornado(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
+    """What a number is on average where each that varies is small, and large; the most first."""
+    result = shown.result
+    found = result.tornado(shown.of)
+    centre = result.summary(shown.of).mean
+    values = np.array([[each.low, each.high] for each in found])
+    height = min(26.0, max((rect.height() - BOTTOM - 8.0) / max(len(found), 1), 3.0))
+    names = min(120.0, 0.35 * rect.width())
+    frame = Frame(rect.adjusted(names - 50.0, 0, -6.0, 0), _ends(np.append(values, centre)), (0.0, 1.0))
+    frame.draw(painter, ink, titled(result, shown.of))
+    painter.fillRect(frame.rect.adjusted(-56.0, 0.0, -frame.rect.width() - 1.0, 0.0), ink.base)
+    metrics = QFontMetricsF(painter.font())
+    for k, each in enumerate(found):
+        top = frame.rect.top() + 4.0 + k * height
+        for value, color in ((each.low, ink.data), (each.high, ink.chosen)):
+            a, b = sorted((frame.point(centre, 0).x(), frame.point(value, 0).x()))
+            painter.fillRect(QRectF(a, top + 2.0, b - a, height - 4.0), faint(color, 190))
+        painter.setPen(ink.text)
+        words = metrics.elidedText(each.name, ELIDED, names - 8.0)
+        label = QRectF(rect.left() + 2.0, top, frame.rect.left() - rect.left() - 8.0, height)
+        painter.drawText(label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
+    painter.setPen(QPen(ink.muted, 1.0))
+    painter.drawLine(frame.point(centre, 0.0), frame.point(centre, 1.0))
+    legend = frame.rect.adjusted(0, 0, -5.0, -3.0)
+    painter.drawText(legend, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, "low: blue, high: orange")
+    return NO_POINTS
+
+
+def draw_parallel(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
+    """A line for each row through an axis for each number; coloured by one of them, rows that failed dashed."""
+    result = shown.result
+    names = [*result.varied, *result.recorded]
+    good, bad = (some(each, MOST_LINES) for each in finished(result))
+    box = rect.adjusted(34.0, 24.0, -34.0, -22.0)
+    columns = {name: result.column(name) for name in names}
+    ends = {name: _ends(columns[name][np.concatenate([good, bad])]) for name in names}
+    x = np.linspace(box.left(), box.right(), max(len(names), 2))[: len(names)]
+
+    def heights(rows: NDArray[np.int64], name: str) -> Array:
+        low, high = ends[name]
+        part = (columns[name][rows] - low) / (high - low) if high > low else np.full(len(rows), 0.5)
+        return np.asarray(box.bottom() - np.nan_to_num(part) * box.height(), dtype=float)
+
+    low, high = ends.get(shown.of, (0.0, 1.0))
+    for rows, failed in ((good, False), (bad, True)):
+        lines = np.stack([heights(rows, name) for name in names], axis=1) if len(rows) else np.zeros((0, len(names)))
+        for row, line in zip(rows, lines, strict=True):
+            color = ink.failed if failed else color_of((columns[shown.of][row] - low) / ((high - low) or 1.0))
+            painter.setPen(QPen(faint(color, 150), 1.0, Qt.PenStyle.DashLine if failed else Qt.PenStyle.SolidLine))
+            painter.drawPolyline(_line(np.column_stack([x, line])))
+    if shown.row >= 0:
+        painter.setPen(QPen(ink.chosen, 2.5))
+        chosen = np.array([heights(np.array([shown.row]), name)[0] for name in names])
+        painter.drawPolyline(_line(np.column_stack([x, chosen])))
+    metrics = QFontMetricsF(painter.font())
+    room = box.width() / max(len(names) - 1, 1)
+    for at, name in zip(x, names, strict=True):
+        painter.setPen(QPen(ink.line, 1.4))
+        painter.drawLine(QPointF(at, box.top()), QPointF(at, box.bottom()))
+        painter.setPen(ink.text)
+        words = metrics.elidedText(name, ELIDED, max(room - 4.0, 24.0))
+        painter.drawText(QRectF(at - 60.0, rect.bottom() - 20.0, 120.0, 18.0), Qt.AlignmentFlag.AlignHCenter, words)
+        painter.setPen(ink.muted)
+        painter.drawText(
+            QRectF(at - 40.0, rect.top() + 5.0, 80.0, 16.0), Qt.AlignmentFlag.AlignHCenter, f"{ends[name][1]:.4g}"
+        )
+    return NO_POINTS
+
+
+class Picture(NamedTuple):
+    """A kind of picture: its title, what draws it, and what it is asked for."""
+
+    title: str
+    draw: Callable[[QPainter, QRectF, Shown, Ink], Points]
+    of: str = "numbers"
+    """numbers, curves; empty: it shows all."""
+    x: bool = False
+    y: bool = False
+
+
+PICTURES = {
+    "scatter": Picture("Points", draw_scatter, x=True),
+    "map": Picture("Map", draw_map, x=True, y=True),
+    "histogram": Picture("Histogram", draw_histogram),
+    "tornado": Picture("Tornado", draw_tornado),
+    "matrix": Picture("Matrix of points", draw_matrix),
+    "parallel": Picture("Parallel lines", draw_parallel),
+    "band": Picture("Curves", draw_band, of="curves"),
+}

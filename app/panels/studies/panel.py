@@ -1,0 +1,407 @@
+"""The panel Studies: many runs or poses of the machine whose numbers vary, computed beside the window, shown live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.background.jobs import Jobs
+from app.background.lifetime import Lifetime
+from app.document.session import Session, State
+from app.panels.panel import BOTTOM, Panel
+from app.panels.studies.asked_page import AskedPage
+from app.panels.studies.picture_view import PictureView
+from app.panels.studies.row_table import RowTable
+from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.note import Note
+from app.widgets.progress import ProgressBar
+from core.errors import KinetostatError
+from core.model.fields import fields_of
+
+if TYPE_CHECKING:
+    from app.workbench import Workbench
+    from core.studies.study_result import StudyResult
+
+NARROWEST = 110
+"""Pixels that each of the three parts keeps."""
+SHOWN_EVERY = 0.3
+"""Seconds between two looks at what was found."""
+
+
+class StudiesPanel(QWidget):
+    """What is asked, a picture, the rows, side by side; above them what is done."""
+
+    def __init__(self, session: Session, begin_with: Callable[[Mapping[str, float]], None] = lambda _: None) -> None:
+        """begin_with(speeds) : what the next run begins with."""
+        super().__init__()
+        self._session, self._begin_with = session, begin_with
+        self._jobs = Jobs(self)
+        """Of its own: a study may take hours, and others need not wait for it."""
+        self.result: StudyResult | None = None
+        self.work: StudyJob | None = None
+        self._names: tuple[str, ...] = ()
+        self.note = Note()
+        self.note.setContentsMargins(8, 0, 8, 4)
+        self.progress = ProgressBar(textVisible=False)
+        self.progress.setAccessibleName("Progress of the study")
+        self.progress.setMaximumHeight(6)
+        self.progress.setRange(0, 1000)
+        keeps = self.progress.sizePolicy()
+        keeps.setRetainSizeWhenHidden(True)
+        self.progress.setSizePolicy(keeps)
+        self.asked = AskedPage(self.names, self._choose_file)
+        self.picture, self.table = PictureView(), RowTable()
+        self.failed_alone = QCheckBox("Failed rows alone")
+        self.estimate_button = self._button("Estimate", "How long it takes, from three rows", self.estimate)
+        self.start_button = self._button(
+            "Start", "Compute all rows (what a file has already is not done again)", self.start
+        )
+        self.pause_button = self._button("Pause", "Finish what is in hand, and wait", self.pause)
+        self.pause_button.setCheckable(True)
+        self.stop_button = self._button("Stop", "End; the rows so far stay", self.stop)
+        self.open_button = self._button(
+            "Open row", "Its parameters and pose become the machine's (can be undone)", self.open
+        )
+        self.save_button = self._button("Save…", "All rows as CSV or Parquet", self.save)
+        self.plan = Combo()
+        self.plan.setEditable(True)
+        self.plan.setMinimumWidth(NARROWEST)
+        self.plan.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.plan.setAccessibleName("Study of the document")
+        self.plan.setToolTip(as_tip("A study of the document, or a name under which to keep this one"))
+        self.plan.lineEdit().setPlaceholderText("name")
+        self.plan.activated.connect(lambda _: self.show_plan(self.plan.currentText()))
+        self.keep_button = self._button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
+        self.yes_button = self._button("Go on", "", lambda: self._answer(True))
+        self.no_button = self._button("End", "", lambda: self._answer(False))
+        self._lay_out()
+        self.failed_alone.toggled.connect(lambda _: self._show_rows())
+        for part in (self.table, self.picture.canvas):
+            part.chosen.connect(self._chosen)
+            part.opened.connect(self.open)
+        self._life = Lifetime()
+        self._life.listen((session.changed, self._machine_changed))
+        self.asked.kind.activated.connect(lambda _: self._begin())
+        self._begin()
+        self._show_plans()
+        self._enable()
+
+    def _button(self, title: str, tip: str, pressed: Any) -> QPushButton:
+        button = QPushButton(title, toolTip=as_tip(tip))
+        button.clicked.connect(lambda: pressed())
+        return button
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 6, 8, 6)
+        for button in (self.start_button, self.pause_button, self.stop_button, self.estimate_button):
+            bar.addWidget(button)
+        bar.addWidget(self.progress, 1)
+        bar.addWidget(self.plan)
+        bar.addWidget(self.keep_button)
+        bar.addWidget(self.yes_button)
+        bar.addWidget(self.no_button)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        for part in (self.asked, self.picture, self._rows()):
+            part.setMinimumWidth(NARROWEST)
+            split.addWidget(part)
+        split.setSizes([400, 420, 380])
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.note)
+        column.addWidget(split, 1)
+
+    def _rows(self) -> QWidget:
+        part = QWidget()
+        column, buttons = QVBoxLayout(part), QHBoxLayout()
+        buttons.setContentsMargins(4, 4, 8, 6)
+        buttons.addWidget(self.failed_alone, 1)
+        buttons.addWidget(self.save_button)
+        buttons.addWidget(self.open_button)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.table, 1)
+        column.addLayout(buttons)
+        return part
+
+    def close(self) -> None:
+        """Listen no more, compute no more."""
+        if self.work is not None:
+            self.work.stop()
+        self._jobs.close()
+        self._life.close()
+
+    # ------------------------------------------------------------------------------------------- what is asked
+
+    def _begin(self) -> None:
+        self._names = ()
+        self.asked.show_machine(self._session.model, self._session.mech)
+
+    def _machine_changed(self, old: State, new: State) -> None:
+        if old.model is new.model:
+            return
+        self._show_plans()
+        if old.model.machine != new.model.machine:
+            self._begin()
+
+    def _show_plans(self) -> None:
+        """Names of the studies of the document."""
+        names = [each.name for each in self._session.model.studies]
+        if names != [self.plan.itemText(k) for k in range(self.plan.count())]:
+            typed = self.plan.currentText()
+            self.plan.clear()
+            self.plan.addItems(names)
+            self.plan.setCurrentText(typed)
+
+    def show_plan(self, name: str) -> None:
+        """Show a study of the document."""
+        from core.studies.study_text import text_of
+
+        try:
+            text = text_of(self._session.model, name)
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self.plan.setCurrentText(name)
+        self.asked.kind.setCurrentIndex(self.asked.kind.findData(text.kind))
+        self._begin()
+        missing = self.asked.show_text(text)
+        words = f"The machine has no {', '.join(missing)}." if missing else ""
+        self.note.say(words, "warning" if missing else "")
+
+    def keep(self) -> None:
+        """Make what is asked a study of the document, in place of the one of this name: one step to undo."""
+        from core.model.edits import edits
+        from core.studies.study_text import plan_of
+
+        name = self.plan.currentText().strip()
+        known = {each.name: each for each in self._session.model.studies}
+        if not name:
+            name = edits.unused_name(self._session.model, "studies", "study")
+        try:
+            plan = plan_of(name, self.asked.text(), known[name].description if name in known else "")
+            fields = {field.name: getattr(plan, field.name) for field in fields_of(type(plan)) if field.name != "name"}
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        there = name in known
+        kept = self._session.apply(
+            f"Study {name}", lambda m: edits.change(m, "studies", name, **fields) if there else edits.add(m, plan)
+        )
+        if not kept:
+            return
+        self.plan.setCurrentText(name)
+        self.note.say(f"'{name}' is a study of the document (undo takes it back).", "done")
+
+    def names(self) -> tuple[str, ...]:
+        """What formulas may use."""
+        if not self._names:
+            from core.measures.run_measures import Signals
+
+            self._names = Signals(self._session.mech).all
+        return self._names
+
+    def _choose_file(self) -> str:
+        path, _ = QFileDialog.getSaveFileName(
+            self, "File of the study", "study.h5", "Studies (*.h5)", options=QFileDialog.Option.DontConfirmOverwrite
+        )
+        return path
+
+    # ------------------------------------------------------------------------------------------------- working
+
+    def estimate(self) -> None:
+        """Compute three rows, and say how long all take."""
+        try:
+            text = self.asked.text()
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        model, cores = self._session.model, int(self.asked.cores.currentData())
+        job = self._jobs.start("Study", lambda progress, cancelled: estimated(model, text, cores))
+        self.note.say("Computing three rows …", "hint")
+        job.succeeded.connect(lambda words: self.note.say(words, "hint"))
+        job.failed.connect(lambda error: self.note.say(str(error), "error"))
+
+    def start(self) -> None:
+        """Begin, beside the window."""
+        try:
+            text = self.asked.text()
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        file, cluster = self.asked.file.text().strip(), self.asked.cluster.text().strip()
+        self.work = StudyJob(
+            self._session.model, text, file or None, int(self.asked.cores.currentData()), cluster or None, SHOWN_EVERY
+        )
+        self.pause_button.setChecked(False)
+        self.note.say("Preparing …", "hint")
+        job = self._jobs.start("Study", self.work)
+        job.progressed.connect(lambda part, _: self.progress.setValue(round(1000 * part)))
+        job.grown.connect(self._grown)
+        job.succeeded.connect(self._succeeded)
+        job.failed.connect(lambda error: self.note.say(str(error), "error"))
+        job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
+        job.ended.connect(self._ended)
+        self._enable()
+
+    def _grown(self, what: Running | Doubt) -> None:
+        if isinstance(what, Doubt):
+            self.note.say(what.words, "warning")
+            self.yes_button.setText(what.yes)
+            self._enable(what)
+            return
+        if not self.pause_button.isChecked():
+            self.note.say(str(what.progress), "hint")
+        self.show_result(what.result)
+
+    def _succeeded(self, result: StudyResult) -> None:
+        self.show_result(result)
+        failed, total = len(result.failed), len(result.rows.done)
+        words = f"{len(result)} of {total} rows" if len(result) < total else f"{total} rows"
+        kinds = sorted({each.status for each in result.failed[:1000]})
+        said = f"{words}, {failed} failed ({', '.join(kinds)})" if failed else f"{words}, none failed"
+        self.note.say(f"{said}.", "warning" if failed == len(result) else "done")
+
+    def _ended(self) -> None:
+        self.work = None
+        self._enable()
+
+    def pause(self) -> None:
+        """Wait, or go on."""
+        if self.work is not None:
+            self.work.pause(self.pause_button.isChecked())
+            self.note.say("Paused." if self.pause_button.isChecked() else "Going on …", "hint")
+
+    def stop(self) -> None:
+        """End; what was found stays."""
+        if self.work is not None:
+            self.work.stop()
+
+    def _answer(self, yes: bool) -> None:
+        if self.work is None or self.work.doubt is None:
+            return
+        file = ""
+        if yes and self.work.doubt.asks_file:
+            file = self._choose_file()
+            if not file:
+                return
+            self.asked.file.setText(file)
+        self.note.say("Going on …" if yes else "Ending …", "hint")
+        self.work.answer(yes, file)
+        self._enable()
+
+    def _enable(self, doubt: Doubt | None = None) -> None:
+        busy = self.work is not None
+        self.start_button.setEnabled(not busy)
+        self.estimate_button.setEnabled(not busy)
+        self.pause_button.setEnabled(busy)
+        self.stop_button.setEnabled(busy)
+        self.progress.setVisible(busy)
+        self.yes_button.setVisible(doubt is not None)
+        self.no_button.setVisible(doubt is not None)
+        there = self.result is not None
+        self.save_button.setEnabled(there and not busy)
+        self.open_button.setEnabled(there and self.table.row >= 0)
+
+    # ------------------------------------------------------------------------------------------------- results
+
+    def show_result(self, result: StudyResult | None) -> None:
+        """Show what was found, until now."""
+        self.result = result
+        row = self.table.row
+        self.picture.show_result(result)
+        self._show_rows()
+        if row >= 0:
+            self.table.choose(row)
+
+    def _show_rows(self) -> None:
+        self.table.show_result(self.result, self.failed_alone.isChecked())
+        self._enable(self.work.doubt if self.work is not None else None)
+
+    def _chosen(self, row: int) -> None:
+        self.table.choose(row)
+        self.picture.show_row(row)
+        self._enable(self.work.doubt if self.work is not None else None)
+        if self.result is not None and not self.result.good[row] and self.result.rows.done[row]:
+            self.note.say(f"Row {row}: {self.result.rows.messages.get(row, ('', ''))[0]}", "warning")
+
+    def open(self, row: int = -1) -> None:
+        """Parameters and pose of a row become the machine's: one step to undo."""
+        from core.studies.row_state import row_state
+
+        row = self.table.row if row < 0 else row
+        if self.result is None or row < 0:
+            return
+        session = self._session
+        try:
+            state = row_state(session.mech, self.result, row)
+        except KinetostatError as error:
+            self.note.say(f"Row {row} cannot be shown: {error}", "error")
+            return
+        known = session.edited_parameters
+        changed = {name: value for name, value in state.parameters.items() if value != known.get(name)}
+        session.preview(q=np.asarray(state.q), parameters=changed or None)
+        session.commit(f"Row {row} of the study")
+        if state.speeds:
+            self._begin_with(state.speeds)
+        speeds = " The next run begins with its speeds." if state.speeds else ""
+        self.note.say(f"Row {row} is shown (undo takes it back).{speeds}", "done")
+
+    def save(self) -> None:
+        """Ask for a file, and write all rows there."""
+        if self.result is None:
+            return
+        path, _ = QFileDialog.getSaveFileName(self, "Save rows", "study.csv", "Tables (*.csv *.parquet)")
+        if path:
+            self.save_to(Path(path))
+
+    def save_to(self, path: Path) -> None:
+        """Write all rows."""
+        assert self.result is not None
+        try:
+            (self.result.to_parquet if path.suffix == ".parquet" else self.result.to_csv)(str(path))
+        except (KinetostatError, OSError) as error:
+            self.note.say(f"It cannot be written: {error}", "error")
+            return
+        self.note.say(f"Wrote {path.name}.", "done")
+
+
+def make(bench: Workbench) -> StudiesPanel:
+    """For a window."""
+
+    def begin_with(speeds: Mapping[str, float]) -> None:
+        bench.runs.simulation.choose(start="pose", speeds=dict(speeds))
+
+    return StudiesPanel(bench.session, begin_with)
+
+
+PANEL = Panel(
+    "studies",
+    "Studies",
+    BOTTOM,
+    make,
+    order=15,
+    help="Many runs or poses of the machine whose numbers vary: check what varies and say how (normal(2, 0.05), "
+    "0.3:0.5:21), what is recorded of each row (max(abs(elbow.tau))), then Start. Rows that fail are rows with their "
+    "reason. Pictures and rows grow meanwhile; a double click on a point or a row makes it the machine.",
+    tab_with="output",
+    also=("Monte Carlo", "parameter study", "sweep", "tolerance", "sensitivity", "design of experiments"),
+)

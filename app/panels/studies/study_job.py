@@ -1,0 +1,124 @@
+"""A study as a job beside the window: it tells what it found until now, may pause, and asks where it is in doubt."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.studies.study import Study
+from core.studies.study_result import StudyResult
+from core.studies.study_text import StudyText
+from core.studies.study_work import Progress
+
+if TYPE_CHECKING:
+    from core.errors import FileError
+    from core.model import Model
+
+LOOK = 0.02
+"""s between two looks at who paused, or has answered."""
+
+
+class Running(NamedTuple):
+    """How far a study is, and what it found."""
+
+    progress: Progress
+    result: StudyResult
+
+
+class Doubt(NamedTuple):
+    """What a study asks: words, the answer by which it goes on, whether that takes a file."""
+
+    words: str
+    yes: str
+    asks_file: bool = False
+
+
+class StudyJob:
+    """The work of a job. `stop`, `pause` and `answer` are called from the window's thread."""
+
+    def __init__(
+        self, model: Model, text: StudyText, file: str | None, cores: int, cluster: str | None, shown_every: float
+    ) -> None:
+        """shown_every : s between two pictures of what was found."""
+        self._model, self._text, self._file, self._cores, self._cluster = model, text, file, cores, cluster
+        self._every, self._shown = shown_every, 0.0
+        self._stopped, self._paused, self._answered = threading.Event(), threading.Event(), threading.Event()
+        self.doubt: Doubt | None = None
+        self._said: tuple[bool, str] = (False, "")
+
+    def __call__(self, progress: Any, cancelled: Callable[[], bool]) -> StudyResult:
+        """All rows (in the job's thread)."""
+        study = Study.of_text(self._model, self._text)
+
+        def tell(now: Progress) -> None:
+            progress(now.done / now.total, f"{now.done} of {now.total} rows, {now.rate:.3g} rows/s")
+            if time.monotonic() - self._shown > self._every:
+                self._shown = time.monotonic()
+                progress.show(Running(now, StudyResult(now.table.snapshot())))
+
+        def asked() -> bool:
+            while self._paused.is_set() and not self._stopped.is_set() and not cancelled():
+                self._paused_wait()
+            return self._stopped.is_set() or cancelled()
+
+        def failing(now: Progress) -> bool:
+            words = f"{now.failed} of the first {now.done} rows failed. Shall the others be computed?"
+            return self._asks(progress, cancelled, Doubt(words, "Go on"))[0]
+
+        def elsewhere(error: FileError) -> str | None:
+            yes, file = self._asks(progress, cancelled, Doubt(str(error), "Another file…", True))
+            return file if yes else None
+
+        return study.run(
+            self._file,
+            cores=self._cores,
+            cluster=self._cluster,
+            progress=tell,
+            cancelled=asked,
+            elsewhere=elsewhere,
+            failing=failing,
+            aside=True,
+            resume=self._file is not None,
+        )
+
+    def _paused_wait(self) -> None:
+        self._stopped.wait(LOOK)
+
+    def _asks(self, progress: Any, cancelled: Callable[[], bool], doubt: Doubt) -> tuple[bool, str]:
+        """The answer of the person; none, once the study is stopped."""
+        self._answered.clear()
+        self._said = False, ""
+        self.doubt = doubt
+        progress.show(doubt)
+        while not (self._answered.wait(LOOK) or self._stopped.is_set() or cancelled()):
+            pass
+        self.doubt = None
+        return self._said
+
+    def stop(self) -> None:
+        """End with the rows so far."""
+        self._stopped.set()
+
+    def pause(self, on: bool) -> None:
+        """Wait, or go on."""
+        self._paused.set() if on else self._paused.clear()
+
+    def answer(self, yes: bool, file: str = "") -> None:
+        """What the person says to a doubt."""
+        self._said = yes, file
+        self._answered.set()
+
+
+def estimated(model: Model, text: StudyText, cores: int) -> str:
+    """How long a study takes, by three of its rows."""
+    study = Study.of_text(model, text)
+    machine, values = study.check(), study.declaration.values()[:3]
+    machine.rows(values[:1])
+    began = time.perf_counter()
+    machine.rows(values)
+    each = (time.perf_counter() - began) / len(values)
+    whole = each * study.size / cores
+    words = f"{whole:.2g} s" if whole < 100.0 else f"{whole / 60.0:.3g} min"
+    return f"{study.size:,} rows, about {words} on {cores} core{'s' * (cores != 1)} ({1e3 * each:.3g} ms each)."

@@ -1,0 +1,152 @@
+"""`python -m benchmarks.studies [--runs 10000] [--cluster]`: runs of a UR5 in a study beside its loop alone.
+
+The loop alone is the compiled loop of one run of 1 s, Runge–Kutta 4 with 1 ms, between two samples of which there is no
+Python. A study varies two lengths and records the tool's place at the end and a joint's largest speed. Here the
+processor time of a row is compared with the loop's, taking turns; on several cores the time that passes with the loop's
+times the number of runs through the number of cores. With --cluster also on a Dask scheduler and as many workers, which
+are started here. Once with the limits of the joints as the example has them, once without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kinetostat as ks
+import resources
+from core.simulation.begun_run import begin_modes
+from core.simulation.machine_code.entry import place_of
+from core.studies.sample_rows import Machine
+
+TURNS = 12
+"""In which rows and loops alone are measured, one after the other."""
+EACH = 20
+"""Rows of a turn."""
+
+
+def study(limits: str, runs: int) -> ks.Study:
+    """Of the UR5, with its limits as "act" or "ideal" says."""
+    model = ks.load(next(each.path for each in resources.examples() if each.path.stem == "ur5"))
+    model = replace(model, world=replace(model.world, limits=limits))
+    found = ks.Study(model, duration=1.0, method="rk4", step=1e-3)
+    found.sample(runs, a2=ks.normal(0.425, 0.01), a3=ks.normal(0.392, 0.01), seed=1)
+    return found.record(tip="at(tool.position, end)", worst="max(abs(joint2.v))")
+
+
+def loop_of(machine: Machine) -> Callable[[], None]:
+    """The compiled loop of one run."""
+    runs = machine.prepared
+    p = machine.mech.parameter_values()
+    assert runs.run({}, {}, {}, lambda: False) is not None
+    made, advance, times = runs.memory(p)
+    room = np.empty((len(times), len(made.state.y)))
+
+    def once() -> None:
+        runs.memory(p)
+        begin_modes(made)
+        made.state.budget = 1_000_000
+        advance(made.state.place, place_of(room), len(times))
+
+    return once
+
+
+def processor_times(machine: Machine, values: Any) -> tuple[float, float]:
+    """(row, loop) least processor seconds, in turns."""
+    once = loop_of(machine)
+    machine.rows(values[:2])
+    row, loop = [], []
+    for _ in range(TURNS):
+        began = time.process_time()
+        machine.rows(values[:EACH])
+        row.append((time.process_time() - began) / EACH)
+        began = time.process_time()
+        for _ in range(EACH):
+            once()
+        loop.append((time.process_time() - began) / EACH)
+    return min(row), min(loop)
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[str]:
+    """The address of a scheduler with workers, in processes of their own."""
+    from distributed import Client
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scheduler.json"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each or os.getcwd() for each in sys.path)}
+        quiet: dict[str, Any] = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        dask = [sys.executable, "-m", "dask"]
+        begin = ["scheduler", "--host", "localhost", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+        worker = ["worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+        processes = [subprocess.Popen([*dask, *each], **quiet) for each in (begin, *[worker] * workers)]
+        try:
+            make: Any = Client
+            while not file.exists() and processes[0].poll() is None:
+                os.sched_yield()
+            with make(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
+                client.wait_for_workers(workers, timeout=60)
+                address = str(client.scheduler.address)
+            yield address
+        finally:
+            for each in processes:
+                each.kill()
+                each.wait()
+
+
+def passed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds that pass, and what the work gives."""
+    began = time.perf_counter()
+    found = work()
+    return time.perf_counter() - began, found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--cluster", action="store_true")
+    chosen = parser.parse_args()
+    cores = os.cpu_count() or 1
+    for limits in ("act", "ideal"):
+        asked = study(limits, chosen.runs)
+        machine = asked.check()
+        row, loop = processor_times(machine, asked.declaration.values())
+        print(
+            f"limits {limits}: row {1e3 * row:.3f} ms, loop alone {1e3 * loop:.3f} ms, ratio {row / loop:.3f}",
+            flush=True,
+        )
+        few = study(limits, max(chosen.runs // 10, 3))
+        seconds, serial = passed(few.run)
+        alone = seconds / len(serial)
+        print(f"  here: {len(serial)} runs in {seconds:.2f} s, {1e3 * alone:.3f} ms a run")
+        for title, seconds, found in on_all(asked, cores, chosen.cluster):
+            same = np.array_equal(found.rows.results[: len(serial)], serial.rows.results)
+            bound, efficiency = chosen.runs * loop / cores, chosen.runs * alone / cores / seconds
+            print(
+                f"  {title}: {chosen.runs} runs in {seconds:.2f} s, {seconds / bound:.3f} of the loops alone, "
+                f"efficiency {efficiency:.3f}, bits {'equal' if same else 'DIFFER'}",
+                flush=True,
+            )
+
+
+def on_all(asked: ks.Study, cores: int, with_cluster: bool) -> Iterator[tuple[str, float, ks.StudyResult]]:
+    """(where, seconds, result) of a study on all cores, and on a cluster."""
+    yield f"{cores} cores", *passed(lambda: asked.run(cores=cores))
+    if with_cluster:
+        with cluster(cores) as address:
+            yield f"Dask, {cores} workers", *passed(lambda: asked.run(cluster=address))
+
+
+if __name__ == "__main__":
+    main()

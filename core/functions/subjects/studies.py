@@ -1,0 +1,175 @@
+"""Studies: many rows of a machine whose numbers vary, told as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.functions.context import Context
+from core.functions.diagrams import Diagram, Series
+from core.functions.function import Function, needs_motion
+from core.functions.options import Choice, Integer, Number, OutputFile, Text
+from core.functions.results import Message, Report, Result, Table
+from core.functions.text import Cell, Column
+from core.model.study_plans import ROW_KINDS, SAMPLINGS
+
+if TYPE_CHECKING:
+    from core.studies.study import Study
+    from core.studies.study_result import StudyResult
+    from core.studies.study_work import Progress
+
+MOST_FAILURES = 20
+"""Failed rows that are listed."""
+BINS = 24
+TITLE = "Study"
+
+
+def parameter_study(
+    context: Context,
+    study: str,
+    vary: str,
+    record: str,
+    kind: str,
+    frame: str,
+    count: int,
+    how: str,
+    seed: int,
+    duration: float | None,
+    step: float | None,
+    save: str,
+) -> Result:
+    """Rows of the machine, and what they have in common."""
+    if not study.strip() and not vary.strip():
+        asked = ", ".join(each.name for each in context.model.studies)
+        free = ", ".join(context.mech.p_names) or "none; start values vary, too: joint.q, joint.v"
+        text = f"Say what varies, as m=normal(2, 0.05); l=0.3:0.5:21. Free parameters: {free}."
+        text += f" Studies of the document: {asked}." if asked else ""
+        return Report(title=TITLE, parts=(Message(text=text, severity="hint"),))
+    options: dict[str, Any] = {"duration": duration, "step": step}
+    made = _study(context, study.strip(), vary, record, kind, frame, count, how, seed, options)
+    context.step(0, made.size, "Prepare")
+
+    def tell(progress: Progress) -> None:
+        context.step(progress.done, progress.total, f"{progress.done} of {progress.total} rows")
+
+    found = made.run(progress=tell)
+    if save:
+        found.to_csv(save)
+    return report_of(found, save)
+
+
+def _study(
+    context: Context,
+    name: str,
+    vary: str,
+    record: str,
+    kind: str,
+    frame: str,
+    count: int,
+    how: str,
+    seed: int,
+    options: dict[str, Any],
+) -> Study:
+    """As texts state it, or as the document asks. Raises KinetostatError naming the part."""
+    from core.studies.study import Study
+    from core.studies.study_text import StudyText, lines_of
+
+    if name:
+        return Study.named(context.mech, name)
+    runs = {key: value for key, value in options.items() if value is not None}
+    runs |= {"method": "rk4"} if options["step"] is not None else {}
+    recorded = lines_of(record, "option 'record'", unnamed="r")
+    varied = lines_of(vary, "option 'vary'")
+    return Study.of_text(context.mech, StudyText(varied, recorded, kind, count, seed, how, frame, options=runs))
+
+
+def report_of(found: StudyResult, save: str = "") -> Report:
+    """What a study came to, for people."""
+    failed = found.failed
+    rate, low, high = (100.0 * part for part in found.failure_rate)
+    text = f"{len(found)} rows, {len(failed)} failed"
+    text += f" ({rate:.3g} %; 95 % interval {low:.3g} to {high:.3g} %)." if failed else "."
+    text += f" All rows stand in {save}." if save else ""
+    severity = "done" if not failed else "warning"
+    parts: list[Result] = [Message(text=text, severity=severity)]
+    if len(failed) < len(found) and found.recorded:
+        parts += [_summaries(found), *_sensitivities(found), _histogram(found, found.recorded[0])]
+    if failed:
+        rows = tuple((each.row, each.status, each.message) for each in failed[:MOST_FAILURES])
+        note = f"{len(failed) - MOST_FAILURES} more" if len(failed) > MOST_FAILURES else ""
+        columns = (Column("Row"), Column("Ended"), Column("Why"))
+        parts.append(Table(title="Failed rows", columns=columns, rows=rows, note=note))
+    return Report(title=TITLE, parts=tuple(parts))
+
+
+def _digits(x: float, digits: int = 6) -> float:
+    return float(f"{x:.{digits}g}")
+
+
+def _summaries(found: StudyResult) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name in found.recorded:
+        each = found.summary(name)
+        numbers = (each.mean, each.error, each.deviation, each.least, *(each.quantiles[q] for q in (0.05, 0.5, 0.95)))
+        rows.append((name, found.unit(name), *(_digits(x) for x in (*numbers, each.most))))
+    heads = ("Number", "Unit", "Mean", "±", "Deviation", "Least", "5 %", "Median", "95 %", "Largest")
+    note = "SI, over the rows that succeeded; ±: 95 % interval of the mean"
+    return Table(title="Recorded", columns=tuple(map(Column, heads)), rows=tuple(rows), note=note)
+
+
+def _sensitivities(found: StudyResult) -> list[Table]:
+    """Of each number, what moves it most first."""
+    rows = []
+    for name in found.recorded:
+        for each in found.tornado(name):
+            rows.append((name, each.name, _digits(each.low), _digits(each.high), _digits(each.rank, 3)))
+    heads = ("Number", "By", "Where it is small", "Where it is large", "Rank correlation")
+    note = "means over the fifth of the rows in which it is smallest, and largest"
+    return (
+        [Table(title="Sensitivities", columns=tuple(map(Column, heads)), rows=tuple(rows), note=note)] if rows else []
+    )
+
+
+def _histogram(found: StudyResult, name: str) -> Diagram:
+    values = found.column(name)[found.good]
+    counts, edges = np.histogram(values, bins=BINS)
+    across = np.repeat(edges, 2)
+    up = np.concatenate([[0.0], np.repeat(counts, 2), [0.0]])
+    unit = found.unit(name)
+    series = Series(name, tuple(map(float, across)), tuple(map(float, up)))
+    return Diagram(
+        title=f"Distribution of {name}", across=f"{name}, {unit}" if unit else name, up="rows", series=(series,)
+    )
+
+
+FUNCTIONS = (
+    Function(
+        "parameter_study",
+        "Study of many rows (Monte Carlo)",
+        "Mechanisms",
+        "Many runs or poses of the machine whose numbers vary, and what they have in common.\n\nWhat varies: "
+        "parameters, start values (elbow.q, elbow.v), duration, step; as ranges (0.3:0.5:21), lists (0, 5, 10) or "
+        "distributions (normal, lognormal, uniform, triangular). Ranges and lists multiply, distributions are drawn. "
+        "What is recorded: of runs measures such as max(abs(elbow.tau)) or at(tool.position, end), of poses formulas "
+        "of channels and FRAME.manipulability. A row that fails is a row with its reason. Pictures, all cores and "
+        "clusters: panel Studies and kinetostat study.",
+        parameter_study,
+        (
+            Text("study", "Study", "Name of a study of the document; empty: as below"),
+            Text("vary", "Vary", "m=normal(2, 0.05); l=0.3:0.5:21; elbow.v=0, 1"),
+            Text("record", "Record", "worst=max(abs(elbow.tau)); tip=at(tool.position, end)"),
+            Choice("kind", "Rows are", "What a row is", "runs", choices=ROW_KINDS),
+            Text("frame", "Frame", "Of targets: brought to x, y, z by inverse kinematics"),
+            Integer("count", "Samples", "Of all distributions together", 200, 1, 1_000_000),
+            Choice("how", "How", "How samples are drawn", "random", choices=SAMPLINGS),
+            Integer("seed", "Seed", "The same seed gives the same samples", 1, 0, 2**31 - 1),
+            Number("duration", "Run", "Duration of a run, s", 1.0, dimension="time", minimum=1e-6),
+            Number("step", "Step", "Of Runge–Kutta 4, s; empty: variable", None, dimension="time", minimum=1e-9),
+            OutputFile("save", "Save as", "File of all rows; empty: none", suffixes=(".csv",)),
+        ),
+        needs=(needs_motion,),
+        reads="machine",
+        also=("Monte Carlo", "tolerance analysis", "sensitivity", "parameter sweep", "design of experiments"),
+    ),
+)

@@ -1,0 +1,98 @@
+"""Studies of the document: which numbers of the machine vary, and what is recorded of each row. Rows themselves are
+computed, and are no part of the document (`core.studies`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.errors import ModelError
+from core.model.fields import Element, Value, choice, name, parts, reference, scalar, signal, text
+
+ROW_KINDS = ("runs", "poses", "targets", "linear systems")
+SAMPLINGS = ("random", "latin", "sobol")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariedRow(Element):
+    """A number that varies."""
+
+    own_names: ClassVar[tuple[str, ...]] = ("duration", "step", "rtol", "atol", "x", "y", "z")
+    """Options of runs, and the place of a target, which no element has."""
+
+    quantity: str = signal("A parameter, joint.q or joint.v at the start, duration, step; of targets x, y, z")
+    values: str = text("normal(mean, deviation), lognormal, uniform, triangular; from:to:how many; or numbers")
+
+    @property
+    def summary(self) -> str:
+        return f"{self.quantity} {self.values}"
+
+    def validate(self) -> None:
+        """It has values."""
+        if not self.values.strip():
+            raise ModelError(
+                "There are no values.",
+                where=f"row '{self.quantity}', values",
+                remedy="Write normal(2, 0.05), 0.3:0.5:21 (from:to:how many) or 0, 5, 10.",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordRow(Element):
+    """A number, or a curve, that each row of a study has."""
+
+    column: str = text("What the number is called")
+    formula: str = signal("Of runs max(abs(elbow.tau)), at(tool.position, end) …; of poses any formula of channels")
+    every: Value | None = scalar("time", None, "Of a curve: time between its samples; empty: a number")
+
+    @property
+    def summary(self) -> str:
+        return f"{self.column} = {self.formula}"
+
+    def validate(self) -> None:
+        """It has a name."""
+        if not self.column.strip():
+            where = f"row '{self.formula}', column"
+            raise ModelError("A column needs a name.", where=where, remedy="Give one, such as worst.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPlan(Element):
+    """A study that is asked for: many runs or poses of the machine whose numbers vary, and what is recorded of them."""
+
+    meaning: ClassVar[str] = (
+        "A study that is asked for: which numbers of the machine vary and how, and what is recorded of each row. The "
+        "panel Studies computes it, and kinetostat study FILE --study NAME."
+    )
+
+    name: str = name()
+    kind: str = choice(ROW_KINDS, "What a row is", "runs")
+    varied: tuple[VariedRow, ...] = parts(VariedRow, "What varies: ranges and lists multiply, distributions are drawn")
+    record: tuple[RecordRow, ...] = parts(RecordRow, "What is recorded of each row")
+    count: Value = scalar("none", 1000.0, "How many samples are drawn of all distributions")
+    how: str = choice(SAMPLINGS, "How they are drawn: each by itself, Latin hypercube, Sobol's sequence", "random")
+    seed: Value = scalar("none", 1.0, "The same seed gives the same samples anywhere")
+    frame: str = reference("frame", "Of targets: the frame that inverse kinematics brings there", optional=True)
+    duration: Value = scalar("time", 10.0, "Of a run")
+    method: str = text("Integrator of runs", "auto")
+    step: Value | None = scalar("time", None, "Length of fixed steps, longest of others; empty: chosen")
+    limit: Value = scalar("time", 60.0, "Of work, after which a row is given up")
+    description: str = text("Notes")
+
+    @property
+    def summary(self) -> str:
+        return f"{self.kind}, {len(self.varied)} varied, {len(self.record)} recorded"
+
+    def validate(self) -> None:
+        """Nothing varies, or is recorded, twice."""
+        self._once((row.quantity for row in self.varied), "varied")
+        self._once((row.column for row in self.record), "record")
+
+    def _once(self, names: Iterable[str], field: str) -> None:
+        for each, count in Counter(names).items():
+            if count > 1:
+                raise ModelError(
+                    f"'{each}' has {count} rows.", where=f"study '{self.name}', {field}", remedy="Name it once."
+                )

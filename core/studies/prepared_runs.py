@@ -1,0 +1,278 @@
+"""Runs of one machine whose numbers vary, made ready once: each begins in the same memory, and leaves samples there.
+
+What a run needs is made by the first of them: equations, states, logs. It is kept as it was before that run began, so
+that another one begins as if it were the first, with its own parameters and its own state; between two runs there is
+no more Python than that. Numbers are those of `simulate`, bit for bit. What it cannot promise this for, and what goes
+wrong, it leaves to `simulate` (None), which says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.redundant_drivers import drivers_repeat
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+from core.simulation import setup
+from core.simulation.begun_run import LARGEST_PIECE, Begun, begin_modes, soften_stops, unbegun
+from core.simulation.driver_jumps import refuse_jumps
+from core.simulation.equations.compiled_equations import CompiledEquations
+from core.simulation.equations.entry_points import sampled_accelerations
+from core.simulation.equations.joint_mode_rows import depends_on_size
+from core.simulation.equations.singular_masses import may_be_singular
+from core.simulation.machine_code.entry import Entry, place_of
+from core.simulation.machine_code.records import Record
+from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
+from core.simulation.setup import Settings
+from core.simulation.simulator import STEPS
+from core.simulation.stepping.outcome import FINE, PAUSED
+from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
+from core.studies.parameter_uses import Uses
+from core.studies.row_run import Left, RowRun
+
+Array = NDArray[np.float64]
+
+OPTIONS: dict[str, Any] = {
+    "duration": 10.0,
+    "method": AUTOMATIC,
+    "step": None,
+    "rtol": RTOL,
+    "atol": ATOL,
+    "output": None,
+    "torque": None,
+    "max_steps": 10_000_000,
+    "closed_forms": None,
+}
+"""Of `simulate`, with what it takes where nothing is said."""
+CONSTANT = ("times", "A", "rows", "P", "points", "cubics", "slid")
+"""Arrays of records that runs only read, or read where they wrote; `rows` of logs among them."""
+
+
+class TooLate(Exception):
+    """A run took longer than it may; at: how far it came, s."""
+
+    def __init__(self, at: float) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+class PreparedRuns:
+    """Runs of a machine, of which parameters, positions and speeds at the beginning vary."""
+
+    def __init__(self, mech: Mechanism, varied: tuple[str, ...], options: Mapping[str, Any]) -> None:
+        """varied : names of parameters; options : as `OPTIONS`."""
+        self._mech, self._options = mech, {**OPTIONS, **options}
+        self._nominal = np.asarray(mech.parameter_values(), dtype=float)
+        self._at = {name: k for k, name in enumerate(mech.p_names)}
+        self._uses = Uses(mech.model.expanded, varied)
+        self._start = _Starts(mech, self._uses)
+        self._prepared: _Prepared | None = None
+        self.possible = not (mech.constrained and self._options["closed_forms"] is None)
+        """Whether runs of the machine can be made ready; where none was tried, as far as one can see."""
+
+    def run(
+        self, given: Mapping[str, float], q0: Mapping[str, float], v0: Mapping[str, float], late: Callable[[], bool]
+    ) -> RowRun | None:
+        """The run of a row, whose samples stay until the next one; None: ask `simulate`. late : asked now and then
+        whether it takes too long, which raises `TooLate`."""
+        if not self.possible:
+            return None
+        p = self._nominal.copy()
+        for name, value in given.items():
+            p[self._at[name]] = value
+        try:
+            y = self._start.state(p, q0, v0)
+            if y is None:
+                return None
+            if self._prepared is None:
+                self._prepared = _Prepared(self._mech, self._options, self._uses, p, y)
+                self.possible = self._prepared.possible
+            return self._prepared.run(p, y, late) if self.possible else None
+        except KinetostatError:
+            return None
+
+    def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
+        """A run that is about to begin as the last one did, with parameters p: its memory, the entry that advances it,
+        and the times of its samples."""
+        assert self._prepared is not None
+        return self._prepared.memory(p)
+
+
+class _Starts:
+    """States to begin with."""
+
+    def __init__(self, mech: Mechanism, uses: Uses) -> None:
+        self._mech, self._uses = mech, uses
+        plain = not mech.constrained and mech.nq == mech.nv and mech.nx == 0 and not uses.starts
+        self._plain: Array | None = setup.start_state(mech, None, None, mech.parameter_values()) if plain else None
+        self._q = {name: k for k, name in enumerate(mech.q_names)}
+        self._v = {name: k for k, name in enumerate(mech.v_names)}
+
+    def state(self, p: Array, q0: Mapping[str, float], v0: Mapping[str, float]) -> Array | None:
+        """(nq + nv + nx,) at the beginning; None where masses are negative. Raises KinetostatError as `simulate`."""
+        if self._plain is None:
+            return np.asarray(setup.start_state(self._mech, q0 or None, v0 or None, p))
+        if not self._uses.masses_fit(p):
+            return None
+        y, nq = self._plain.copy(), self._mech.nq
+        for name, value in q0.items():
+            y[self._q[name]] = value
+        if v0:
+            y[nq:] = 0.0
+        for name, value in v0.items():
+            y[nq + self._v[name]] = value
+        return y
+
+
+class _Prepared:
+    """The memory of one run, for all."""
+
+    def __init__(self, mech: Mechanism, options: Mapping[str, Any], uses: Uses, p: Array, y: Array) -> None:
+        self._mech, self._options = mech, options
+        self._chosen = self._settings(p)
+        rule = self._chosen.rule
+        self._equations = CompiledEquations(
+            mech, options["torque"], p, y, options["closed_forms"], rule.implicit, rule.adaptive
+        )
+        equations = self._equations
+        self._shape = self._shape_of(p, y)
+        self._renewing = uses.modes or (
+            equations.mode_rows is not None
+            and (mech.constrained or (uses.lengths and depends_on_size(equations.joint_modes)))
+        )
+        self.possible = not (
+            equations.indicators or equations.joint_modes.controlled or drivers_repeat(mech.compiled, y[: mech.nq], p)
+        )
+        self._begun, self._first = unbegun(equations, self._chosen, y), y
+        self._places = [each.parameters(len(p)) for each in equations.entries.values()]
+        self._image = [(array, array.copy()) for array in self._memory(self._begun)]
+        self._times = self._begun.state.times
+        self._out = np.empty((0, len(y)))
+        if self._begun.log is None:
+            self._out = np.empty((len(self._times), len(y)))
+        self._advance = advance_adaptive if rule.adaptive else advance_fixed
+        self._left = Left(mech, equations.joint_modes)
+
+    def _settings(self, p: Array) -> Settings:
+        mech, o = self._mech, self._options
+        steps = (o["method"], o["step"], o["rtol"], o["atol"], o["output"], 0.0)
+        return setup.settings(mech, o["duration"], *steps, p, o["torque"], o["max_steps"])
+
+    def _memory(self, made: Begun) -> Iterator[NDArray[Any]]:
+        """All that a run may change."""
+        equations = self._equations
+        records: list[Record | None] = [made.state, made.log, equations.mode_rows, *equations.records]
+        for record in records:
+            if record is None:
+                continue
+            yield record.words
+            for field in record.fields:
+                if field.dimensions and field.name not in CONSTANT and getattr(record, field.name).size:
+                    yield getattr(record, field.name)
+
+    def _shape_of(self, p: Array, y: Array) -> tuple[bool, ...]:
+        """What of the equations' form depends on numbers."""
+        mech, q = self._mech, y[: self._mech.nq]
+        if not mech.constrained:
+            return ()
+        return self._equations.closed_forms_fit(q, p), may_be_singular(mech.compiled, p, q)
+
+    def run(self, p: Array, y: Array, late: Callable[[], bool]) -> RowRun | None:
+        """The samples of a run; None: it cannot be made here, or does not end well."""
+        mech, made = self._mech, self._begun
+        chosen = replace(self._chosen, parameters=dict(zip(mech.p_names, p.tolist(), strict=True)))
+        if mech.model.expanded.drivers:
+            refuse_jumps(mech, chosen)
+            if drivers_repeat(mech.compiled, y[: mech.nq], p):
+                return None
+        if self._shape_of(p, y) != self._shape:
+            return None
+        self._begin(p, y)
+        modes = None
+        if self._renewing:
+            modes = self._equations.renew_mode_rows(mech.compiled, y[: mech.nq], p)
+            if modes is None:
+                return None
+            soften_stops(self._equations, chosen)
+        begin_modes(made)
+        self._left.has(p, modes)
+        return self._logged(chosen, late) if made.log is not None else self._sampled(chosen, late)
+
+    def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
+        """See `PreparedRuns.memory`."""
+        self._begin(p, self._first)
+        return self._begun, self._advance, self._times
+
+    def _begin(self, p: Array, y: Array) -> None:
+        """The memory as it was before the first run began, with other numbers."""
+        for array, kept in self._image:
+            array[...] = kept
+        for place in self._places:
+            place[:] = p
+        state, system, mech = self._begun.state, self._equations.system, self._mech
+        state.y[:] = state.new[:] = y
+        if mech.compiled.program.tracer.clock.size:
+            points, times, cubics = mech.compiled.splines(p)[:3]
+            assert len(points) == len(system.points)
+            system.times[:], system.cubics[:] = times, cubics
+
+    def _go_on(self, place: int, count: int, late: Callable[[], bool]) -> int:
+        """So many further samples, or until there is no room; how that ended."""
+        state = self._begun.state
+        state.budget = STEPS
+        happened = self._advance(state.place, place, count)
+        if happened == PAUSED and late():
+            raise TooLate(float(self._times[max(state.sample - 1, 0)]))
+        return happened
+
+    def _sampled(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
+        state, out, total, happened = self._begun.state, self._out, len(self._times), PAUSED
+        while happened == PAUSED:
+            done = state.sample
+            happened = self._go_on(place_of(out[done:]), total - done, late)
+        if happened != FINE or not self._accelerations(slice(total - 1, total))[2]:
+            return None
+        nq, nv = self._mech.nq, self._mech.nv
+        arrays = {"q": out[:, :nq], "v": out[:, nq : nq + nv], "x": out[:, nq + nv :], "modes": np.zeros((0, 0))}
+
+        def further() -> dict[str, Array]:
+            a, tau, _ = self._accelerations(slice(0, total))
+            return {"a": a, "tau": tau}
+
+        found = RowRun(self._left.begin(self._times, arrays, further), chosen)
+        # values between steps need not be finite where those at steps are
+        return None if self._chosen.rule.adaptive and not self._accelerations(slice(0, total))[2] else found
+
+    def _accelerations(self, rows: slice) -> tuple[Array, Array, bool]:
+        """(n, nv) a and τ of samples, and whether they are finite."""
+        out, nv, times = self._out[rows], self._mech.nv, self._times[rows]
+        a, tau = np.empty((len(out), nv)), np.empty((len(out), nv))
+        equations = self._equations
+        with equations.released():
+            places = [place_of(array) for array in (times, out, a, equations.u, tau)]
+            bad = sampled_accelerations(equations.system.place, len(times), *places)
+        return a, tau, not bad
+
+    def _logged(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
+        """The same where rows have modes: their log has the samples, and both sides of changes."""
+        state, log, total = self._begun.state, self._begun.log, len(self._times)
+        assert log is not None
+        room, pieces, happened = np.empty((min(total, LARGEST_PIECE), len(state.y))), list[Array](), PAUSED
+        while happened == PAUSED or (happened == FINE and state.sample < total):
+            happened = self._go_on(place_of(room), min(total - state.sample, LARGEST_PIECE), late)
+            whole = happened == FINE and state.sample == total and not pieces
+            pieces.append(log.rows[: log.used] if whole else log.rows[: log.used].copy())
+            log.used = log.changes = 0
+        rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        nq, nv, n = self._mech.nq, self._mech.nv, len(state.y)
+        if happened != FINE or not np.isfinite(rows[:, 1 : 1 + n + 2 * nv]).all():
+            return None
+        ends = np.cumsum([1, nq, nv, n - nq - nv, nv, nv])
+        time, *parts = np.split(rows, ends, axis=1)
+        arrays = dict(zip(("q", "v", "x", "a", "tau", "modes"), parts, strict=True))
+        return RowRun(self._left.begin(time[:, 0].copy(), arrays, dict), chosen)

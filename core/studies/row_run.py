@@ -1,0 +1,131 @@
+"""The run of a row: what measures ask of a run, computed from the samples it left when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.joint_modes import JointModes
+from core.mechanism import Mechanism
+from core.simulation.run.channels import Channels
+from core.simulation.setup import Settings
+
+Array = NDArray[np.float64]
+
+
+class RowSamples:
+    """Samples, of which some are computed when they are first asked for (`core.simulation.run.channels.Samples`)."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Array] = {}
+        self._further: Callable[[], Mapping[str, Array]] = dict
+        self._rows: slice | None = None
+
+    def begin(
+        self, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]], rows: slice | None = None
+    ) -> None:
+        """Those of another run: arrays by name, and what gives others; rows : some of them alone."""
+        self._kept = {name: self._part(array, rows) for name, array in arrays.items()}
+        self._further, self._rows = further, rows
+
+    def _part(self, array: Array, rows: slice | None) -> Array:
+        return array if rows is None or not len(array) else array[rows]
+
+    def _array(self, name: str) -> Array:
+        if name not in self._kept:
+            for key, array in self._further().items():
+                self._kept[key] = self._part(array, self._rows)
+        array = self._kept[name]
+        if not array.flags.c_contiguous:
+            array = self._kept[name] = np.ascontiguousarray(array)
+        return array
+
+    @property
+    def time(self) -> Array:
+        """(n,) s."""
+        return self._array("time")
+
+    @property
+    def q(self) -> Array:
+        """(n, nq)"""
+        return self._array("q")
+
+    @property
+    def v(self) -> Array:
+        """(n, nv)"""
+        return self._array("v")
+
+    @property
+    def a(self) -> Array:
+        """(n, nv)"""
+        return self._array("a")
+
+    @property
+    def tau(self) -> Array:
+        """(n, nv)"""
+        return self._array("tau")
+
+    @property
+    def x(self) -> Array:
+        """(n, nx)"""
+        return self._array("x")
+
+    @property
+    def modes(self) -> Array:
+        """(n, m)"""
+        return self._array("modes")
+
+
+class Left:
+    """What the last run left: its samples, whole and in parts, with channels that are made once and begin again."""
+
+    def __init__(self, mech: Mechanism, modes: JointModes) -> None:
+        self._mech, self._modes = mech, modes
+        self._made: list[tuple[RowSamples, Channels]] = []
+        self._used = 0
+        self._p: Array = np.zeros(0)
+        self._arrays: Mapping[str, Array] = {}
+        self._further: Callable[[], Mapping[str, Array]] = dict
+
+    def has(self, p: Array, modes: JointModes | None) -> None:
+        """The parameters of the next run; modes : its rows, where they have other numbers."""
+        self._p, self._modes = p, modes or self._modes
+
+    def begin(self, time: Array, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]]) -> Left:
+        """The samples of another run."""
+        self._arrays, self._further, self._used = {"time": time, **arrays}, further, 0
+        return self
+
+    def part(self, rows: slice | None) -> tuple[RowSamples, Channels]:
+        """Samples and their channels; None: all of them."""
+        if self._used == len(self._made):
+            samples = RowSamples()
+            samples.begin(self._arrays, self._further, rows)
+            self._made.append((samples, Channels(self._mech, self._p, samples)))
+        samples, channels = self._made[self._used]
+        self._used += 1
+        samples.begin(self._arrays, self._further, rows)
+        channels.begin_again(self._p, self._modes)
+        return samples, channels
+
+
+class RowRun:
+    """The run of a row, or some of its samples, as `core.measures` asks for them; until the next run begins."""
+
+    def __init__(self, left: Left, settings: Settings, rows: slice | None = None) -> None:
+        self.settings, self._left = settings, left
+        self._samples, self._channels = left.part(rows)
+
+    @property
+    def time(self) -> Array:
+        """(n,) s."""
+        return self._samples.time
+
+    def __getitem__(self, channel: str) -> Array:
+        return self._channels[channel]
+
+    def part(self, rows: slice) -> RowRun:
+        """Some of its samples alone."""
+        return RowRun(self._left, self.settings, rows)

@@ -1,0 +1,161 @@
+"""Studies as people write them down: what varies and what is recorded, by lines of text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.errors import ModelError
+from core.model import Model, RecordRow, StudyPlan, VariedRow
+from core.model.parameters import finite_value_of
+from core.studies.distributions import KINDS as DISTRIBUTIONS
+
+FEW_VALUES = 11
+"""Of a range whose number of values is not said."""
+
+
+@dataclass(frozen=True)
+class StudyText:
+    """varied : name → "0.3:0.5:21" (from, to, how many), "0, 5, 10", or a distribution, "normal(2, 0.05)"; the product
+    of all ranges and lists, times `count` samples of all distributions; record : name → formula, of a curve
+    "tool.position.z every 0.01"; frame : of targets; limit : s of work after which a row is given up; options : of runs
+    """
+
+    varied: Mapping[str, str] = field(default_factory=dict)
+    record: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "runs"
+    count: int = 1000
+    seed: int = 1
+    how: str = "random"
+    frame: str = ""
+    limit: float = 60.0
+    lists: tuple[str, ...] = ()
+    """CSV files whose columns run together."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_drawn(values: str) -> bool:
+    """Whether a text is that of a distribution."""
+    return values.partition("(")[0].strip() in DISTRIBUTIONS and values.rstrip().endswith(")")
+
+
+def values_of(text: str, number: Callable[[str], float]) -> list[float]:
+    """The values of "0.3:0.5:21" or "0, 5, 10"; `number` reads one. Raises ModelError."""
+    parts = [part.strip() for part in text.split(":")]
+    if len(parts) == 1:
+        return [number(part) for part in map(str.strip, text.split(",")) if part]
+    if len(parts) > 3 or not all(parts):
+        raise ModelError(f"'{text}' is no range.", remedy="Write from:to:how many, as 0.3:0.5:21.")
+    count = FEW_VALUES
+    if len(parts) == 3:
+        count = int(parts[2]) if parts[2].isdigit() else 0
+        if count < 1:
+            raise ModelError(f"'{parts[2]}' is no number of values.", remedy="Write from:to:how many, as 0.3:0.5:21.")
+    found: list[float] = np.linspace(number(parts[0]), number(parts[1]), count).tolist()
+    return found
+
+
+def recorded(name: str, text: str) -> str | tuple[str, float]:
+    """A formula, or (channel, seconds between samples) of a curve. Raises ModelError."""
+    curve, every, seconds = text.rpartition(" every ")
+    return (curve.strip(), _seconds(name, seconds)) if every else text
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        value = float(text.strip().removesuffix("s").strip())
+    except ValueError:
+        value = math.nan
+    if not value > 0.0:
+        raise ModelError(f"'{text}' are no seconds.", where=f"record '{name}'", remedy="Write: channel every 0.01")
+    return value
+
+
+def lines_of(text: str, option: str, unnamed: str = "") -> dict[str, str]:
+    """Name → what stands behind "=", of a text whose lines are parted by semicolons or line ends.
+
+    unnamed : names of what has none begin so. Raises ModelError for a line without a name, or a name that comes twice.
+    """
+    found: dict[str, str] = {}
+    for part in (part.strip() for part in text.replace("\n", ";").split(";")):
+        if not part:
+            continue
+        name, value = _named(part)
+        if not name and unnamed:
+            name = f"{unnamed}{len(found) + 1}"
+        if not name or not value:
+            raise ModelError(f"'{part}' has no name.", where=option, remedy="Write name=…; name=…")
+        if name in found:
+            raise ModelError(f"'{name}' comes twice.", where=option, remedy="Name each once.")
+        found[name] = value
+    return found
+
+
+def _named(part: str) -> tuple[str, str]:
+    """(name, what is behind the first "=" that is no comparison)."""
+    name, equals, value = part.partition("=")
+    if equals and not value.startswith("=") and name[-1:] not in ("<", ">", "!") and "(" not in name:
+        return name.strip(), value.strip()
+    return "", part
+
+
+# ------------------------------------------------------------------------------------------ of the document
+
+
+def text_of(model: Model, name: str) -> StudyText:
+    """A study that the document asks for. Raises ModelError with near misses, or naming the field."""
+    if not model.studies:
+        raise ModelError(
+            f"There is no study '{name}': the document asks for none.",
+            remedy="Keep one in the panel Studies, or add a ks.StudyPlan.",
+        )
+    plan: StudyPlan = model.find("studies", name)
+    values = model.values()
+
+    def number(field: str) -> float:
+        return float(finite_value_of(getattr(plan, field), values, f"study '{name}', {field}"))
+
+    record = {}
+    for row in plan.record:
+        every = finite_value_of(row.every, values, f"study '{name}', '{row.column}'") if row.every is not None else None
+        record[row.column] = row.formula if every is None else f"{row.formula} every {float(every)!r}"
+    options: dict[str, Any] = {"duration": number("duration"), "method": plan.method}
+    if plan.step is not None:
+        options["step"] = number("step")
+    return StudyText(
+        {row.quantity: row.values for row in plan.varied},
+        record,
+        plan.kind,
+        int(number("count")),
+        int(number("seed")),
+        plan.how,
+        plan.frame,
+        number("limit"),
+        options=options if plan.kind == "runs" else {},
+    )
+
+
+def plan_of(name: str, text: StudyText, description: str = "") -> StudyPlan:
+    """A text as an element of the document. Raises ModelError."""
+    rows = []
+    for each, formula in text.record.items():
+        meant = recorded(each, formula)
+        channel, every = meant if isinstance(meant, tuple) else (meant, None)
+        rows.append(RecordRow(column=each, formula=channel, every=every))
+    return StudyPlan(
+        name=name,
+        kind=text.kind,
+        varied=tuple(VariedRow(quantity=each, values=values) for each, values in text.varied.items()),
+        record=tuple(rows),
+        count=float(text.count),
+        seed=float(text.seed),
+        how=text.how,
+        frame=text.frame,
+        limit=text.limit,
+        description=description,
+        **{key: text.options[key] for key in ("duration", "method", "step") if text.options.get(key) is not None},
+    )

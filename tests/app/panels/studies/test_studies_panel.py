@@ -1,0 +1,181 @@
+"""The panel Studies: rows beside the window, pictures of them, a row opened as the machine, studies of the document."""
+
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+
+import kinetostat as ks
+from app.document.session import Session
+from app.panels.studies import panel as studies_panel
+from app.panels.studies.asked_tables import NAME, VALUES
+from app.panels.studies.drawings import PICTURES
+from app.panels.studies.panel import StudiesPanel
+
+G, T = 9.81, 0.4
+STONE = ks.Model(
+    name="stone",
+    parameters=(ks.Parameter(name="m", value=2.0, dimension="mass"),),
+    bodies=(ks.Body(name="stone", mass="m"),),
+    joints=(ks.Joint(name="z", kind="prismatic", parent="world", child="stone", axis=(0.0, 0.0, 1.0)),),
+)
+
+
+@pytest.fixture
+def panel(qtbot):
+    begun = []
+    made = StudiesPanel(Session(STONE), begun.append)
+    made.begun = begun
+    qtbot.addWidget(made)
+    made.resize(1200, 320)
+    made.show()
+    yield made
+    made.close()
+
+
+def ask(panel, count=20, **varied):
+    for name, values in varied.items():
+        panel.asked.varied.choose(name.replace("_", "."), values)
+    panel.asked.record.show_record({"end": "at(z.q, end)", "path": "z.q every 0.1"})
+    panel.asked.count.setText(str(count))
+    panel.asked.duration.setText(str(T))
+    panel.asked.method.setCurrentIndex(panel.asked.method.findData("rk4"))
+
+
+def ended(panel, qtbot):
+    qtbot.waitUntil(lambda: panel.work is None, timeout=60000)
+
+
+def test_rows_are_computed_and_one_becomes_the_machine(panel, qtbot):
+    ask(panel, z_v="normal(1, 0.2)", m="uniform(1, 3)")
+    panel.start()
+    ended(panel, qtbot)
+    result, session = panel.result, panel._session
+    assert panel.note.words == "20 rows, none failed."
+    assert np.allclose(result.table["end"], result.varied["z.v"] * T - 0.5 * G * T**2, atol=1e-12)
+    assert panel.table.rows.rowCount() == 20
+    index = panel.table.rows.index(7, 0)
+    panel.table.doubleClicked.emit(index)
+    assert session.model.values()["m"] == result.varied["m"][7]
+    assert panel.begun == [{"z": result.varied["z.v"][7]}]
+    session.undo()
+    assert session.model.values()["m"] == 2.0
+    panel.picture.choose("scatter", "end", "z.v")
+    canvas = panel.picture.canvas
+    canvas.grab()
+    at = canvas.points.pixels[np.argmax(canvas.points.rows == 4)]
+    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=QPoint(*map(round, at)))
+    assert panel.table.row == 4
+
+
+def test_every_picture_shows_something_in_light_and_dark(panel, qtbot):
+    ask(panel, z_v="0:2:5", m="-1, 1, 2")
+    panel.start()
+    ended(panel, qtbot)
+    assert panel.picture.kind.currentData() == "map"
+    assert panel.note.words.endswith("rows, 5 failed (refused).")
+    for kind in PICTURES:
+        panel.picture.choose(kind)
+        image = panel.picture.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+        pixels = np.frombuffer(image.constBits(), np.uint32)
+        assert np.mean(pixels != pixels[-1]) > 0.01, kind
+    panel.failed_alone.setChecked(True)
+    assert panel.table.rows.rowCount() == 5
+    assert "negative" in panel.table.rows.data(panel.table.rows.index(0, 0), Qt.ItemDataRole.ToolTipRole)
+
+
+def test_where_most_rows_fail_the_person_is_asked(panel, qtbot):
+    ask(panel, 300, m="uniform(-3, 0.5)")
+    panel.asked.duration.setText("0.01")
+    panel.start()
+    qtbot.waitUntil(panel.no_button.isVisible, timeout=60000)
+    assert "failed. Shall the others be computed?" in panel.note.words
+    panel.no_button.click()
+    ended(panel, qtbot)
+    assert 200 <= len(panel.result) < 300
+
+
+def test_pause_waits_and_stop_answers_at_once(panel, qtbot):
+    ask(panel, 8192, z_v="normal(1, 0.1)")
+    panel.asked.how.setCurrentIndex(panel.asked.how.findData("sobol"))
+    panel.asked.duration.setText("10")
+    panel.start()
+    qtbot.waitUntil(lambda: panel.result is not None and len(panel.result) > 0, timeout=60000)
+    panel.pause_button.click()
+    assert panel.note.words == "Paused."
+    began = time.monotonic()
+    panel.stop_button.click()
+    ended(panel, qtbot)
+    assert time.monotonic() - began < 5.0  # the machine that tests run on is busy
+    assert 0 < len(panel.result) < 8192
+
+
+def test_a_study_is_kept_in_the_document_and_shown_again(panel):
+    ask(panel, 12, z_v="0:2:5", m="uniform(1, 3)")
+    panel.plan.setCurrentText("thrown")
+    panel.keep()
+    session = panel._session
+    (plan,) = session.model.studies
+    assert [row.quantity for row in plan.varied] == ["m", "z.v"]
+    assert plan.record[1].every == 0.1
+    panel.asked.varied.show_varied({})
+    panel.show_plan("thrown")
+    assert panel.asked.varied.varied() == {"m": "uniform(1, 3)", "z.v": "0:2:5"}
+    assert panel.asked.count.text() == "12"
+    panel.asked.count.setText("13")
+    panel.keep()
+    assert session.model.studies[0].count == 13.0
+    session.undo()
+    session.undo()
+    assert session.model.studies == ()
+
+
+def test_what_cannot_be_meant_is_said(panel, qtbot):
+    panel.start()
+    ended(panel, qtbot)
+    assert "Nothing varies" in panel.note.words
+    ask(panel, m="normal(2)")
+    panel.start()
+    ended(panel, qtbot)
+    assert "'m': normal takes 2 numbers" in panel.note.words
+    panel.asked.count.setText("many")
+    panel.start()
+    assert "'many' is no number" in panel.note.words
+
+
+def test_an_estimate_says_how_long_it_takes(panel, qtbot):
+    ask(panel, 5000, z_v="normal(1, 0.1)")
+    panel.estimate()
+    qtbot.waitUntil(lambda: "5,000 rows, about" in panel.note.words, timeout=60000)
+
+
+def test_a_file_keeps_rows_and_is_gone_on_with(panel, qtbot, tmp_path):
+    ask(panel, z_v="normal(1, 0.1)")
+    panel.asked.file.setText(str(tmp_path / "s.h5"))
+    panel.start()
+    ended(panel, qtbot)
+    first = panel.result.rows.results.copy()
+    panel.start()
+    ended(panel, qtbot)
+    assert np.array_equal(panel.result.rows.results, first)
+    panel.asked.count.setText("21")
+    panel.start()
+    ended(panel, qtbot)
+    assert "holds another study" in panel.note.words
+    panel.save_to(tmp_path / "s.csv")
+    assert (tmp_path / "s.csv").read_text().startswith("z.v,end,status")
+
+
+def test_rows_of_what_varies_follow_the_machine(panel):
+    from core.model.edits import edits
+
+    ask(panel, z_v="normal(1, 0.1)")
+    panel._session.apply("Add", lambda m: edits.add(m, ks.Parameter(name="k", value=1.0)))
+    table = panel.asked.varied
+    names = [table.item(k, NAME).text() for k in range(table.rowCount())]
+    assert "k" in names
+    assert table.item(names.index("z.v"), VALUES).text() == "normal(1, 0.1)"
+    assert panel.asked.varied.varied() == {"z.v": "normal(1, 0.1)"}
+    assert studies_panel.PANEL.id == "studies"
