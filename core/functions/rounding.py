@@ -31,8 +31,8 @@ def without_errors(mech: Any, values: Any, scale: float = 0.0) -> NDArray[np.flo
 
 
 def pose_without_errors(mech: Any, q: Any, size: float) -> NDArray[np.float64]:
-    """Coordinates (nq,) that an iteration has found, without its errors and the decimals that it does not decide; size of
-    the machine, m."""
+    """Coordinates (nq,) that an iteration has found, without its errors and the decimals that it does not decide;
+    size of the machine, m."""
     scales = np.array([size if c.dimension == "length" else 1.0 for c in mech.coordinates])
     parts = np.round(np.divide(q, scales), SOLVED_DECIMALS)
     return np.where(np.abs(parts) < SOLVED_FRACTION, 0.0, parts * scales)
