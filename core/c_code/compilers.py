@@ -38,10 +38,10 @@ def compiler() -> list[str] | None:
     return None
 
 
-def tried(folder: Path, name: str, progress: Callable[[str], None]) -> Trial:
-    """Build NAME_test in a folder and run it; progress is called again and again."""
+def tried(folder: Path, name: str, progress: Callable[[str], None], called: str) -> Trial:
+    """Build NAME_test in a folder, which will be `called` so, and run it; progress is called again and again."""
     command = compiler()
-    how = f"`make` in {folder.name}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
+    how = f"`make` in {called}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
     if command is None:
         return Trial(
             None, f"Not yet tried, for there is no C compiler here (pip install ziglang brings one). Try {how}."

@@ -323,7 +323,7 @@ def _written(
             for name, text in files.items():
                 (room / name).write_text(text, encoding="utf-8")
             found = (
-                tried(room, plan.name, progress)
+                tried(room, plan.name, progress, target.name)
                 if trial
                 else Trial(None, "Not yet tried: `make` builds and runs the test.")
             )

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.c_code.joint_resistance import Resistance, resisting_forces
-from core.c_code.small_systems import Held, dot, held, symmetric
+from core.c_code.small_systems import Held, Ordered, dot, factorised, held, solved, symmetric
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.elements.constraints.kinematic_constraint import POSITION, VELOCITY
@@ -154,7 +154,7 @@ class MachineFunctions:
         mass = self._mass(self.symbols["q"])
         h = self.context.body("bias_smooth", self.loaded, "", inline)
         remaining = [minus(u, each) for u, each in zip(self.joint_forces, h, strict=True)]
-        a = list(solve_factored(mass, remaining))
+        a = solved(mass, remaining)
         if not self.compiled.rows:
             return a, 1.0
         rows = self._rows(self.symbols["q"], mass, level=None)
@@ -235,7 +235,7 @@ class MachineFunctions:
                 lines[row][at] = entry
         return list(lines.values())
 
-    def _mass(self, q: Sequence[Any]) -> Factors:
+    def _mass(self, q: Sequence[Any]) -> Ordered:
         """Of M; where M may be singular of M + ρ Gᵀ G: with G a given, both have the same accelerations."""
         flat, nv = dynamics.mass_matrix(self.context, {"q": list(q)}, ""), self.nv
         M = [flat[i * nv : (i + 1) * nv] for i in range(nv)]
@@ -244,16 +244,16 @@ class MachineFunctions:
                 for i in range(nv):
                     for j in range(i + 1):
                         M[i][j] = plus(M[i][j], times(times(self._weight, row[i]), row[j]))
-        return factorise(M)
+        return factorised(M)
 
-    def _rows(self, q: Sequence[Any], mass: Factors, level: int | None) -> Held:
+    def _rows(self, q: Sequence[Any], mass: Ordered, level: int | None) -> Held:
         return held(self._lines(q, level), mass)
 
     @cached_property
-    def _factor_places(self) -> tuple[list[tuple[int, int]], Factors]:
+    def _factor_places(self) -> tuple[list[tuple[int, int]], Ordered]:
         """Entries of L that may differ from zero, and the factors themselves."""
         mass = self._mass(self.symbols["q"])
-        places = [(i, j) for i in range(self.nv) for j in range(i) if type(mass.L[i][j]) is not float]
+        places = [(i, j) for i in range(self.nv) for j in range(i) if type(mass.factors.L[i][j]) is not float]
         return places, mass
 
     @cached_property
@@ -264,17 +264,17 @@ class MachineFunctions:
     def masses(self) -> Traced:
         """Factors of M: reciprocals of D, then entries of L."""
         places, mass = self._factor_places
-        return self.traced("qp", [*mass.reciprocals, *(mass.L[i][j] for i, j in places)])
+        return self.traced("qp", [*mass.factors.reciprocals, *(mass.factors.L[i][j] for i, j in places)])
 
     @cached_property
-    def _given_factors(self) -> tuple[list[Any], Factors]:
+    def _given_factors(self) -> tuple[list[Any], Ordered]:
         """The same as an argument."""
         places, mass = self._factor_places
         given = symbols("m", self.factor_size)
-        L: list[list[Scalar]] = [list(row) for row in mass.L]
+        L: list[list[Scalar]] = [list(row) for row in mass.factors.L]
         for (i, j), entry in zip(places, given[self.nv :], strict=True):
             L[i][j] = entry
-        return given, Factors(tuple(map(tuple, L)), tuple(given[: self.nv]))
+        return given, Ordered(mass.order, Factors(tuple(map(tuple, L)), tuple(given[: self.nv])))
 
     def positions(self) -> Traced:
         """One step of the loops towards closing: q, the largest residual that was there (m, rad), the least part."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from core.codegen.graph_symbols import as_symbol
-from core.mechanics.factor import Factors
+from core.mechanics.factor import Factors, factorise
 from core.mechanics.factor import solve as solve_factored
 from core.numerics.tolerances import INDEPENDENT_ROW
 from core.spatial.scalar import Scalar, is_zero, minus, times, total
@@ -19,22 +19,31 @@ from core.spatial.scalar import Scalar, is_zero, minus, times, total
 Rows = Sequence[Sequence[Scalar]]
 
 
+class Ordered(NamedTuple):
+    """Factors of a symmetric matrix whose rows are eliminated in an order."""
+
+    order: Sequence[int]
+    factors: Factors
+
+
 class Held(NamedTuple):
     """Rows G (m, n) of what holds, through the factors of M: Z = M⁻¹ Gᵀ (row by row), S = G M⁻¹ Gᵀ = L D Lᵀ.
 
+    order : (m,) in which rows are eliminated, so that few entries arise; L, reciprocals in that order
     reciprocals : 1/D, zero for rows that those before them make redundant
     least : the least part of an independent row that those before it leave, squared, as a part of its size
     """
 
     G: Rows
     Z: Rows
+    order: Sequence[int]
     L: Rows
     reciprocals: Sequence[Scalar]
     least: Scalar
 
     def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
         """λ with S λ = wanted; zero for redundant rows, whose equations the others fulfil."""
-        x, m = list(wanted), len(self.G)
+        x, m = [wanted[k] for k in self.order], len(self.G)
         for i in range(m):
             for k in range(i):
                 x[i] = minus(x[i], times(self.L[i][k], x[k]))
@@ -42,7 +51,10 @@ class Held(NamedTuple):
         for i in range(m - 1, -1, -1):
             for k in range(i + 1, m):
                 x[i] = minus(x[i], times(self.L[k][i], x[k]))
-        return x
+        found: list[Scalar] = [0.0] * m
+        for place, k in enumerate(self.order):
+            found[k] = x[place]
+        return found
 
     def change(self, wanted: Sequence[Scalar], n: int) -> list[Scalar]:
         """The least change of n speeds, in the metric of M, with which G · change = wanted."""
@@ -63,12 +75,52 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total(times(x, y) for x, y in zip(a, b, strict=True))
 
 
-def held(G: Rows, mass: Factors) -> Held:
+def factorised(M: Rows) -> Ordered:
+    """Factors of a mass matrix, given by its lower triangle: inward from the leaves of the tree nothing arises where
+    branches do not meet (Featherstone, RBDA 6.5)."""
+    n = len(M)
+    order = elimination_order([[not is_zero(M[i][j]) for j in range(i + 1)] for i in range(n)])
+    return Ordered(order, factorise(permuted(M, order)))
+
+
+def permuted(M: Rows, order: Sequence[int]) -> list[list[Scalar]]:
+    """The lower triangle of a symmetric matrix with its rows and columns in this order."""
+    n = len(M)
+    return [[M[max(order[i], order[j])][min(order[i], order[j])] for j in range(i + 1)] for i in range(n)]
+
+
+def solved(mass: Ordered, b: Sequence[Scalar]) -> list[Scalar]:
+    """x with M x = b."""
+    x: list[Scalar] = [0.0] * len(b)
+    for k, entry in zip(mass.order, solve_factored(mass.factors, [b[k] for k in mass.order]), strict=True):
+        x[k] = entry
+    return x
+
+
+def elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
+    """In which order to eliminate rows of a symmetric matrix, given by the pattern of its lower triangle: always one
+    with the fewest neighbours that are left (minimum degree), the first of them. As they are where nothing is zero."""
+    m = len(pattern)
+    near = [{j for j in range(m) if j != i and pattern[max(i, j)][min(i, j)]} for i in range(m)]
+    left, order = set(range(m)), []
+    while left:
+        k = min(left, key=lambda row: (len(near[row]), row))
+        left.remove(k)
+        order.append(k)
+        for i in near[k]:
+            near[i] |= near[k] - {i}
+            near[i].discard(k)
+    return order
+
+
+def held(G: Rows, mass: Ordered) -> Held:
     """Rows of what holds, factorised. A row is independent while the square of what those before it leave of it is
     above INDEPENDENT_ROW of the largest row's (`core.simulation.equations.constrained` decides alike)."""
-    Z = [solve_factored(mass, row) for row in G]
+    Z = [solved(mass, row) for row in G]
     m = len(G)
-    S = [[dot(G[i], Z[j]) for j in range(i + 1)] for i in range(m)]
+    products = [[dot(G[i], Z[j]) for j in range(i + 1)] for i in range(m)]
+    order = elimination_order([[not is_zero(entry) for entry in row] for row in products])
+    S = permuted(products, order)
     largest: Any = ca.SX(0.0)
     for i in range(m):
         largest = ca.fmax(largest, as_symbol(S[i][i]))
@@ -95,4 +147,4 @@ def held(G: Rows, mass: Factors) -> Held:
             for k in range(j):
                 entry = minus(entry, times(L[i][k], scaled[k]))
             L[i][j] = times(entry, reciprocals[j])
-    return Held(G, Z, L, reciprocals, least)
+    return Held(G, Z, order, L, reciprocals, least)

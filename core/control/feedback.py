@@ -122,6 +122,9 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
     weights = _matrix(Q, system.state_names, "state"), _matrix(R, system.input_names, "input")
     if not system.input_names:
         raise ModelError("The system has no inputs.", where="inputs", remedy="Name some when you linearise.")
+    spectrum = np.linalg.eigvalsh(weights[0]) if len(weights[0]) else np.zeros(1)
+    if spectrum[0] < -NO_GAIN * max(1.0, spectrum[-1]):
+        raise ModelError("Q is negative somewhere.", where="Q", remedy="Give states weights of 0 or above.")
     if np.linalg.eigvalsh(weights[1])[0] <= 0.0:
         raise ModelError("R is not positive.", where="R", remedy="Give each input a weight above 0.")
     try:

@@ -66,6 +66,8 @@ def linearise(
     for word, names in (("inputs", inputs), ("outputs", outputs), ("coordinates", coordinates)):
         if isinstance(names, str) and (word, names) != ("coordinates", "auto"):
             raise ModelError(f"{word} is one text.", where=word, remedy=f"Write a list: {word}=['{names}'].")
+        if wrong := [name for name in names if not isinstance(name, str)]:
+            raise ModelError(f"{wrong[0]!r} is no name.", where=word, remedy="Give names as texts.")
     named = () if isinstance(coordinates, str) else tuple(coordinates)
     points, many = _points(machine, at, v, tau, p, t)
     if not points:

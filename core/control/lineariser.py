@@ -50,10 +50,8 @@ class Point(NamedTuple):
 def input_points(mech: Mechanism, at: Any, v: Any, tau: Any, p: Values, t: float) -> Point:
     """A state as scripts give it. at : (nq,), default the rest pose; v, tau : (nv,) or by name"""
     values = mech.parameter_values(p)
-    if at is None:
-        q = mech.rest() if p is None else mech.rest(values)
-    else:
-        q = one_state(mech.compiled, at)
+    rest = mech.rest() if p is None else mech.rest(values)
+    q = rest if at is None else one_state(mech.compiled, at)
     return Point(mech, q, v, effort_values(mech, tau), None, values, t)
 
 

@@ -25,7 +25,7 @@ from core.control.asked_points import ask, asked_point
 from core.control.inputs import input_names
 from core.control.linear_system import LinearSystem
 from core.control.lineariser import Lineariser, Point, input_points
-from core.control.outputs import all_outputs
+from core.control.outputs import FORMULA_SIGNS, all_outputs
 from core.control.trim_counting import missing_rows, structural_rank
 from core.errors import KinetostatError, ModelError, near_misses
 from core.mechanism import Mechanism
@@ -71,18 +71,20 @@ class Row:
 
     def free(self, min: float = -np.inf, max: float = np.inf) -> Row:
         """It is found, within bounds. Raises ModelError for bounds that leave nothing."""
-        if not min <= max:
+        low, high = (_number(each, self.name, endless=True) for each in (min, max))
+        if not low <= high:
             raise ModelError(
-                f"Nothing lies between {min:g} and {max:g}.", where=f"'{self.name}'", remedy="Swap the bounds."
+                f"Nothing lies between {low:g} and {high:g}.", where=f"'{self.name}'", remedy="Swap the bounds."
             )
-        self.kind, self.low, self.high = "free", float(min), float(max)
+        self.kind, self.low, self.high = "free", low, high
         return self
 
     def target(self, value: float, weight: float = 1.0) -> Row:
         """It comes as near to this value (SI) as what holds lets it; targets share by their weights."""
+        weight = _number(weight, self.name)
         if not weight > 0.0:
             raise ModelError("A weight is positive.", where=f"'{self.name}'", remedy="Give one, or leave the row out.")
-        self.kind, self.value, self.weight = "target", _number(value, self.name), float(weight)
+        self.kind, self.value, self.weight = "target", _number(value, self.name), weight
         return self
 
     def steady(self) -> Row:
@@ -213,6 +215,8 @@ class OperatingPoint:
         except KinetostatError as error:
             if "There is no" not in str(error):
                 raise
+            if set(name) & FORMULA_SIGNS:  # a formula: which of its names it is has been said
+                raise ModelError(error.what, where="operating point", remedy=error.remedy) from None
             known = (*inputs, *all_outputs(self.mech, self._start.p))
             raise ModelError(
                 f"There is no quantity '{name}'.", where="operating point", remedy=near_misses(name, known)
@@ -583,11 +587,11 @@ def _complement(given: Sequence[Array], count: int) -> list[int]:
     return sorted(int(i) for i in pivots[:rank])
 
 
-def _number(value: Any, name: str) -> float:
+def _number(value: Any, name: str, endless: bool = False) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = np.nan
-    if not np.isfinite(number):
+    if not (np.isfinite(number) or (endless and np.isinf(number))):
         raise ModelError(f"{value!r} is no number.", where=f"'{name}'", remedy="Give one in SI units.")
     return number

@@ -32,6 +32,8 @@ from core.traces.trace_context import TraceContext
 
 Array = NDArray[np.float64]
 TIME = ("t", "time")
+FORMULA_SIGNS = frozenset("+*^()<>= ")
+"""What a formula has and the name of a channel has not."""
 
 
 class State(NamedTuple):
@@ -139,7 +141,9 @@ class Outputs:
         """A formula of channels and parameters."""
         try:
             node = parse(text)
-        except ExpressionError:
+        except ExpressionError as error:
+            if set(text) & FORMULA_SIGNS:
+                raise error.at(where="outputs") from None
             raise self._unknown(text) from None
         values: dict[str, Any] = dict(self._symbols.parameters)
         count = len(values)

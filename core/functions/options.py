@@ -426,14 +426,28 @@ class SignalValues(Signals):
         else:
             texts = super()._read(value, context)
             pairs = [(text, "") if self.ranges and "=" not in text else pair(self, text) for text in texts]
-        return {str(name): self._number(given, context) for name, given in pairs}
+        return {str(name): self._number(str(name), given, context) for name, given in pairs}
 
-    def _number(self, given: Any, context: Context) -> Any:
+    def number(self, name: str, given: Any, context: Context) -> float:
+        """The value of a signal, SI. Raises ModelError for a unit that it cannot have."""
+        from core.model.trims import dimension_of_signal
+        from core.model.validation.units import misfit
+
+        if isinstance(given, str):
+            try:
+                said = misfit(given, dimension_of_signal(context.model, name))
+            except KinetostatError:
+                said = None  # no formula: told below
+            if said is not None:
+                raise self.refuse(f"{name}: {said[0]}", said[1])
+        return quantity(given, context, self)
+
+    def _number(self, name: str, given: Any, context: Context) -> Any:
         if not self.ranges:
-            return quantity(given, context, self)
+            return self.number(name, given, context)
         ends: list[Any] = given.split(":") if isinstance(given, str) else list(given or ())
         ends = ["", ""] if ends in ([], [""]) else ends
         if len(ends) != 2:
             raise self.refuse(f"{clip(given)} are no bounds.", "Write name, or name=low:high.")
-        low, high = (None if end in ("", None) else quantity(end, context, self) for end in ends)
+        low, high = (None if end in ("", None) else self.number(name, end, context) for end in ends)
         return -math.inf if low is None else low, math.inf if high is None else high

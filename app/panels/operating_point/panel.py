@@ -254,7 +254,6 @@ class OperatingPointPanel(QWidget):
 def problem_of(context: Context, rows: list[Asked]) -> Any:
     """The problem that rows ask. Raises ModelError naming the row."""
     from core.control.operating_point import OperatingPoint
-    from core.functions.option_texts import quantity
     from core.functions.options import SignalValues
 
     option = SignalValues("rows", "Rows")
@@ -264,7 +263,7 @@ def problem_of(context: Context, rows: list[Asked]) -> Any:
         if not text and missing is not None:
             return missing
         try:
-            return quantity(text, context, option)
+            return option.number(row.name, text, context)
         except ModelError as error:
             remedy = error.remedy or "Write a number, perhaps with a unit."
             raise ModelError(error.what, where=f"row '{row.name}'", remedy=remedy) from None

@@ -1,0 +1,106 @@
+"""Questions that make no sense are refused by name, with what to do: signals, units, weights, bounds, compilers."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import kinetostat as ks
+from core.c_code import compilers
+from tests.control.machines import cart_pole
+
+CART = cart_pole(1.0, 0.3, 0.4, 0.01, 9.81)
+
+
+@pytest.fixture(scope="module")
+def mech():
+    return ks.Mechanism(CART)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"inputs": ["x.tua"]}, "no input 'x.tua'. Did you mean x.tau"),
+        ({"outputs": ["x.qq"]}, "no output 'x.qq'. Did you mean x.q"),
+        ({"outputs": ["2*thh.q + 1"]}, "no output 'thh.q'"),
+        ({"outputs": ["2*+"]}, r"In '2\*\+' the formula ends"),
+        ({"outputs": [3]}, "outputs: 3 is no name"),
+        ({"inputs": [None]}, "inputs: None is no name"),
+        ({"inputs": "x.tau"}, "inputs is one text"),
+        ({"coordinates": ["y"]}, "no speed 'y'"),
+    ],
+)
+def test_signals_that_there_are_not(mech, asked, words):
+    with pytest.raises(ks.KinetostatError, match=words):
+        ks.linearise(mech, **asked)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda op: op["tip.position.w + 0*x.v"], "no output 'tip.position.w'"),
+        (lambda op: op["x.q"].fixed("30 mm"), "'30 mm' is no number"),
+        (lambda op: op["x.tau"].free("a", 2), "'a' is no number"),
+        (lambda op: op["x.tau"].free(float("nan"), 2), "nan is no number"),
+        (lambda op: op["x.tau"].free(3, 2), "Nothing lies between 3 and 2"),
+        (lambda op: op["x.q"].target(1.0, "much"), "'much' is no number"),
+        (lambda op: op["x.q"].target(1.0, -1.0), "A weight is positive"),
+    ],
+)
+def test_rows_that_cannot_be(mech, ask, words):
+    with pytest.raises(ks.ModelError, match=words):
+        ask(ks.OperatingPoint(mech))
+
+
+def test_a_unit_that_a_quantity_cannot_have_is_named():
+    with pytest.raises(ks.ModelError, match="th.q: '3 mm' is a length; an angle is wanted here"):
+        ks.call("trim", ks.Context.of(CART), fixed=["th.q=3 mm"])
+    with pytest.raises(ks.ModelError, match="x.tau: '2 Nm' is a torque; a force is wanted here"):
+        ks.call("trim", ks.Context.of(CART), free=["x.tau=0:2 Nm"])
+
+
+def test_weights_of_the_wrong_sign_are_refused(mech):
+    system = ks.linearise(mech, inputs=["x.tau"])
+    with pytest.raises(ks.ModelError, match="Q is negative somewhere"):
+        ks.lqr(system, {"x.q": -1.0})
+    with pytest.raises(ks.ModelError, match="R is not positive"):
+        ks.lqr(system, None, {"x.tau": 0.0})
+
+
+def test_a_loop_without_dynamics_is_named():
+    """A force that depends on the acceleration which it makes."""
+    model = ks.Model(
+        bodies=(ks.Body(name="b", mass=1.0),),
+        joints=(ks.Joint(name="z", kind="prismatic", parent="world", child="b", axis=(1, 0, 0)),),
+        sensors=(ks.Sensor(name="acc", kind="acceleration", b="b"),),
+        forces=(ks.Force(name="f", kind="joint", joint="z", law="-0.5*acc.x"),),
+    )
+    with pytest.raises(ks.KinetostatError, match="sensor 'acc': This sensor's value is known only after"):
+        ks.linearise(model, inputs=["z.tau"])
+
+
+@pytest.mark.parametrize(
+    ("compiler", "passed", "words"),
+    [
+        ("#!/bin/sh\necho 'cannot do this' >&2; exit 4\n", False, "refused it:\ncannot do this"),
+        ("#!/nowhere\n", False, "It could not be tried"),
+        ("", None, "no C compiler here"),
+    ],
+)
+def test_a_compiler_that_fails_or_is_missing_leaves_the_code_and_says_how_to_try_it(
+    tmp_path, monkeypatch, compiler, passed, words
+):
+    if os.name == "nt":
+        pytest.skip("scripts as compilers are of other systems")
+    command = tmp_path / "cc"
+    if compiler:
+        command.write_text(compiler)
+        command.chmod(0o755)
+    monkeypatch.setattr(compilers.shutil, "which", lambda name: str(command) if compiler and name == "cc" else None)
+    monkeypatch.setattr(compilers.importlib.util, "find_spec", lambda name: None)
+    found = ks.generate_c(CART, tmp_path / "code")
+    assert found.trial.passed is passed
+    assert words in found.trial.words
+    assert compiler.startswith("#!/bin/sh") or "`make` in code" in found.trial.words
+    assert (tmp_path / "code" / f"{found.name}.c").is_file()
+    assert {path.name for path in Path(tmp_path).iterdir()} <= {"cc", "code"}
