@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.panels.studies.axes import Ink, faint
+from app.panels.studies.picture_frame import Ink, faint
 from app.plain_text import as_tip
 from app.widgets.options.signal_options import LastName
 from core.errors import KinetostatError
