@@ -81,7 +81,7 @@ class StudiesPanel(QWidget):
         keeps = self.progress.sizePolicy()
         keeps.setRetainSizeWhenHidden(True)
         self.progress.setSizePolicy(keeps)
-        self.failed_alone = QCheckBox("Failed rows alone")
+        self.failed_alone = QCheckBox("Failed alone")
         self.estimate_button = self._button("Estimate", "How long it takes, from three rows", self.estimate)
         self.start_button = self._button(
             "Start", "Compute all rows (what a file has already is not done again)", self.start
