@@ -3,7 +3,8 @@
 The loop alone is the compiled loop of one run of 1 s, Runge–Kutta 4 with 1 ms, between two samples of which there is no
 Python. A study varies two lengths and records the tool's place at the end and a joint's largest speed. Here the
 processor time of a row is compared with the loop's, taking turns; on several cores the time that passes with the loop's
-times the number of runs through the number of cores. With --cluster also on a Dask scheduler and as many workers, which
+times the number of runs through the number of cores, and the processor time of all processes, which a busy computer
+changes less. With --cluster also on a Dask scheduler and as many workers, which
 are started here. Once with the limits of the joints as the example has them, once without.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,11 +106,38 @@ def cluster(workers: int) -> Iterator[str]:
                 each.wait()
 
 
-def passed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds that pass, and what the work gives."""
+class Spent(NamedTuple):
+    """Seconds that passed, processor seconds of all processes, what the work gave."""
+
+    seconds: float
+    processor: float
+    found: ks.StudyResult
+
+
+def processor_seconds() -> float:
+    """Of this process, and of those that it began and that have ended."""
+    each = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in each)
+
+
+def spent(work: Callable[[], tuple[float, ks.StudyResult]]) -> Spent:
+    """What a study costs; the work gives the seconds that count of it."""
+    before = processor_seconds()
+    seconds, found = work()
+    return Spent(seconds, processor_seconds() - before, found)
+
+
+def timed(run: Callable[[], ks.StudyResult]) -> tuple[float, ks.StudyResult]:
+    """Seconds that pass, and the result."""
     began = time.perf_counter()
-    found = work()
+    found = run()
     return time.perf_counter() - began, found
+
+
+def on_cluster(asked: ks.Study, workers: int) -> tuple[float, ks.StudyResult]:
+    """On a cluster that is there already; its beginning does not count."""
+    with cluster(workers) as address:
+        return timed(lambda: asked.run(cluster=address))
 
 
 def main() -> None:
@@ -119,33 +148,30 @@ def main() -> None:
     chosen = parser.parse_args()
     cores = os.cpu_count() or 1
     for limits in ("act", "ideal"):
-        asked = study(limits, chosen.runs)
-        machine = asked.check()
-        row, loop = processor_times(machine, asked.declaration.values())
+        compare(limits, chosen.runs, cores, chosen.cluster)
+
+
+def compare(limits: str, runs: int, cores: int, with_cluster: bool) -> None:
+    """Measure and print one machine."""
+    asked = study(limits, runs)
+    machine = asked.check()
+    row, loop = processor_times(machine, asked.declaration.values())
+    print(
+        f"limits {limits}: row {1e3 * row:.3f} ms, loop alone {1e3 * loop:.3f} ms, ratio {row / loop:.3f}", flush=True
+    )
+    few = study(limits, max(runs // 10, 3)).run()
+    places = {f"{cores} cores": lambda: timed(lambda: asked.run(cores=cores))}
+    if with_cluster:
+        places[f"Dask, {cores} workers"] = lambda: on_cluster(asked, cores)
+    for title, work in places.items():
+        cost = spent(work)
+        same = np.array_equal(cost.found.rows.results[: len(few)], few.rows.results)
+        bound = runs * loop
         print(
-            f"limits {limits}: row {1e3 * row:.3f} ms, loop alone {1e3 * loop:.3f} ms, ratio {row / loop:.3f}",
+            f"  {title}: {runs} runs in {cost.seconds:.2f} s, {cost.seconds * cores / bound:.3f} of the loops alone; "
+            f"processor {cost.processor:.2f} s, {cost.processor / bound:.3f}; bits {'as here' if same else 'DIFFER'}",
             flush=True,
         )
-        few = study(limits, max(chosen.runs // 10, 3))
-        seconds, serial = passed(few.run)
-        alone = seconds / len(serial)
-        print(f"  here: {len(serial)} runs in {seconds:.2f} s, {1e3 * alone:.3f} ms a run")
-        for title, seconds, found in on_all(asked, cores, chosen.cluster):
-            same = np.array_equal(found.rows.results[: len(serial)], serial.rows.results)
-            bound, efficiency = chosen.runs * loop / cores, chosen.runs * alone / cores / seconds
-            print(
-                f"  {title}: {chosen.runs} runs in {seconds:.2f} s, {seconds / bound:.3f} of the loops alone, "
-                f"efficiency {efficiency:.3f}, bits {'equal' if same else 'DIFFER'}",
-                flush=True,
-            )
-
-
-def on_all(asked: ks.Study, cores: int, with_cluster: bool) -> Iterator[tuple[str, float, ks.StudyResult]]:
-    """(where, seconds, result) of a study on all cores, and on a cluster."""
-    yield f"{cores} cores", *passed(lambda: asked.run(cores=cores))
-    if with_cluster:
-        with cluster(cores) as address:
-            yield f"Dask, {cores} workers", *passed(lambda: asked.run(cluster=address))
 
 
 if __name__ == "__main__":

@@ -251,8 +251,12 @@ class Measures:
 
     def values(self, run: RunSamples) -> dict[str, float]:
         """All numbers of a run; channels are computed once for all."""
+        return self.some(run, self.table)
+
+    def some(self, run: RunSamples, chosen: Mapping[str, Measure]) -> dict[str, float]:
+        """Some of them."""
         reader = _Reader(self.signals, run)
-        return {name: reader.number(each.node) for name, each in self.table.items()}
+        return {name: reader.number(each.node) for name, each in chosen.items()}
 
 
 def _expanded(signals: Signals, name: str, text: str) -> dict[str, Measure]:

@@ -104,7 +104,7 @@ class Processes:
         self._declaration = declaration
         self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
         self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
-        self._ends = False
+        self._ends = self._lost = False
         self._running: list[subprocess.Popen[bytes]] = []
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(workers)]
         for thread in self._threads:
@@ -123,6 +123,13 @@ class Processes:
         """The next that is done."""
         try:
             return self._finished.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def take_back(self) -> Chunk | None:
+        """A chunk that no process has begun; None: all are, or some row has ended a process."""
+        try:
+            return None if self._lost else self._chunks.get_nowait()
         except queue.Empty:
             return None
 
@@ -190,6 +197,7 @@ class Processes:
 
     def _again(self, chunk: Chunk) -> None:
         """Give the rows of a lost process to others, by halves; a row lost twice alone is a row that failed."""
+        self._lost = True
         for half in halves(chunk):
             if len(half.places) == 1 and half.lost > 2:
                 self._finished.put(Finished(half, lost_rows(half), 0.0))

@@ -270,7 +270,10 @@ class _Prepared:
             log.used = log.changes = 0
         rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         nq, nv, n = self._mech.nq, self._mech.nv, len(state.y)
-        if happened != FINE or not np.isfinite(rows[:, 1 : 1 + n + 2 * nv]).all():
+        kept = rows[:, 1 : 1 + n + 2 * nv]
+        with np.errstate(all="ignore"):
+            finite = np.isfinite(kept.sum()) or np.isfinite(kept).all()
+        if happened != FINE or not finite:
             return None
         ends = np.cumsum([1, nq, nv, n - nq - nv, nv, nv])
         time, *parts = np.split(rows, ends, axis=1)

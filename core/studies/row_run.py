@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,33 @@ class Left:
         self._p: Array = np.zeros(0)
         self._arrays: Mapping[str, Array] = {}
         self._further: Callable[[], Mapping[str, Array]] = dict
+        self._columns = _columns(mech)
+        self._plain: dict[str, Array] = {}
+
+    @property
+    def parameters(self) -> Array:
+        """Of the run."""
+        return self._p
+
+    @property
+    def time(self) -> Array:
+        """(n,) s."""
+        return self._arrays["time"]
+
+    @property
+    def end(self) -> tuple[Array, Array]:
+        """q, v of the last sample."""
+        return self._arrays["q"][-1], self._arrays["v"][-1]
+
+    def column(self, channel: str) -> Array | None:
+        """A coordinate or a speed that the samples hold; None: what is asked for is none."""
+        if channel not in self._columns:
+            return None
+        if channel not in self._plain:
+            what, k = self._columns[channel]
+            column = 1.0 * self._arrays[what][:, k]  # as channels have it: ratio 1, offset 0
+            self._plain[channel] = column + 0.0 if what == "q" else column
+        return self._plain[channel]
 
     def has(self, p: Array, modes: JointModes | None) -> None:
         """The parameters of the next run; modes : its rows, where they have other numbers."""
@@ -96,6 +124,7 @@ class Left:
     def begin(self, time: Array, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]]) -> Left:
         """The samples of another run."""
         self._arrays, self._further, self._used = {"time": time, **arrays}, further, 0
+        self._plain.clear()
         return self
 
     def part(self, rows: slice | None) -> tuple[RowSamples, Channels]:
@@ -115,17 +144,43 @@ class RowRun:
     """The run of a row, or some of its samples, as `core.measures` asks for them; until the next run begins."""
 
     def __init__(self, left: Left, settings: Settings, rows: slice | None = None) -> None:
-        self.settings, self._left = settings, left
-        self._samples, self._channels = left.part(rows)
+        self.settings, self._left, self._rows = settings, left, rows
+
+    @cached_property
+    def _part(self) -> tuple[RowSamples, Channels]:
+        return self._left.part(self._rows)
 
     @property
+    def _channels(self) -> Channels:
+        return self._part[1]
+
+    @cached_property
     def time(self) -> Array:
         """(n,) s."""
-        return self._samples.time
+        time = self._left.time
+        return time if self._rows is None else time[self._rows]
+
+    @property
+    def end(self) -> tuple[Array, Array, Array]:
+        """q, v of the last sample, and the parameters."""
+        return (*self._left.end, self._left.parameters)
 
     def __getitem__(self, channel: str) -> Array:
-        return self._channels[channel]
+        found = self._left.column(channel)
+        if found is None:
+            return self._channels[channel]
+        return found if self._rows is None else found[self._rows]
 
     def part(self, rows: slice) -> RowRun:
         """Some of its samples alone."""
         return RowRun(self._left, self.settings, rows)
+
+
+def _columns(mech: Mechanism) -> dict[str, tuple[str, int]]:
+    """Coordinates and speeds of joints of the tree that lead: channel → (array, column)."""
+    coordinates = mech.compiled.coordinates
+    leading = {name for name in coordinates.joints if coordinates.coupling(name)[0] == name}
+    found: dict[str, tuple[str, int]] = {}
+    for what, names in (("q", mech.q_names), ("v", mech.v_names)):
+        found |= {f"{name}.{what}": (what, k) for k, name in enumerate(names) if name in leading}
+    return found

@@ -20,7 +20,9 @@ from core.model.parameters import environment
 from core.simulation import simulate
 from core.simulation.run.channels import Channels
 from core.studies.declaration import OPTIONS, Declaration
+from core.studies.end_measures import EndMeasures
 from core.studies.prepared_runs import PreparedRuns, TooLate
+from core.studies.row_run import RowRun
 
 Array = NDArray[np.float64]
 
@@ -130,9 +132,15 @@ class Machine:
             unit = self.signals.dimension(channel).unit
             columns += [Column(f"{name}[{k}]", unit, name, float(t)) for k, t in enumerate(times)]
         self.columns = tuple(columns)
-        return self._one_by_one(self._run)
+        self._ends = EndMeasures(self.mech, self._measures.table)
 
-    def _run(self, values: Array) -> list[float]:
+        def rows(values: Array) -> Rows:
+            self._ends.begin()
+            return self._each(values, self._run, self._ends.fill)
+
+        return rows
+
+    def _run(self, values: Array, row: int) -> list[float]:
         given = self._split(values)
         options = {**self.declaration.options, **given["option"]}
         end = time.perf_counter() + self.declaration.limit
@@ -157,30 +165,44 @@ class Machine:
             )
             if late[0]:
                 raise TooLate(float(run.time[-1]))
-        found = list(self._measures.values(run).values())
+        if isinstance(run, RowRun):
+            found = self._ends.put(row, *run.end, self._measures.some(run, self._ends.others))
+        else:
+            found = list(self._measures.values(run).values())
         for channel, times in self._curves:
             found += np.interp(times, run.time, run[channel]).tolist()
         return found
 
     def _one_by_one(self, one: Callable[[Array], list[float]]) -> Callable[[Array], Rows]:
-        def rows(values: Array) -> Rows:
-            results = np.full((len(values), len(self.columns)), np.nan)
-            status = np.zeros(len(values), dtype=np.int8)
-            messages: dict[int, tuple[str, str]] = {}
-            for k, row in enumerate(values):
-                try:
-                    results[k] = one(row)
-                    if not np.isfinite(results[k]).all():
-                        first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
-                        status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
-                except KinetostatError as error:
-                    status[k], messages[k] = _failure(error)
-                except TooLate as late:
-                    said = f"It was given up after {self.declaration.limit:g} s, at t = {late.at:.4g} s."
-                    status[k], messages[k] = LIMIT, (said, "")
-            return Rows(results, status, messages)
+        return lambda values: self._each(values, lambda row, _: one(row))
 
-        return rows
+    def _each(
+        self,
+        values: Array,
+        one: Callable[[Array, int], list[float]],
+        fill: Callable[[Array], None] = lambda _: None,
+    ) -> Rows:
+        """Rows one after another; `fill` writes what they left open."""
+        results = np.full((len(values), len(self.columns)), np.nan)
+        status = np.zeros(len(values), dtype=np.int8)
+        messages: dict[int, tuple[str, str]] = {}
+        for k, row in enumerate(values):
+            try:
+                results[k] = one(row, k)
+            except KinetostatError as error:
+                status[k], messages[k] = _failure(error)
+            except TooLate as late:
+                said = f"It was given up after {self.declaration.limit:g} s, at t = {late.at:.4g} s."
+                status[k], messages[k] = LIMIT, (said, "")
+        fill(results)
+        self._doubt(results, status, messages)
+        return Rows(results, status, messages)
+
+    def _doubt(self, results: Array, status: NDArray[np.int8], messages: dict[int, tuple[str, str]]) -> None:
+        """Rows whose numbers are not finite failed."""
+        for k in np.flatnonzero((status == DONE) & ~np.isfinite(results).all(axis=1)).tolist():
+            first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
+            status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
 
     # ------------------------------------------------------------------------------------------ poses
 
@@ -241,9 +263,7 @@ class Machine:
         for rows in groups:
             if len(rows):
                 results[rows] = self._at_poses(q[rows], p[rows[0]])
-        for k in np.flatnonzero(good & ~np.isfinite(results).all(axis=1)).tolist():
-            first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
-            status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
+        self._doubt(results, status, messages)
         return Rows(results, status, messages)
 
     def _at_poses(self, q: Array, p: Array) -> Array:

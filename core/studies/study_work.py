@@ -124,18 +124,26 @@ class Work:
                 places = left[at : min(at + size, end)]
                 backend.submit(Chunk(places, self.values[places]))
                 at, out = at + len(places), out + len(places)
-            finished = backend.next(0.0 if own is not None and at < end else POLL)
+            finished = backend.next(0.0 if own is not None else POLL)
+            if finished is None and own is not None:
+                if at < end:
+                    places = left[at : at + self._size(end - at, hands, OWN_CHUNK)]
+                    at += len(places)
+                    self._take(self._computed(own, places))
+                else:
+                    finished = self._last(backend, own)
             if finished is not None:
                 out -= len(finished.chunk.places)
                 self._take(finished)
-            elif own is not None and at < end:
-                places = left[at : at + self._size(end - at, hands, OWN_CHUNK)]
-                at += len(places)
-                self._take(self._computed(own, places))
             if self._over:
                 return
             if self._enough:
                 end = at
+
+    def _last(self, backend: Backend, own: Serial) -> Finished | None:
+        """A chunk of those given out, computed here if nobody has begun it: nobody waits for the last ones."""
+        chunk = backend.take_back() if isinstance(backend, Processes) else None
+        return backend.next(POLL) if chunk is None else self._computed(own, chunk.places)
 
     def _size(self, left: int, hands: int, seconds: float) -> int:
         """Rows of the next chunk."""

@@ -71,6 +71,7 @@ ONE_MEANING = {
     "run": "a simulation",
     "sensors": "measurements between frames",
     "shapes": "shapes of bodies",
+    "study": "many rows of a machine whose numbers vary",
     "signals": "what formulas of time and state may call by name",
     "sources": "the files that a foreign reader gets to see, within bounds",
     "text": "values as text",

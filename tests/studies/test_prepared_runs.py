@@ -5,6 +5,7 @@ import pytest
 
 import kinetostat as ks
 import resources
+from core.measures.run_measures import Measures
 from core.studies.prepared_runs import PreparedRuns, TooLate
 
 RK4 = {"method": "rk4", "step": 1e-3}
@@ -56,6 +57,32 @@ def test_the_bits_are_those_of_simulate(machines, name, options, rows, channel):
             for each in ("time", f"{mech.v_names[-1].split('.')[0]}.q", channel):
                 assert np.array_equal(found[each], alone[each]), each
             assert np.array_equal(found.part(slice(-1, None))["time"], alone.time[-1:])
+
+
+@pytest.mark.parametrize(("name", "frame", "varied"), [("ur5", "tool", "a2"), ("four_bar", "coupler_point", "b")])
+def test_numbers_of_rows_are_those_of_single_runs(machines, name, frame, varied):
+    mech = machines(name)
+    first = mech.v_names[0]
+    record = {
+        "place": f"at({frame}.position, end)",
+        "speed": f"at({frame}.velocity, end)",
+        "turn": f"at({frame}.omega.y, end)",
+        "fast": f"max(abs({first}.v)) - min({first}.v)",
+        "way": f"span({first}.q)",
+        "before": f"at({frame}.position.x, 0.05 s)",
+        "mean": "mean(energy.kinetic)",
+        "force": f"rms({first}.a)",
+    }
+    chosen = {"duration": 0.1, "closed_forms": True, **RK4}
+    study = ks.Study(mech, **chosen).grid({varied: [0.31, 0.32, 0.33]}).record(record)
+    machine = study.check()
+    found = machine.rows(study.declaration.values())
+    measures = Measures(machine.mech, record)
+    alone = [
+        list(measures.values(ks.simulate(machine.mech, parameters={varied: value}, **chosen)).values())
+        for value in (0.31, 0.32, 0.33)
+    ]
+    assert np.array_equal(found.results, np.array(alone))
 
 
 def test_what_cannot_be_made_ready_is_left_to_simulate(machines):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPalette, QPen, QPolygonF
+from PySide6.QtGui import QPainter, QPalette, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCompleter,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.panels.studies.axes import Ink, faint
+from app.panels.studies.picture_frame import Ink, faint
 from app.plain_text import as_tip
 from app.widgets.options.signal_options import LastName
 from core.errors import KinetostatError
@@ -29,6 +29,8 @@ from core.studies.distributions import distribution_of
 from core.studies.study_text import is_drawn
 
 NAME, NOW, VALUES, PICTURE = range(4)
+NARROW = 320
+"""Pixels below which present values are not shown."""
 HEADS = ("Vary", "Now", "Values", "")
 TIPS = (
     "What varies: parameters of the machine, where and how fast its joints begin",
@@ -114,10 +116,15 @@ class VariedTable(QTableWidget):
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setItemDelegateForColumn(PICTURE, DistributionPicture(self))
         self.horizontalHeader().setSectionResizeMode(VALUES, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((NAME, 104), (NOW, 64), (PICTURE, 64)):
+        for column, width in ((NAME, 84), (NOW, 64), (PICTURE, 48)):
             self.setColumnWidth(column, width)
         self._quiet = False
         self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room, values go before what is known anyhow."""
+        super().resizeEvent(event)
+        self.setColumnHidden(NOW, self.width() < NARROW)
 
     def show_rows(self, rows: list[tuple[str, float, str]]) -> None:
         """(name, present value, values) of each; what is shown of a name already stays."""

@@ -56,6 +56,22 @@ class StudiesPanel(QWidget):
         self.result: StudyResult | None = None
         self.work: StudyJob | None = None
         self._names: tuple[str, ...] = ()
+        self.asked = AskedPage(self.names, self._choose_file)
+        self.picture, self.table = PictureView(), RowTable()
+        self._make_widgets()
+        self._lay_out()
+        self.failed_alone.toggled.connect(lambda _: self._show_rows())
+        for part in (self.table, self.picture.canvas):
+            part.chosen.connect(self._chosen)
+            part.opened.connect(self.open)
+        self._life = Lifetime()
+        self._life.listen((session.changed, self._machine_changed))
+        self.asked.kind.activated.connect(lambda _: self._begin())
+        self._begin()
+        self._show_plans()
+        self._enable()
+
+    def _make_widgets(self) -> None:
         self.note = Note()
         self.note.setContentsMargins(8, 0, 8, 4)
         self.progress = ProgressBar(textVisible=False)
@@ -65,9 +81,7 @@ class StudiesPanel(QWidget):
         keeps = self.progress.sizePolicy()
         keeps.setRetainSizeWhenHidden(True)
         self.progress.setSizePolicy(keeps)
-        self.asked = AskedPage(self.names, self._choose_file)
-        self.picture, self.table = PictureView(), RowTable()
-        self.failed_alone = QCheckBox("Failed rows alone")
+        self.failed_alone = QCheckBox("Failed alone")
         self.estimate_button = self._button("Estimate", "How long it takes, from three rows", self.estimate)
         self.start_button = self._button(
             "Start", "Compute all rows (what a file has already is not done again)", self.start
@@ -90,17 +104,6 @@ class StudiesPanel(QWidget):
         self.keep_button = self._button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
         self.yes_button = self._button("Go on", "", lambda: self._answer(True))
         self.no_button = self._button("End", "", lambda: self._answer(False))
-        self._lay_out()
-        self.failed_alone.toggled.connect(lambda _: self._show_rows())
-        for part in (self.table, self.picture.canvas):
-            part.chosen.connect(self._chosen)
-            part.opened.connect(self.open)
-        self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed))
-        self.asked.kind.activated.connect(lambda _: self._begin())
-        self._begin()
-        self._show_plans()
-        self._enable()
 
     def _button(self, title: str, tip: str, pressed: Any) -> QPushButton:
         button = QPushButton(title, toolTip=as_tip(tip))

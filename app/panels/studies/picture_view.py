@@ -9,8 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.panels.studies.axes import Ink
 from app.panels.studies.drawings import NO_POINTS, PICTURES, Points, Shown
+from app.panels.studies.picture_frame import Ink
+from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from core.errors import KinetostatError
 
@@ -101,7 +102,7 @@ class PictureView(QWidget):
             (self.y, "Along y"),
         ):
             combo.setAccessibleName(words)
-            combo.setToolTip(words)
+            combo.setToolTip(as_tip(words))
             combo.setMinimumContentsLength(3)
             combo.activated.connect(self._turned)
             bar.addWidget(combo, 1)

@@ -7,14 +7,12 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.studies.study import Study
-from core.studies.study_result import StudyResult
-from core.studies.study_text import StudyText
-from core.studies.study_work import Progress
-
 if TYPE_CHECKING:
     from core.errors import FileError
     from core.model import Model
+    from core.studies.study_result import StudyResult
+    from core.studies.study_text import StudyText
+    from core.studies.study_work import Progress
 
 LOOK = 0.02
 """s between two looks at who paused, or has answered."""
@@ -50,6 +48,9 @@ class StudyJob:
 
     def __call__(self, progress: Any, cancelled: Callable[[], bool]) -> StudyResult:
         """All rows (in the job's thread)."""
+        from core.studies.study import Study
+        from core.studies.study_result import StudyResult
+
         study = Study.of_text(self._model, self._text)
 
         def tell(now: Progress) -> None:
@@ -113,6 +114,8 @@ class StudyJob:
 
 def estimated(model: Model, text: StudyText, cores: int) -> str:
     """How long a study takes, by three of its rows."""
+    from core.studies.study import Study
+
     study = Study.of_text(model, text)
     machine, values = study.check(), study.declaration.values()[:3]
     machine.rows(values[:1])
