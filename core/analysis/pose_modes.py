@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.bearing_friction import refuse
 from core.constraints.elastic_stops import Pressed, pressed, pushed_in
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, biases_at, rows_at
@@ -58,6 +59,7 @@ def modes_at(
     False: none sticks, as if there were none at rest."""
     compiled, p = constraints.compiled, constraints.p
     modes = joint_modes(compiled, p)
+    refuse(modes, "Linearisation")
     at, N = rows_at(compiled, modes, q, p, constraints.t, v, x), constraints.motions(q)
     rates, met = at.W @ v, pushed_in(at)
     stops = pressed(compiled, modes, at, met, N, q, p)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from core.analysis.friction_balance import FrictionBalance
 from core.analysis.joint_limits import STEP, ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
+from core.constraints.bearing_friction import at_rest
 from core.constraints.elastic_stops import Pressed, is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, joint_modes
 from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, rows_at
@@ -92,8 +93,9 @@ class Balance:
 
     def rows(self, q: Array) -> JointRows:
         """Of joints with friction and stops."""
-        x = self.states(q) if self.modes.controlled else None
-        return rows_at(self.constraints.compiled, self.modes, q, self.constraints.p, self.constraints.t, x=x)
+        constraints, x = self.constraints, self.states(q) if self.modes.controlled else None
+        at = rows_at(constraints.compiled, self.modes, q, constraints.p, constraints.t, x=x)
+        return at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
 
     def stops(self, q: Array) -> Pressed:
         """Stops that act as springs."""

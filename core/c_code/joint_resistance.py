@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import as_symbol
+from core.constraints.bearing_friction import refuse
 from core.constraints.elastic_stops import compliances, dissipation
 from core.constraints.joint_modes import (
     NOWHERE,
@@ -94,6 +95,7 @@ def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) ->
     modes = joint_modes(compiled, p)
     if not modes.rows:
         return Resistance(modes, (), (), ())
+    refuse(modes, "C code")
     at = rows_at(compiled, modes, q, p)
     compliance = compliances(at.W, compiled.mass_matrix(q, p))
     levels = _levels(compiled, q, v, p)

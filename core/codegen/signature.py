@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 
 class Signature(NamedTuple):
-    """What a function takes of q, v, u (joint forces or accelerations), l (multipliers of what holds), x (states of
-    force elements, then their rates) and t (`core.elements.time_argument`), and the shape of its result."""
+    """What a function takes of q, v, u (joint forces or accelerations), l (multipliers of what holds), c (forces
+    along coordinates of joints that close loops), x (states of force elements, then their rates) and t
+    (`core.elements.time_argument`), and the shape of its result."""
 
     arguments: tuple[str, ...]
     shape: tuple[int, ...]

@@ -27,7 +27,7 @@ NOWHERE = -1
 YIELDING = 1e-3
 """How far an elastic stop gives way, as a part of the way between limits, else of 1 rad or the size of the machine."""
 LEVEL_NAMES = ("kinetic", "static", "backward_kinetic", "backward_static")
-NO_FRICTION: dict[str, Any] = {**dict.fromkeys(LEVEL_NAMES, 0.0), "controlled": NOWHERE}
+NO_FRICTION: dict[str, Any] = {**dict.fromkeys(LEVEL_NAMES, 0.0), "controlled": NOWHERE, "bearing": NOWHERE}
 NO_LIMITS: dict[str, Any] = {"lower": -math.inf, "rigid": False}
 NO_LIMITS |= dict.fromkeys(("upper", "fastest", "effort"), math.inf)
 STEPS_IN_STOP = 0.1
@@ -60,6 +60,11 @@ class JointRow:
     stribeck: float = 0.0
     controlled: int = NOWHERE
     """Which of `Elements.controlled` gives the four levels at each instant; nowhere: they are numbers."""
+    coefficient: float = 0.0
+    static_coefficient: float = 0.0
+    """Of friction by the joint's own reaction while it slides and at rest, in addition to the levels."""
+    bearing: int = NOWHERE
+    """Which of "bearing_loads" these multiply; nowhere: it has none."""
     lower: float = -math.inf
     upper: float = math.inf
     fastest: float = math.inf
@@ -93,8 +98,8 @@ class JointRow:
 
     @property
     def rubs_now(self) -> bool:
-        """Whether it has dry friction in one of the directions."""
-        return max(self.static, self.backward_static) > 0.0
+        """Whether it has dry friction in one of the directions, perhaps under load only."""
+        return max(self.static, self.backward_static, self.static_coefficient) > 0.0
 
     @property
     def levels(self) -> tuple[float, float, float, float]:
@@ -121,6 +126,14 @@ class JointRow:
         fall = math.exp(-((speed / self.stribeck) ** 2)) if self.stribeck else 0.0
         return -math.copysign(kinetic + (static - kinetic) * fall, speed)
 
+    def loaded(self, load: float) -> JointRow:
+        """With the friction that its bearing has under a load, N·m or N for a coefficient of one."""
+        if self.bearing == NOWHERE:
+            return self
+        sliding, resting = self.coefficient * load, self.static_coefficient * load
+        more = (sliding, resting, sliding, resting)
+        return replace(self, **{name: a + b for name, a, b in zip(LEVEL_NAMES, self.levels, more, strict=True)})
+
     @property
     def acts(self) -> bool:
         """Whether anything may act along it."""
@@ -144,6 +157,11 @@ class JointModes:
     def controlled(self) -> bool:
         """Whether friction of some is a formula."""
         return any(row.controlled != NOWHERE for row in self.rows)
+
+    @property
+    def bearings(self) -> tuple[JointRow, ...]:
+        """Those whose friction grows with the reaction of their joint."""
+        return tuple(row for row in self.rows if row.bearing != NOWHERE)
 
 
 _latest: WeakKeyDictionary[Compiled, tuple[bytes, JointModes]] = WeakKeyDictionary()
@@ -184,6 +202,7 @@ def _rows_of_joints(
     compiled: Compiled, coordinates: Coordinates, limits: bool, controlled: Mapping[str, int]
 ) -> Iterator[JointRow]:
     machine = compiled.program.tracer.machine
+    bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.tracer.bearings)}
     for joint in machine.members:
         own = compiled.model.expanded.find("joints", joint.name) if _declared(compiled, joint.name) else joint
         closing = joint.name in machine.laws
@@ -195,6 +214,8 @@ def _rows_of_joints(
         found = list[JointRow]()
         for k in range(joint.info.nv):
             row = replace(_numbers(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE))
+            if (joint.name, k) in bearings:
+                row = replace(row, bearing=bearings[joint.name, k], **_coefficients(own, coordinates))
             straight = joint.info.nq == joint.info.nv
             if closing:
                 found.append(replace(row, turns=straight and joint.info.is_wound(k), measured=straight))
@@ -269,7 +290,7 @@ def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> Jo
 def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
     """Its levels and what lies between them. Raises ModelError where sliding rubs more than resting."""
     read = coordinates.numbers.scalar
-    if is_controlled(element.friction_levels, coordinates.numbers.values):
+    if is_controlled(element, coordinates.numbers.values):
         return {"stribeck": abs(float(read(element.stribeck_speed, f"{where}, stribeck_speed")))}
     levels = [float(each) for each in friction_of(element, read, where)]
     for prefix, (kinetic, static) in zip(("", "backward_"), (levels[:2], levels[2:4]), strict=True):
@@ -282,6 +303,35 @@ def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> d
                 remedy="Give at least as much at rest as while it slides, and nothing below 0.",
             )
     return {**dict(zip(LEVEL_NAMES, levels[:4], strict=True)), "stribeck": abs(levels[4])}
+
+
+def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, float]:
+    """Of friction by the joint's own reaction. Raises ModelError where that has no meaning."""
+    where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
+    if joint.info.bearing == "none":
+        raise ModelError(
+            f"A {joint.kind} joint has no friction by its own reaction: how its bearings share that is not known.",
+            where=f"{where}, friction_coefficient",
+            remedy="Give its friction as a number or a formula, or build it of revolute and prismatic joints.",
+        )
+    sliding = float(read(joint.friction_coefficient, f"{where}, friction_coefficient"))
+    given = joint.static_friction_coefficient
+    resting = sliding if given is None else float(read(given, f"{where}, static_friction_coefficient"))
+    if sliding < 0.0 or resting < sliding:
+        raise ModelError(
+            f"The coefficient of friction is negative ({sliding:g})."
+            if sliding < 0.0
+            else f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g}).",
+            where=f"{where}, {'static_' * (sliding >= 0.0)}friction_coefficient",
+            remedy="Give at least as much at rest as while it slides, and nothing below 0.",
+        )
+    if joint.bearing_distance is not None and not float(read(joint.bearing_distance, where)) > 0.0:
+        raise ModelError(
+            "Bearings at one place bear no moment.",
+            where=f"{where}, bearing_distance",
+            remedy="Give a distance above 0, or leave it empty where there is one bearing.",
+        )
+    return {"coefficient": sliding, "static_coefficient": resting}
 
 
 def _stop(limit: Limit, number: Any) -> dict[str, Any]:

@@ -7,12 +7,15 @@ accelerations, whatever the machine is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
 from core.constraints.elastic_stops import is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
 from core.constraints.joint_rows import (
@@ -25,11 +28,13 @@ from core.constraints.joint_rows import (
     cut_number,
     rows_at,
 )
+from core.constraints.motor_limits import withheld
 from core.constraints.multipliers import constrained_motion
 from core.constraints.states import per_state, states_of
 from core.model import Force, Joint
 from core.multibody.parameter_values import Values
 from core.numerics.bounded_forces import resolved
+from core.numerics.fixed_points import steepest
 from core.numerics.rank import null_space
 from core.traces.compiled import Compiled, once
 
@@ -52,7 +57,8 @@ class Resting(NamedTuple):
     none is at a stop cost little.
 
     nv : number of speeds; speeds : those of them in joints that rub; lower, upper : between which each entry of q is
-    away from stops; always : whether there are rows of joints that close loops, which no look at q and v tells
+    away from stops; always : whether there are rows of joints that close loops, which no look at q and v tells,
+    or friction by reactions
     """
 
     nv: int
@@ -83,6 +89,7 @@ class Resting(NamedTuple):
 def resting(compiled: Compiled) -> Resting | None:
     """None: no row has friction or stops."""
     rows = _own_modes(compiled).rows
+    bearing = bool(_own_modes(compiled).bearings)
     rubbing = [row for row in rows if row.rubs]
     stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
     if not rubbing and not stopped:
@@ -97,7 +104,7 @@ def resting(compiled: Compiled) -> Resting | None:
         tuple({row.at_v for row in rubbing}),
         tuple(lower.tolist()),
         tuple(upper.tolist()),
-        any(row.at_v == NOWHERE for row in (*rubbing, *stopped)),
+        bearing or any(row.at_v == NOWHERE for row in (*rubbing, *stopped)),
     )
 
 
@@ -116,6 +123,7 @@ def has_rows(compiled: Compiled) -> bool:
     model = compiled.model.expanded
     rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     levels = [level for element in rubbing for level in element.friction_levels]
+    levels += [joint.friction_coefficient for joint in model.joints if joint.rubs_by_reaction]
     levels += [bound for joint in model.joints for limit in joint.limits for bound in (limit.lower, limit.upper)]
     return any(isinstance(level, str) for level in levels) or resting(compiled) is not None
 
@@ -133,19 +141,24 @@ def _may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
     return look is not None and look.may_act(q, v)
 
 
-def acting(compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None) -> RowForces | None:
-    """Of rows at states with joint forces τ (…, nv); None: nothing."""
-    if not _may_act(compiled, q, v, p):
+def acting(
+    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None, motors: bool = False
+) -> RowForces | None:
+    """Of rows at states with joint forces τ (…, nv); None: nothing. motors : τ are what motors give within their limits
+    of effort; at limits of speed they withhold of it (`core.constraints.motor_limits`)"""
+    if not motors and not _may_act(compiled, q, v, p):
         return None
-    return _each(compiled, _forces_at, (q, v, tau), p, t, x)
+    return _each(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
 
 
-def resisting(compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any = 0.0, x: Any = None) -> Array | None:
-    """(…, nv) joint forces of stops that are pushed in, and of friction of joints at rest that accelerates a (…, nv)
-    make slide; None: nothing."""
+def resisting(
+    compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any = 0.0, x: Any = None, bearings: bool = True
+) -> Array | None:
+    """(…, nv) joint forces of stops that are pushed in, of friction of joints at rest that accelerates a (…, nv)
+    make slide, and of friction by reactions of trees (unless bearings is false); None: nothing."""
     if not _may_act(compiled, q, v, p):
         return None
-    return _each(compiled, _resisting_at, (q, v, a), p, t, x).joint
+    return _each(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x).joint
 
 
 def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
@@ -181,10 +194,7 @@ def _each(compiled: Compiled, function: Any, states: tuple[Any, ...], p: Values,
             continue
         at = rows_at(compiled, known, state, row, float(time[0]), speed, own[0] if own else None)
         forces = function(compiled, known, at, (state, speed, other, row, float(time[0]), own[0] if own else None))
-        joint[k] = at.W.T @ forces
-        for force, each in zip(forces, at.rows, strict=True):
-            if each.at_v == NOWHERE:
-                closing[k, cut_number(compiled, each)] += force
+        joint[k], closing[k] = at.W.T @ forces, _closing(compiled, at, forces)
     return RowForces(joint.reshape(*leading, -1), closing.reshape(*leading, cuts))
 
 
@@ -204,19 +214,101 @@ def _motions(compiled: Compiled, q: Array, p: Array) -> Array:
 
 
 def _resisting_at(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
+    q, v, a, p, t, x = state
+    own = at
+    if modes.bearings and not compiled.constrained:  # in trees motions tell reactions
+        own = loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
+    return _resisted(compiled, modes, at, own, state)
+
+
+def _resisting_alone(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
+    return _resisted(compiled, modes, at, at, state)
+
+
+def _resisted(compiled: Compiled, modes: JointModes, at: JointRows, own: JointRows, state: tuple[Any, ...]) -> Array:
+    """(rows,) forces beside those of traces, which know the friction `at` has; own : what there is."""
     q, v, a, p, *_ = state
     forces, begins, rates = _pushes(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
     rests, slides = at.sizes(rates) < AT_REST_SPEED, at.sizes(begins) >= AT_REST_SPEED
-    more = np.where(slides, at.beginning(begins), 0.0) - at.sliding(rates)
-    return np.asarray(forces + np.where(at.rubs & rests, more, 0.0))
+    rubbing = np.where(rests, np.where(slides, own.beginning(begins), 0.0), own.sliding(rates))
+    return np.asarray(forces + np.where(at.rubs, rubbing - at.sliding(rates), 0.0))
 
 
-def _forces_at(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
+def resisting_with(
+    compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], loads: Array
+) -> tuple[Array, Array]:
+    """The same at one state (q, v, a, p, t, x) with loads of bearings: (nv,) joint forces, and (n,) along coordinates
+    of joints that close loops, all friction included."""
+    own = loaded(at, loads)
+    forces = _resisted(compiled, modes, at, own, state)
+    return at.W.T @ forces, _closing(compiled, at, forces + at.sliding(at.W @ state[1]))
+
+
+def _forces_at(
+    compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
+) -> Array:
+    if not modes.bearings:
+        return _held_at(compiled, modes, at, state, motors)
+    q, v, _, p, t, x = state
+    require_unique(compiled, modes, q, v, p, t, x)
+    found = settled(compiled, modes, _loads(compiled, modes, at, state, motors))
+    return _held_at(compiled, modes, loaded(at, found), state, motors)
+
+
+def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t: float = 0.0, x: Any = None) -> float:
+    """κ of friction by reactions at one state (`core.constraints.bearing_friction`); 0: there is none.
+    Raises SimulationError where no friction is in balance."""
+    q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
+    values = compiled.parameter_values(p)
+    modes = joint_modes(compiled, values)
+    if not modes.bearings:
+        return 0.0
+    state = q, v, tau, values, t, x if x is None or len(x) else None
+    loads = _loads(compiled, modes, rows_at(compiled, modes, q, values, t, v, state[5]), state)
+    return steepest(loads, settled(compiled, modes, loads))
+
+
+def _loads(
+    compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
+) -> Callable[[Array], Array]:
+    """What bearings bear if friction is that of some loads."""
+    q, v, tau, p, t, x = state
+
+    def loads(before: Array) -> Array:
+        forces = _held_at(compiled, modes, loaded(at, before), state, motors)
+        given = tau + at.W.T @ forces
+        a, multipliers = constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True)
+        return loads_at(compiled, q, v, a, multipliers, _closing(compiled, at, forces), p, t, x)
+
+    return loads
+
+
+def _closing(compiled: Compiled, at: JointRows, forces: Array) -> Array:
+    """(n,) forces along coordinates of joints that close loops."""
+    closing = np.zeros(len(compiled.program.tracer.cut_coordinates))
+    for force, each in zip(forces, at.rows, strict=True):
+        if each.at_v == NOWHERE:
+            closing[cut_number(compiled, each)] += force
+    return closing
+
+
+def _held_at(
+    compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
+) -> Array:
     q, v, tau, p, t, x = state
     forces, rates = _pushes(compiled, modes, at, q, v, p), at.W @ v
     touched, still = _touched(at), at.sizes(rates) < AT_REST_SPEED
-    held = np.flatnonzero(still & (at.rubs | (touched != 0)))
     forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
+    limited = np.zeros(len(at.rows), dtype=bool)
+    bounds = _bounds(at, touched)
+    for i, row in enumerate(at.rows) if motors else ():
+        limited[i], low, high = withheld(row, float(rates[i]), float(tau[row.at_v]))
+        if limited[i]:
+            for least, most in bounds:
+                least[i], most[i] = low, high
+        else:
+            forces[i] += low
+    held = np.flatnonzero(still & (at.rubs | (touched != 0)) | limited)
     if not len(held):
         return forces
     own = at.chosen([int(i) for i in held])
@@ -228,7 +320,8 @@ def _forces_at(compiled: Compiled, modes: JointModes, at: JointRows, state: tupl
         dead = np.diag(A) <= DEAD_FRACTION * compliances_of_tree(compiled, own.W, q, p)
         A[dead], A[:, dead] = 0.0, 0.0
     c = own.W @ motion[0] + biases_at(compiled, at, q, v, p)[held]
-    forces[held] += resolved(0.5 * (A + A.T), c, *_bounds(own, touched[held]), own.shares)[0].forces
+    rest, sliding = ((least[held], most[held]) for least, most in bounds)
+    forces[held] += resolved(0.5 * (A + A.T), c, rest, sliding, own.shares)[0].forces
     return forces
 
 

@@ -17,24 +17,11 @@ from numpy.typing import NDArray
 from core.elements.constraints.kinematic_constraint import Side
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix
+from core.traces.bearing_pairs import BearingPairs
+from core.traces.bearing_pairs import bearing_pairs as pairs_of
 from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-class BearingPairs(NamedTuple):
-    """Which joints bear a row's wrench: of every such pair, sorted by joint, the joint, the row, the row among those of
-    sides, and the sign with which it counts."""
-
-    joints: Integers
-    rows: Integers
-    side_rows: Integers
-    signs: Array
-    moved: NDArray[np.bool_]
-    """Whether the wrench is moved to the joint's b (a cut joint has it there)."""
-    starts: Integers
-    """Where the joints that bear something begin among the pairs."""
 
 
 @once
@@ -51,27 +38,7 @@ def _closing_pairs_of(compiled: Compiled) -> BearingPairs:
 
 
 def _pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
-    topology = compiled.topology
-    index = compiled.program.joint_index
-    turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    found: list[tuple[int, int, int, float, bool]] = []
-    first = 0
-    for side, rows in sides:
-        bearing = [(side.joint, 1.0, False)] if side.joint else []
-        on_a, on_b = (topology.path(name) for name in side.names)
-        while on_a and on_b and on_a[-1] == on_b[-1]:
-            on_a.pop()
-            on_b.pop()
-        for path, sign in ((on_b, -1.0), (on_a, 1.0)):
-            bearing += [(name, -sign if turned[name] else sign, True) for name in path]
-        for name, sign, moved in bearing:
-            found += [(index[name], row, first + k, sign, moved) for k, row in enumerate(rows)]
-        first += len(rows)
-    found.sort(key=lambda pair: pair[0])
-    numbers = np.array([pair[:3] for pair in found], dtype=np.int64).reshape(-1, 3)
-    signs, moves = np.array([pair[3] for pair in found]), np.array([pair[4] for pair in found], dtype=bool)
-    joints, borne, side_rows = numbers.T
-    return BearingPairs(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
+    return pairs_of(compiled.topology, compiled.program.joint_index, sides)
 
 
 class Transmission(NamedTuple):

@@ -192,7 +192,7 @@ class Resolver:
 
     def is_controlled(self, element: Joint | Force) -> bool:
         """Whether its friction is a formula of time or state: of a brake, or a clutch that is engaged."""
-        return is_controlled(element.friction_levels, self.numbers.values)
+        return is_controlled(element, self.numbers.values)
 
     @cached_property
     def mode_variables(self) -> ModeVariables:

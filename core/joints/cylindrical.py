@@ -26,6 +26,7 @@ class Cylindrical(SteadyKind):
     turns_about_axis = slides_along_axis = True
     direction_rows = slice(2, 4)
     forbidden = Forbidden("across", "across")
+    bearing = "guide"
     ready_made = True
 
     def pose(self, q: Scalars) -> Pose:

@@ -68,6 +68,10 @@ Directions = Literal["all", "along", "across", "normal", "none"]
 """Seen from the joint's axis; normal: of its axis and its second axis."""
 
 
+Bearing = Literal["none", "pin", "guide", "plane", "point"]
+"""Of a joint's reaction: forces across an axis and along it, across it only, along it only, in all directions."""
+
+
 class Forbidden(NamedTuple):
     """In which directions a joint forbids translations and rotations."""
 
@@ -130,6 +134,8 @@ class JointKind(ABC):
     balls: ClassVar[tuple[tuple[int, ...], ...]] = ()
     """Speeds, next to each other, that are components of one vector in axes at right angles: dry friction opposes that
     vector, whichever way the axes are turned. Those of all others are rubbed one by one."""
+    bearing: ClassVar[Bearing] = "none"
+    """What bears its reaction, where friction by it is known."""
     releases: ClassVar[tuple[Exchange, ...]] = ()
     """Kinds it can be exchanged for where it constrains too much; those that workshops prefer first."""
     ready_made: ClassVar[bool] = False

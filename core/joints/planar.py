@@ -27,6 +27,7 @@ class Planar(JointKind):
     balls = ((0, 1),)
     direction_rows = slice(1, 3)
     forbidden = Forbidden("along", "across")
+    bearing = "plane"
 
     def pose(self, q: Scalars) -> Pose:
         return Pose(about_z(q[2]), Vector3(q[0], q[1], 0.0))

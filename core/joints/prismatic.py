@@ -26,6 +26,7 @@ class Prismatic(SteadyKind):
     slides_along_axis = True
     direction_rows = slice(2, 5)
     forbidden = Forbidden("across", "all")
+    bearing = "guide"
     releases = (
         Exchange("cylindrical", ("rotation along",)),
         Exchange("planar", ("translation", "rotation across"), axis="rotation"),

@@ -25,6 +25,7 @@ class Revolute(SteadyKind):
     turns_about_axis = True
     direction_rows = slice(3, 5)
     forbidden = Forbidden("all", "across")
+    bearing = "pin"
     releases = (
         Exchange("spherical", ("rotation", "rotation")),
         Exchange("cylindrical", ("translation along",)),

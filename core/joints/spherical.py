@@ -33,6 +33,7 @@ class Spherical(SteadyKind):
     quaternion = 0
     balls = ((0, 1, 2),)
     forbidden = Forbidden("all", "none")
+    bearing = "point"
     ready_made = True
 
     def pose(self, q: Scalars) -> Pose:

@@ -64,8 +64,12 @@ def owner(element: Joint | Force) -> str:
     return f"{'joint' if isinstance(element, Joint) else 'force'} '{element.name}'"
 
 
-def is_controlled(levels: tuple[Any, ...], constant: Collection[str]) -> bool:
-    """Whether levels are formulas of more than names that are constant, as of brakes and clutches."""
+def is_controlled(element: Joint | Force, constant: Collection[str]) -> bool:
+    """Whether levels are formulas of more than names that are constant, as of brakes and clutches, or grow with the
+    joint's reaction."""
+    if isinstance(element, Joint) and element.rubs_by_reaction:
+        return True
+    levels = element.friction_levels
     return any(isinstance(level, str) and not names(parse(level)) <= set(constant) for level in levels)
 
 

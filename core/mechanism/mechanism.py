@@ -262,7 +262,8 @@ class Mechanism:
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
         """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; passive joint forces, elastic stops that
-        are pushed in, and force elements unless `passive` is false. Friction of joints at rest is left out."""
+        are pushed in, and force elements unless `passive` is false. Friction of joints at rest, and friction by
+        reactions, which follow from the accelerations, are left out."""
         if not passive:
             return self._call("bias_ideal", q, v, p=p, t=t, x=x)
         h = self._call("bias", q, v, p=p, t=t, x=x)
@@ -270,7 +271,7 @@ class Mechanism:
             return h
         from core.constraints import row_forces
 
-        resists = row_forces.resisting(self.compiled, q, v, np.zeros(self.nv), p, t, x)
+        resists = row_forces.resisting(self.compiled, q, v, np.zeros(self.nv), p, t, x, bearings=False)
         return h if resists is None else h - resists
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
@@ -333,17 +334,31 @@ class Mechanism:
         return force_ranges.force_ranges(self.compiled, q, v, a, actuators, p, t, x)
 
     def forward_dynamics(
-        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        *,
+        p: Values = None,
+        t: Any = 0.0,
+        x: Any = None,
+        passive: bool = True,
+        motors: bool = False,
     ) -> Array:
         """(…, nv) accelerations that joint forces `tau` produce; loops are kept closed by their joints' forces,
         constraints and drivers by theirs. As in runs, friction holds joints at rest as far as it can, and stops push
-        back; limits of speed and effort do not act: `tau` is what the joints get.
+        back. `tau` is what the joints get; with `motors` it is what their motors are asked for, which give no more than
+        limits of effort allow and, at a limit of speed, no more than keeps the speed there.
 
         Raises SimulationError naming the joint when it moves no mass.
         """
-        if p is None and passive and self._direct and not self._rows_act(q, v):
+        if motors:
+            from core.constraints import motor_limits
+
+            tau = motor_limits.given(self.compiled, tau, p)
+        elif p is None and passive and self._direct and not self._rows_act(q, v):
             return self._accelerate.call(q, v, tau)
-        return self._motion(q, v, tau, p, passive, t, x)[0][0]
+        return self._motion(q, v, tau, p, passive, t, x, motors)[0][0]
 
     def derivatives(
         self,
@@ -436,7 +451,7 @@ class Mechanism:
         return row_forces.has_rows(self.compiled)
 
     def _motion(
-        self, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any
+        self, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
     ) -> tuple[tuple[Array, Array], Array | None]:
         """(accelerations and multipliers of what holds, forces along coordinates of joints that close loops) with what
         friction at rest and stops exert."""
@@ -444,7 +459,8 @@ class Mechanism:
 
         motion, c = multipliers.constrained_motion, self.compiled
         free = motion(c, q, v, tau, p, passive, t, x)
-        rows = row_forces.acting(c, q, v, tau, p, t, x) if passive and self._has_rows else None
+        may = passive and (motors or self._has_rows)
+        rows = row_forces.acting(c, q, v, tau, p, t, x, motors) if may else None
         if rows is None:
             return free, None
         return motion(c, q, v, np.asarray(tau) + rows.joint, p, True, t, x, smooth=True), rows.closing

@@ -66,6 +66,11 @@ class Limit(Element):
 
 LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")
 """Fields of joints and clutches with dry friction while it slides and at rest, against motion onward and backward."""
+BY_REACTION = (
+    *("friction_coefficient", "static_friction_coefficient"),
+    *("bearing_radius", "thrust_radius", "bearing_distance"),
+)
+"""Fields of joints with dry friction by their own reaction."""
 Levels = tuple[Value, Value]
 """Dry friction while it slides and at rest."""
 
@@ -167,6 +172,17 @@ class Joint(Element):
     stribeck_speed: Value = scalar(
         help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
     )
+    friction_coefficient: Value = scalar(
+        "none", 0.0, "Of dry friction by the joint's own reaction, in addition to that above; 0: none"
+    )
+    static_friction_coefficient: Value | None = scalar("none", None, "Of the same at rest; empty: as while it slides")
+    bearing_radius: Value = scalar(
+        "length", 0.0, "Of a pin or ball (m): where friction by the reaction acts as it turns"
+    )
+    thrust_radius: Value = scalar("length", 0.0, "Of the shoulder that bears a pin along its axis (m)")
+    bearing_distance: Value | None = scalar(
+        "length", None, "Between the bearings of a pin, or the ends of a slide (m), which bear moments, too; empty: one"
+    )
     stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
     armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
     mimic: Mimic | None = part(Mimic, "Follows another joint")
@@ -181,6 +197,11 @@ class Joint(Element):
     def friction_levels(self) -> tuple[Value | None, ...]:
         """Friction while it slides and at rest, then backward, as given."""
         return tuple(getattr(self, level) for level in LEVELS)
+
+    @property
+    def rubs_by_reaction(self) -> bool:
+        """Whether its friction grows with its own reaction, perhaps with other parameter values only."""
+        return self.friction_coefficient != 0.0 or self.static_friction_coefficient not in (None, 0.0)
 
     @property
     def info(self) -> type[JointKind]:

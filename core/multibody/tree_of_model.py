@@ -195,7 +195,7 @@ class _Builder:
         branch, law, placement = self.branches[index]
         joint, where, scalar = branch.joint, f"joint '{branch.joint.name}'", self.numbers.scalar
         leader, coupling = self.leader(joint)
-        controlled = is_controlled(joint.friction_levels, self.numbers.values)  # a brake: an element of its own
+        controlled = is_controlled(joint, self.numbers.values)  # a brake: an element of its own
         return Link(
             name=joint.name,
             parent=self.places[branch.inner].link,

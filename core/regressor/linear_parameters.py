@@ -161,6 +161,6 @@ def _values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) ->
 
 
 def _of_joint(joint: Joint, kind: str, numbers: Numbers) -> Any:
-    if kind == "friction" and is_controlled(joint.friction_levels, numbers.values):
+    if kind == "friction" and is_controlled(joint, numbers.values):
         return 0.0  # a brake is an element of its own
     return numbers.scalar(getattr(joint, kind), f"joint '{joint.name}', {kind}")

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from core.constraints.bearing_friction import LOCKING, locking_note, no_answer
 from core.constraints.friction_formulas import meaningless, undefined
 from core.constraints.redundant_drivers import contradiction, contradiction_error, drivers_repeat
+from core.constraints.row_forces import self_locking_factor
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
@@ -168,6 +170,8 @@ def _never() -> bool:
 
 BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
 """Weights of values at the quarters of a step."""
+LOOKS = 5
+"""At how many samples of a piece it is asked whether friction locks."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
@@ -269,10 +273,11 @@ class Job:
             error = self.keep(piece) or error or self.wrong_friction(piece.time, piece.q, piece.v, piece.x)
             if recorder is not None:
                 recorder.append(piece)
+            self._tell_locking(piece)
             self.watch(self.so_far)
             progress(done / total)
             if error is None and happened:
-                error = self.error(happened)
+                error = self._locked() if self.equations.locks else self.error(happened)
             elif done < total and cancelled():
                 ended = CANCELLED
             growth = min(PIECE / max(lasted, 1e-6), 4.0)
@@ -283,6 +288,17 @@ class Job:
             error.run = run
             raise error
         return run
+
+    def _tell_locking(self, piece: Run) -> None:
+        """Say once where friction by a joint's reaction grows quicker than it does."""
+        modes = self.equations.joint_modes
+        if not modes.bearings or not len(piece.time) or any(LOCKING in note for note in self.notes):
+            return
+        for k in np.unique(np.linspace(0, len(piece.time) - 1, LOOKS).astype(int)):
+            state = piece.q[k], piece.v[k], piece.tau[k], self.p, float(piece.time[k]), piece.x[k]
+            if (factor := self_locking_factor(self.mech.compiled, *state)) >= 1.0:
+                self.notes += (locking_note(modes, float(piece.time[k]), factor),)
+                return
 
     def keep(self, piece: Run) -> SimulationError | None:
         """Add a piece to the run; the message if there is no room for it."""
@@ -381,6 +397,12 @@ class Job:
     def all_notes(self) -> tuple[str, ...]:
         """What a reader should know of how the run came about."""
         return *self.notes, *self.equations.mode_notes
+
+    def _locked(self) -> SimulationError:
+        """The message for friction by a joint's reaction that has no answer."""
+        error, t = no_answer(self.equations.joint_modes), self.state.time
+        error.what, error.time = f"At t = {t:.6g} s {error.what[0].lower()}{error.what[1:]}", t
+        return error
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""

@@ -145,8 +145,9 @@ class _Prepared:
             equations.mode_rows is not None
             and (mech.constrained or (uses.lengths and depends_on_size(equations.joint_modes)))
         )
+        modes = equations.joint_modes
         self.possible = not (
-            equations.indicators or equations.joint_modes.controlled or drivers_repeat(mech.compiled, y[: mech.nq], p)
+            equations.indicators or modes.controlled or modes.bearings or drivers_repeat(mech.compiled, y[: mech.nq], p)
         )
         self._begun, self._first = unbegun(equations, self._chosen, y), y
         self._places = [each.parameters(len(p)) for each in equations.entries.values()]

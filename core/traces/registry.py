@@ -137,6 +137,9 @@ FUNCTIONS: dict[str, Traced] = {
     "friction_levels": Traced(
         "qvxt", lambda c, _: (len(c.elements.controlled), 4), _of("dynamics.friction_levels"), whole=True
     ),
+    "bearing_loads": Traced(
+        "qvulc", lambda c, _: (len(c.bearings),), _of("bearing_loads.bearing_loads"), loaded=True, whole=True
+    ),
     "states": Traced("qvxt", _states, _of("junctions.states"), whole=True),
     "stretched": Traced("qvxt", _states, _of("junctions.stretched"), whole=True),
     "settle": Traced("qvxt", _states, _of("junctions.settle"), whole=True),
@@ -190,5 +193,5 @@ def signature_of(context: TraceContext, name: str) -> Signature:
     function = FUNCTIONS[kind]
     arguments = function.arguments + ("xt" if function.loaded and context.elements.forces else "")
     sizes = context.sizes
-    taken = tuple(word for word in arguments if word not in "lxt" or sizes[word])
+    taken = tuple(word for word in arguments if word not in "lcxt" or sizes[word])
     return Signature(taken, function.shape(context, detail), function.checked)

@@ -20,6 +20,7 @@ from core.mechanics.crba import moved_together
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
+from core.model import Joint
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
@@ -114,6 +115,12 @@ class TraceContext:
         return row_coordinates(self.elements)
 
     @cached_property
+    def bearings(self) -> tuple[tuple[Joint, int], ...]:
+        """Joints whose friction grows with their reaction, and the number of each of their speeds."""
+        rubbing = [joint for joint in self.machine.members if joint.rubs_by_reaction]
+        return tuple((joint, k) for joint in rubbing for k in range(joint.info.nv))
+
+    @cached_property
     def cut_expressions(self) -> RowExpressions:
         """Those coordinates, as expressions."""
         from core.traces.row_expressions import RowExpressions
@@ -148,7 +155,8 @@ class TraceContext:
         """Lengths of the arguments."""
         nv = self.tree.nv
         rows = len(self.constraints.rows)
-        return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
+        others = {"c": len(self.cut_coordinates) if self.bearings else 0, "x": 2 * self.nx, "t": self.clock.size}
+        return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, **others}
 
     @cached_property
     def segments(self) -> Segments | None:

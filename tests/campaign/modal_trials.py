@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
+from core.model import Joint
 from core.model.joints import LEVELS
 from core.simulation import Run, simulate
 from tests.campaign.modal_machines import SHAPES, Shape, machine, numbers, start
@@ -189,23 +190,67 @@ def admissible(made: Shape, mech: Mechanism, values: dict[str, float], run: Run,
     """Forces of rows, from the accelerations of a tree, are within what friction, stops and limits of motors allow."""
     bare = stripped(index)
     needed = np.array([bare.inverse_dynamics(*state, p=values) for state in zip(run.q, run.v, run.a, strict=True)])
+    size = np.abs(needed).max() + 1e-3
     for joint in made.model.joints:
         if joint.info.nq != joint.info.nv and joint.kind != "spherical":
             continue
-        for k in range(joint.info.nv):
-            i = mech.joint_v(joint.name).start + k
-            force, speed = needed[:, i] - asked(values, joint.name, run.time, k, made), run.v[:, i]
-            limited = k == 0 and joint.info.nq == joint.info.nv
-            low, high = bounds(values, joint.name, speed, asked(values, joint.name, run.time, k, made), limited)
-            if limited:
-                s = run.q[:, mech.joint_q(joint.name).start]
-                touch = 1e-8
-                low = np.where(s >= values[f"upper_{joint.name}"] - touch, -np.inf, low)
-                high = np.where(s <= values[f"lower_{joint.name}"] + touch, np.inf, high)
-            size = np.abs(needed).max() + 1e-3
-            worst = max((low - force).max(), (force - high).max()) / size
-            if not worst <= ADMISSIBLE * (100.0 if method == "rk4" else 1.0):
-                raise Unexpected(f"{method}: a force that is not admissible ({10.0 ** np.floor(np.log10(worst)):.0e})")
+        rubbed = {k for ball in joint.info.balls for k in ball}
+        first = mech.joint_v(joint.name).start
+        beyond = [ball_beyond(made, mech, values, run, joint, ball, needed[:, first:]) for ball in joint.info.balls]
+        alone = (k for k in range(joint.info.nv) if k not in rubbed)
+        beyond += [beyond_alone(made, mech, values, run, joint, k, needed[:, first + k]) for k in alone]
+        if not (worst := max(beyond) / size) <= ADMISSIBLE * (100.0 if method == "rk4" else 1.0):
+            raise Unexpected(f"{method}: a force that is not admissible ({10.0 ** np.floor(np.log10(worst)):.0e})")
+
+
+def beyond_alone(
+    made: Shape, mech: Mechanism, values: dict[str, float], run: Run, joint: Joint, k: int, needed: np.ndarray
+) -> float:
+    """How far the force along a coordinate is beyond what it may be. needed : (n,) without friction and stops"""
+    command = asked(values, joint.name, run.time, k, made)
+    force, speed = needed - command, run.v[:, mech.joint_v(joint.name).start + k]
+    limited = k == 0 and joint.info.nq == joint.info.nv
+    low, high = bounds(values, joint.name, speed, command, limited)
+    if limited:
+        low, high = opened(mech, values, run, joint.name, low, high)
+    return float(max((low - force).max(), (force - high).max()))
+
+
+def ball_beyond(
+    made: Shape,
+    mech: Mechanism,
+    values: dict[str, float],
+    run: Run,
+    joint: Joint,
+    ball: tuple[int, ...],
+    needed: np.ndarray,
+) -> float:
+    """The same of friction that is one vector, opposite to that of the speeds, where neither a stop nor a limit of the
+    motor acts along with it."""
+    at = mech.joint_v(joint.name).start
+    force = np.stack([needed[:, k] - asked(values, joint.name, run.time, k, made) for k in ball], axis=1)
+    v = run.v[:, [at + k for k in ball]]
+    speed = np.linalg.norm(v, axis=1)
+    static, kinetic, width = (values[f"{level}_{joint.name}"] for level in ("static", "kinetic", "stribeck"))
+    sliding = kinetic + (static - kinetic) * (np.exp(-((speed / width) ** 2)) if width else 0.0)
+    still = speed < 1e-9 * max(speed.max(), 1e-2)
+    against = force + sliding[:, None] * v / np.maximum(speed, 1e-300)[:, None]
+    beyond = np.where(still, np.linalg.norm(force, axis=1) - static, np.linalg.norm(against, axis=1))
+    if joint.info.nq == joint.info.nv:
+        low, high = opened(mech, values, run, joint.name, *np.zeros((2, len(speed))))
+        fast = values[f"fast_{joint.name}"] or np.inf
+        alone = np.isfinite(low) & np.isfinite(high) & (np.abs(v[:, 0]) < fast * (1 - 1e-6))
+        beyond = np.where(alone, beyond, 0.0)
+    return float(beyond.max())
+
+
+def opened(
+    mech: Mechanism, values: dict[str, float], run: Run, name: str, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of a force along a joint's first coordinate, where it is at a stop."""
+    s, touch = run.q[:, mech.joint_q(name).start], 1e-8
+    low = np.where(s >= values[f"upper_{name}"] - touch, -np.inf, low)
+    return low, np.where(s <= values[f"lower_{name}"] + touch, np.inf, high)
 
 
 def asked(values: dict[str, float], name: str, time: np.ndarray, k: int, made: Shape) -> np.ndarray:

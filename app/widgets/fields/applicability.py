@@ -6,7 +6,7 @@ from app.document.link_lengths import has_length
 from core.model import Constraint, Driver, Force, Gravity, Joint, Model, Sensor, TrimRow
 from core.model.bodies import Body
 from core.model.fields import Element, Field, PartsKind, ScalarKind
-from core.model.joints import LEVELS, Limit
+from core.model.joints import BY_REACTION, LEVELS, Limit
 from core.model.model import COLLECTIONS
 
 ADVANCED: dict[type, tuple[str, ...]] = {
@@ -60,6 +60,8 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
         return info.nv > 0
     if field in (*LEVELS[1:], "stribeck_speed"):
         return info.nv > 0 and _rubs(joint, field)
+    if field in BY_REACTION:
+        return _bears(joint, field)
     if field == "limits":
         return info.nq > 0 and info.nq == info.nv
     if field in ("rest", "stiffness", "spring_rest"):
@@ -76,6 +78,19 @@ def _rubs(joint: Joint, field: str) -> bool:
     if field in LEVELS[2:] and joint.info.nq != joint.info.nv:
         return getattr(joint, field) is not None
     return joint.friction != 0.0 or any(level is not None for level in joint.friction_levels[1:])
+
+
+def _bears(joint: Joint, field: str) -> bool:
+    """Friction by the reaction where it is known how a kind bears that; radii where it turns, a shoulder and a second
+    bearing where there may be one."""
+    info = joint.info
+    if info.bearing == "none":
+        return getattr(joint, field) not in (None, 0.0)
+    if field == "friction_coefficient":
+        return True
+    kinds = {"thrust_radius": ("pin",), "bearing_distance": ("pin", "guide")}.get(field, (info.bearing,))
+    turns = field != "bearing_radius" or "angular_velocity" in info.speed_dimensions
+    return joint.rubs_by_reaction and info.bearing in kinds and turns
 
 
 def _applies_to_stop(limit: Limit, field: str) -> bool:

@@ -72,6 +72,11 @@ _OWN_TITLES: dict[type, dict[str, str]] = {
         "backward_friction": "Friction backward",
         "backward_static_friction": "At rest, backward",
         "stribeck_speed": "Stribeck speed",
+        "friction_coefficient": "Friction by reaction",
+        "static_friction_coefficient": "At rest, by reaction",
+        "bearing_radius": "Bearing radius",
+        "thrust_radius": "Thrust radius",
+        "bearing_distance": "Bearing distance",
     },
     Limit: {"stop": "Stop"},
 }

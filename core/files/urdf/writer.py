@@ -337,6 +337,8 @@ def _losses_of_modes(joints: Iterable[Joint]) -> list[str]:
         lost.append("friction that differs by direction (that of onward is written)")
     if any(joint.stribeck_speed != 0.0 for joint in joints):
         lost.append("Stribeck speeds")
+    if any(joint.rubs_by_reaction for joint in joints):
+        lost.append("friction by a joint's own reaction")
     plain = Limit()
     stops = ("stop", "stiffness", "damping", "restitution")
     if any(getattr(limit, field) != getattr(plain, field) for limit in limits for field in stops):

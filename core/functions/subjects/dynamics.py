@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.errors import ModelError, listed
+from core.errors import ModelError, SimulationError, listed
 from core.functions.context import Context
 from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
@@ -62,12 +62,13 @@ def inverse_dynamics(
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
     largest = float(np.max(np.abs(of_tree), initial=0.0))
     columns, titles, held = [forces], ["Torque or force"], ""
-    if passive:
-        found = mech.inverse_dynamics_ranges(q, v, a, p=p, t=context.t, actuators=acting)
-        if (found.tau_min != found.tau).any() or (found.tau_max != found.tau).any():
-            columns += [found.tau_min, found.tau_max]
-            titles += ["At least", "At most"]
-            held = "; friction holds joints that stay at rest: the motion is the same for any force between the bounds"
+    found = _ranges(context, (q, v, a), acting) if passive else None
+    if isinstance(found, str):
+        held = f"; {found}"
+    elif found is not None and ((found.tau_min != found.tau).any() or (found.tau_max != found.tau).any()):
+        columns += [found.tau_min, found.tau_max]
+        titles += ["At least", "At most"]
+        held = "; friction holds joints that stay at rest: the motion is the same for any force between the bounds"
     v, a, *columns = (
         without_errors(mech, v),
         without_errors(mech, a),
@@ -83,13 +84,30 @@ def inverse_dynamics(
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction, springs and stops " + ("included" if passive else "left out")
-    note += held + (_stops_words(context) if passive else "") + where
+    note += held + (_stops_words(context) if passive else "") + where + _beyond_motors(context, forces)
     return Table(
         title="Inverse dynamics",
         columns=tuple(map(Column, ("Joint", "Speed", "Acceleration", *titles))),
         rows=rows,
         note=note,
     )
+
+
+def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
+    """Between which bounds forces may be while friction holds joints at rest; why that is not known, in words."""
+    try:
+        return context.mech.inverse_dynamics_ranges(*motion, p=context.p, t=context.t, actuators=actuators)
+    except SimulationError as error:
+        return f"no bounds of friction at rest: {error.what[0].lower()}{error.what[1:].rstrip('.')}"
+
+
+def _beyond_motors(context: Context, forces: Any) -> str:
+    """Which motors would have to give more than their limits of effort."""
+    from core.constraints.motor_limits import effort_limits
+
+    most = effort_limits(context.mech.compiled, context.p)
+    names = [name for name, force, limit in zip(context.mech.v_names, forces, most, strict=True) if abs(force) > limit]
+    return f"; more than the effort limit of {listed(names)}" if names else ""
 
 
 def _stops_words(context: Context) -> str:

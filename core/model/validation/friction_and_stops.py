@@ -19,6 +19,7 @@ Number = Callable[[Any], float]
 def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
     """What is questionable about one joint. number : the value of a field, NaN where it has none."""
     yield from _friction(joint, number)
+    yield from _by_reaction(joint, number)
     for index, limit in enumerate(joint.limits):
         if joint.info.nq != joint.info.nv:
             yield _finding(
@@ -85,6 +86,35 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
             "Remove it, or give the body a joint or a damper to what it rubs against.",
             "friction",
         )
+
+
+def _by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
+    """Friction that grows with the joint's own reaction."""
+    if not joint.rubs_by_reaction:
+        return
+    if joint.info.bearing == "none":
+        text = f"A {joint.kind} joint has no friction by its own reaction: how its bearings share that is not known."
+        remedy = "Give its friction as a number or a formula, or build it of revolute and prismatic joints."
+        yield _finding(joint, "error", text, remedy, "friction_coefficient")
+        return
+    sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
+    if sliding < 0.0 or resting < sliding:
+        negative = sliding < 0.0
+        text = f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g})."
+        text = f"Its friction coefficient is negative: {sliding:g}." if negative else text
+        remedy = "Give a value of 0 or more." if negative else "Give at least as much at rest as while it slides."
+        yield _finding(joint, "error", text, remedy, "friction_coefficient")
+    for field in ("bearing_radius", "thrust_radius"):
+        if number(getattr(joint, field)) < 0.0:
+            text = f"Its {field.replace('_', ' ')} is negative: {number(getattr(joint, field)):g}."
+            yield _finding(joint, "error", text, "Give a value of 0 or more.", field)
+    if number(joint.bearing_distance) <= 0.0:
+        text = "Bearings at one place bear no moment."
+        yield _finding(joint, "error", text, "Give a distance above 0, or leave it empty.", "bearing_distance")
+    turns = set(joint.info.speed_dimensions) == {"angular_velocity"}
+    if turns and number(joint.bearing_radius) == 0.0 and not number(joint.thrust_radius) > 0.0:
+        text = "Its friction coefficient does nothing: the bearing's radius is 0."
+        yield _finding(joint, "warning", text, "Give the radius of the pin.", "bearing_radius")
 
 
 def _stop(joint: Joint, limit: Limit, number: Number) -> Iterator[Finding]:

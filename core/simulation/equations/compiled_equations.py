@@ -11,6 +11,7 @@ import numpy as np
 
 from core.closed_forms.closed_forms import ClosedForms, closed_forms_of
 from core.closed_forms.reduction import Structure
+from core.constraints.bearing_friction import require_unique
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.mechanics.segments import BASE
 from core.mechanism import Mechanism
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from core.traces.tracer import Tracer
 
 NOTHING = nullcontext()
-OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels")
+OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing_loads")
 """Functions that only rows with modes ask."""
 
 
@@ -153,7 +154,12 @@ class CompiledEquations:
         wanted = {**wanted, "event_indicators": events and self.modes > 0}
         cut = self.joint_modes.own < len(self.joint_modes.rows)
         wanted = {**wanted, **dict.fromkeys(OF_ROWS[:3], cut)}
-        wanted["friction_levels"] = self.joint_modes.controlled
+        bearings = bool(self.joint_modes.bearings)
+        wanted |= {"friction_levels": self.joint_modes.controlled, "bearing_loads": bearings}
+        if bearings:  # reactions of loops need multipliers
+            q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
+            require_unique(compiled, self.joint_modes, q, v, p, x=x if len(x) else None)
+            closed_forms = False
         constant = joint_forces.constant(mech, torque)
         self._forms = None if closed_forms is False else closed_forms_of(compiled.program)
         self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
@@ -298,6 +304,11 @@ class CompiledEquations:
             return entry_points.differenced_jacobian.address
         exact = entry_points.exact_jacobian if self.mode_rows is None else held_rows.modal_jacobian
         return exact.address
+
+    @property
+    def locks(self) -> bool:
+        """Whether no friction was in balance with the reaction that it makes, where the run is."""
+        return self.mode_rows is not None and self.mode_rows.unsettled == 1
 
     @property
     def mode_notes(self) -> tuple[str, ...]:

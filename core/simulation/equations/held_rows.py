@@ -14,6 +14,15 @@ from typing import Any
 import numpy as np
 
 from core.simulation.equations.admissible_forces import POLISHES, correct, motion
+from core.simulation.equations.bearing_loads import (
+    BEARING_ROUNDS,
+    WELL,
+    approach,
+    bear,
+    copy_loads,
+    gap_of,
+    holds_all,
+)
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.mode_rows import (
     HELD,
@@ -161,11 +170,38 @@ def hold(place: int, t: float, y: Any, out: Any, n: int) -> Any:
 
 
 @native
-def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out (n,), rows as their modes say."""
+def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out (n,), rows as their modes say, friction by reactions as loads of bearings are known."""
     held = act(place, t, y)
     happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
     return hold(place, t, y, out, held) if happened == FINE and held > 0 else happened
+
+
+@native
+def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out (n,), rows as their modes say."""
+    s = load_system(place)
+    rows = s.mode_rows
+    r, happened = load_rows(rows), moved_by_rows(place, t, y, out)
+    if r.bearing_loads == 0 or happened != FINE:
+        return happened
+    fresh, a, gap = scratch(len(r.loads)), out[s.nq : s.nq + s.nv], np.inf
+    for turn in range(BEARING_ROUNDS):
+        if not bear(place, y, a, fresh):
+            break
+        if holds_all(rows):  # what they may carry decides nothing here
+            copy_loads(rows, fresh)
+            adjust(place, t, y)
+            gap = 0.0
+            break
+        gap = gap_of(rows, fresh)
+        if approach(rows, fresh, turn):
+            break
+        happened = moved_by_rows(place, t, y, out)
+        if happened != FINE:
+            return happened
+    r.unsettled = 0 if gap <= WELL else 1
+    return FINE if gap <= WELL else NOT_FINITE
 
 
 @entry

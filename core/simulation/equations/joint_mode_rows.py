@@ -22,6 +22,9 @@ from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
+LITTLE = 1e-30
+"""N or N·m: loads of bearings to begin with; with none at all joints would be free."""
+
 
 def mode_rows(
     compiled: Compiled, modes: JointModes, u: Array, functions: dict[str, int], inner: int, q: Array, p: Array
@@ -48,12 +51,15 @@ def mode_rows(
         entries=functions.get("cut_entries", 0),
         drift=functions.get("cut_drift", 0),
         levels=functions.get("friction_levels", 0),
+        bearing_loads=functions.get("bearing_loads", 0),
+        cut_rows=len(compiled.program.tracer.cut_coordinates),
         balls=int(any(row.shares != 1 for row in rows)),
         shares=np.array([row.shares for row in rows], dtype=np.int64),
         leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
         aim=nothing.copy(),
         controlled=np.array([row.controlled for row in rows], dtype=np.int64),
         free=np.zeros(count, dtype=np.int64),
+        **_bearings(compiled, rows),
         own=modes.own,
         wanted=u.copy(),
         given=u.copy(),
@@ -115,6 +121,20 @@ def depends_on_size(modes: JointModes) -> bool:
     return any(
         len({(dissipation(row, size), stiffness_per_inertia(row, size)) for size in sizes}) > 1 for row in modes.rows
     )
+
+
+def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
+    """What belongs to friction by reactions."""
+    loads = len(compiled.program.tracer.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
+    return {
+        "bearing": np.array([row.bearing for row in rows], dtype=np.int64),
+        "coefficient": np.array([row.coefficient for row in rows]),
+        "static_coefficient": np.array([row.static_coefficient for row in rows]),
+        "loads": np.full(loads, LITTLE),
+        "residual": np.zeros(loads),
+        "stepped": np.zeros(loads),
+        "inverse": np.eye(loads).reshape(-1),
+    }
 
 
 def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:

@@ -67,6 +67,10 @@ class ModeRows(Record):
     there are none."""
     levels: Fixed
     """Function of friction while it slides and at rest, of all that have formulas of it; 0: none has."""
+    bearing_loads: Fixed
+    """Function of what bearings bear, of all whose friction grows with it; 0: none does."""
+    cut_rows: Fixed
+    """Number of coordinates of joints that close loops that it takes forces along."""
     balls: Fixed
     """1: there are rows with one friction."""
     shares: Ints
@@ -79,6 +83,18 @@ class ModeRows(Record):
     """Which of them a row has; −1: its friction is a number."""
     free: Ints
     """1: they are zero, and the row moves with neither direction nor friction."""
+    bearing: Ints
+    """Which of the loads a row's friction grows with; −1: with none."""
+    coefficient: Floats
+    static_coefficient: Floats
+    """Of that friction while it slides and at rest."""
+    loads: Floats
+    """What bearings bear, N or N·m: as evaluated last."""
+    residual: Floats
+    stepped: Floats
+    inverse: Floats
+    """By how much they differ from those that they lead to; how they were changed last; (n n,) the inverse that
+    Broyden's method builds."""
     own: Fixed
     """Number of rows of joints of the tree, which come first."""
     wanted: Floats
@@ -175,6 +191,8 @@ class ModeRows(Record):
     methods would make it grow."""
     wrong: int = -1
     """A row whose formulas of friction have no meaning, at a step's begin; −1: there is none."""
+    unsettled: int = 0
+    """1: no friction was in balance with the reaction that it makes."""
     cramped: int = 0
     """1 + the margin that ended again and again at one instant first, so that this was stepped over; 0: none."""
     cramped_at: float = 0.0
@@ -291,9 +309,22 @@ def adjust(place: int, t: float, y: Any) -> int:
             r.kinetic_onward[k], r.kinetic_backward[k] = max(kinetic, 0.0), max(backward, 0.0)
             r.static_onward[k] = max(static, r.kinetic_onward[k])
             r.static_backward[k] = max(at_rest, r.kinetic_backward[k])
+            if r.bearing[k] >= 0:
+                load_bearing(s.mode_rows, k)
             if r.shares[k] != 1:  # a vector has no backward
                 r.kinetic_backward[k], r.static_backward[k] = r.kinetic_onward[k], r.static_onward[k]
     return wrong
+
+
+@native
+def load_bearing(rows: int, k: int) -> None:
+    """Friction by the joint's reaction is added to a row's."""
+    r = load_rows(rows)
+    load = r.loads[r.bearing[k]]
+    r.kinetic_onward[k] += r.coefficient[k] * load
+    r.kinetic_backward[k] += r.coefficient[k] * load
+    r.static_onward[k] += r.static_coefficient[k] * load
+    r.static_backward[k] += r.static_coefficient[k] * load
 
 
 @native

@@ -65,6 +65,9 @@ GOAL_RATE = 0.2
 where stiff directions turn."""
 SHORTER = 0.7
 """A step that was accepted is followed by no shorter one for the sake of convergence."""
+ROUNDING = 1e-3
+"""Part of its tolerance below which a change is nothing but rounding, as that of a machine at rest: its rate says
+nothing."""
 SAFETY, SMALLEST, LARGEST, KEPT, FORESEEN = 0.9, 0.2, 8.0, 1.2, 3.0
 """KEPT: a step that would grow by less keeps its length, and with it its factors. FORESEEN: how many times longer than
 the step before one may be for the middle to be foreseen."""
@@ -269,7 +272,7 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
         if not size < np.inf:
             return DIVERGED, rate
         if turn > 0:  # θ: given up where the rounds that are left would not bring the rest below the tolerance
-            rate = size / before
+            rate = size / before if size > ROUNDING * tolerance else 0.0
             if rate >= 1.0 or rate ** (most - turn) / (1.0 - rate) * size > tolerance:
                 return DIVERGED, rate
         for i in range(s):

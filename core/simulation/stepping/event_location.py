@@ -23,7 +23,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.machine_code.entry import entry
-from core.simulation.machine_code.language import address_of, call_entry, native
+from core.simulation.machine_code.language import address_of, call_entry, native, scratch
+from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, SWITCHED
 from core.simulation.stepping.sliding_modes import (
     HIGH,
@@ -53,8 +54,6 @@ PARTS = 4
 SHARP_TOLERANCE = 1e-6
 """Relative tolerance from which on accepted steps are looked at, too; with looser ones jumps are errors among others,
 and to find them would take longer than it is worth."""
-MOST_ROUNDS = 40
-"""Of the Illinois method."""
 
 
 @native
@@ -152,33 +151,19 @@ def turned(mode: Any, g: Any) -> Any:
 
 @native
 def root(state: int, k: int, low: float, high: float, below: float, above: float) -> Any:
-    """θ at which indicator k changes its sign, on the far side, by the Illinois method: regula falsi that halves the
-    value of an end which was kept twice, so that both ends close in."""
+    """θ at which indicator k changes its sign, on the far side."""
     w = load_state(state)
-    g, side = w.events[VALUE], 0
+    g, ends = w.events[VALUE], scratch(ENDS)
+    bracket(ends, low, high, below, above)
     for _ in range(MOST_ROUNDS):
-        if high - low < 1e-13:
+        if ends[RIGHT] - ends[LEFT] < 1e-13:
             break
-        theta = (low * above - high * below) / (above - below)
-        if not low < theta < high:
-            theta = 0.5 * (low + high)
+        theta = between(ends)
         indicators_within(state, theta, g)
-        x = g[k]
-        if x == 0.0:
+        if g[k] == 0.0 or (g[k] * ends[AT_RIGHT] > 0.0 and abs(theta - ends[RIGHT]) < 1e-13):
             return theta
-        if x * above > 0.0:
-            if abs(theta - high) < 1e-13:
-                return theta
-            high, above = theta, x
-            if side == 1:
-                below *= 0.5
-            side = 1
-        else:
-            low, below = theta, x
-            if side == -1:
-                above *= 0.5
-            side = -1
-    return high
+        narrow(ends, theta, g[k])
+    return ends[RIGHT]
 
 
 @native

@@ -32,6 +32,7 @@ from core.simulation.equations.mode_rows import (
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
+from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.mode_changes import (
     BEGINS,
     LOOK_AGAIN,
@@ -55,7 +56,6 @@ from core.simulation.stepping.mode_log import (
 from core.simulation.stepping.mode_margins import (
     ALL,
     EACH,
-    MOST_ROUNDS,
     SOON,
     end_at,
     first_end,
@@ -278,9 +278,10 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
     keep_contact(state)
     book(state)
     while True:
+        r.unsettled = 0
         ready(state)
         r.wrong = adjust(w.system, t, w.y)
-        if r.wrong >= 0:
+        if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         keep_events(state, kept)
         shorten(state)
@@ -341,7 +342,7 @@ def stepped(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> fl
 @native
 def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
     """The length of the fixed step that ends where margin m does, by the Illinois method; 0: it had none."""
-    low, high, side, soon = 0.0, h, 0, SOON
+    low, soon, ends = 0.0, SOON, scratch(ENDS)
     above, below = stepped(state, t, begun, h, m, room), 0.0
     while not below > 0.0 and soon < 1.0:
         low = soon * h
@@ -349,22 +350,16 @@ def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) ->
         soon *= 10.0
     if not below > 0.0:
         return 0.0
+    bracket(ends, low, h, below, above)
     for _ in range(MOST_ROUNDS):
-        if high - low < 1e-13 * h or above == 0.0:
+        if ends[RIGHT] - ends[LEFT] < 1e-13 * h or ends[AT_RIGHT] == 0.0:
             break
-        middle = (low * above - high * below) / (above - below)
-        if not low < middle < high:
-            middle = 0.5 * (low + high)
-        x = stepped(state, t, begun, middle, m, room)
-        if x <= 0.0:
-            high, above = middle, x
-            below = 0.5 * below if side < 0 else below
-            side = -1
-        else:
-            low, below = middle, x
-            above = 0.5 * above if side > 0 else above
-            side = 1
-    return high
+        length = between(ends)
+        x = stepped(state, t, begun, length, m, room)
+        if x == 0.0:
+            return length
+        narrow(ends, length, x)
+    return ends[RIGHT]
 
 
 @native
@@ -417,10 +412,10 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
     other, passed = scratch(EACH * r.count), -1
     keep_contact(state)
     while True:
-        w.time = t + done
+        w.time, r.unsettled = t + done, 0
         ready(state)
         r.wrong = adjust(w.system, w.time, w.y)
-        if r.wrong >= 0:
+        if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         copy(w.y, begun)
         happened: int = plain(state, t + done, h - done)

@@ -14,6 +14,7 @@ import numpy as np
 
 from core.simulation.equations.admissible_forces import bounded, correct, motion
 from core.simulation.equations.ball_forces import resolved
+from core.simulation.equations.bearing_loads import BEARING_ROUNDS, WELL, approach, bear, gap_of
 from core.simulation.equations.held_rows import act, is_a_speed, responses, weight_of
 from core.simulation.equations.mode_rows import (
     AGAINST,
@@ -43,11 +44,13 @@ from core.simulation.equations.mode_rows import (
 )
 from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING
+from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, TOUCHING, at_rest
 from core.simulation.stepping.step_state import begin_anew, derivative, load_state, project
 
-BEGINS, NOTHING_PENDING, LOOK_AGAIN = -3, -2, -1
-"""`StepState.pending` besides the number of a margin: a run begins, nothing, saturated rows are looked at."""
+_pending: Any = np.arange(-3, 0)
+BEGINS, NOTHING_PENDING, LOOK_AGAIN = _pending
+"""`StepState.pending` besides the number of a margin: a run begins, nothing, saturated rows are looked at. NumPy
+integers: for each literal one Numba would compile all that a change does anew."""
 STOPPING = 10.0
 """Of what the run's tolerances allow of a speed: with how much across its aim a ball still comes to rest where its
 speed along it ends."""
@@ -56,10 +59,12 @@ EXCESS = 1e-5
 rounding makes of forces that are not unique."""
 BRIEF, LOW = 1e-9, 1e-15
 """s, and rad or m (as a part of those above 1): flights from a rigid stop that are shorter or lower end on it."""
+LED = 1e-9
+"""Part of what its own force does to a row elsewhere, above which it accelerates at a dead point."""
+STILL_FAST = 1.0 - 1e-6
+"""Part of a speed limit from which on a row is at it."""
 CALM = 0.1
 """Part of the tolerance within which a coordinate must swing in an elastic stop to become calm."""
-TOUCHING = 1e-11
-"""Way (rad or m, as a part of those above 1) within which a rigid stop is touched."""
 
 
 @native
@@ -262,7 +267,7 @@ def candidates(state: int, y: Any, which: int) -> int:
             continue
         r.held_at[k] = r.value[k] if r.mode[k] != HELD else r.held_at[k]
         r.quickest[k] = max(r.quickest[k], abs(r.rate[k]))
-        tolerance = REST * (r.quickest[k] + SLOW)
+        tolerance = at_rest(rows, k)
         side = is_touching(rows, k)
         presses = side != 0 and (side * r.rate[k] >= -tolerance or r.ends[k] == 1)
         ended = located and which % EACH == BEARING
@@ -273,6 +278,8 @@ def candidates(state: int, y: Any, which: int) -> int:
         rubbing = r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k)
         rubbing = rubbing or (r.ends[k] == 1 and abs(r.stop[k]) == PRESSED)
         resting = abs(r.rate[k]) <= tolerance or r.ends[k] == 1 or passes
+        if abs(r.mode[k]) in (AT_SPEED, OVERRUN) and abs(r.rate[k]) < STILL_FAST * r.fastest[k]:  # an impact slowed it
+            r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
         if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or (located and which % EACH == LIMITED):
             if located:
                 limit_speed(rows, k)
@@ -292,22 +299,31 @@ def candidates(state: int, y: Any, which: int) -> int:
 
 
 @native
-def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
-    """Which of the n candidates are held, and the others' direction; those at a speed limit stay there, whatever that
-    takes now. before (count,): modes until now."""
+def hold_within(
+    state: int,
+    y: Any,
+    which: int,
+    before: Any,
+    chosen: Any,
+    shares: Any,
+    columns: Any,
+    A: Any,
+    base: Any,
+    c: Any,
+    bounds: Any,
+    broken: Any,
+    hair: Any,
+    lam: Any,
+    side: Any,
+    g: Any,
+    n: int,
+) -> None:
+    """Forces λ of the n candidates, all within what they may carry, and who of them moves nevertheless (`broken`)."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r = load_rows(rows)
-    chosen, columns, A, base = scratch(n), scratch(n * nv), scratch(n * n), scratch(len(y))
-    c, bounds, broken, hair = scratch(n), scratch(4 * n), scratch(n), scratch(n)
-    lam, side, g, count = scratch(n), scratch(n), scratch(n), 0
-    shares = scratch(n)
-    for k in range(r.count):
-        if is_held(r.mode[k]):
-            chosen[count], shares[count] = k, r.shares[k]
-            count += 1
     act(place, w.time, y)  # held rows exert nothing
     call_entry(r.inner, place, w.time, address_of(y), address_of(base))
     responses(place, w.time, y, base, chosen, columns, A, n)
@@ -331,19 +347,80 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
         hair[i] = EXCESS * weight_of(rows, r.leader[k]) if located and int(before[k]) == HELD else 0.0
     if not resolved(A, c, bounds, shares, broken, hair, lam, side, g, n):
         r.approximate = 1
+
+
+@native
+def bearings_agree(place: int, y: Any, base: Any, chosen: Any, columns: Any, lam: Any, turn: int, n: int) -> Any:
+    """Whether the friction with which λ was found is that of the reactions which it makes; else the next to try is
+    there. base (n,): ẏ without λ, with it when this is done."""
+    s = load_system(place)
+    rows, nq, nv = s.mode_rows, s.nq, s.nv
+    r, fresh = load_rows(rows), scratch(len(load_rows(rows).loads))
+    for i in range(n):
+        k = int(chosen[i])
+        r.carried[k] = lam[i]
+        r.force[k] += lam[i]
+        for j in range(nv):
+            base[nq + j] += lam[i] * columns[i * nv + j]
+    if not bear(place, y, base[nq : nq + nv], fresh):
+        r.unsettled = 1
+        return True
+    gap = gap_of(rows, fresh)
+    if approach(rows, fresh, turn) or turn >= BEARING_ROUNDS:
+        r.unsettled = 0 if gap <= WELL else 1
+        return True
+    return False
+
+
+@native
+def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
+    """Which of the n candidates are held, and the others' direction; those at a speed limit stay there, whatever that
+    takes now. before (count,): modes until now."""
+    w = load_state(state)
+    place = w.system
+    s = load_system(place)
+    rows, nv = s.mode_rows, s.nv
+    r = load_rows(rows)
+    chosen, columns, A, base = scratch(n), scratch(n * nv), scratch(n * n), scratch(len(y))
+    c, bounds, broken, hair = scratch(n), scratch(4 * n), scratch(n), scratch(n)
+    lam, side, g, count = scratch(n), scratch(n), scratch(n), 0
+    shares = scratch(n)
+    for k in range(r.count):
+        if is_held(r.mode[k]):
+            chosen[count], shares[count] = k, r.shares[k]
+            count += 1
+    turn = 0
+    while True:
+        hold_within(state, y, which, before, chosen, shares, columns, A, base, c, bounds, broken, hair, lam, side, g, n)
+        if r.bearing_loads == 0 or bearings_agree(place, y, base, chosen, columns, lam, turn, n):
+            break
+        turn += 1
     for i in range(n):
         k = int(chosen[i])
         if r.shares[k] != 1:
             if r.shares[k] > 1 and side[i] != 0.0:
                 ball_ends(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
             continue
-        pulled = -side[i] if side[i] != 0.0 or A[i * n + i] > 0.0 else g[i]  # what no force moves goes where it is led
+        led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * weight_of(rows, k)  # no force moves it
+        pulled = g[i] if led else -side[i]
         if broken[i] > 0.0 and pulled != 0.0:  # the force at its upper bound drives backward no more
             r.mode[k], r.began[k] = -MOVING if pulled < 0.0 else MOVING, w.time
             r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
         elif side[i] != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or is_calm(rows, k)):
             let_go(rows, k, side[i] > 0.0)
+        elif which < 0 and stays_at_its_end(rows, k, int(before[k]), lam[i]):
+            r.mode[k] = int(before[k])
     still(state, y, chosen, A, columns, n)
+
+
+@native
+def stays_at_its_end(rows: int, k: int, before: int, force: float) -> bool:
+    """Whether a row that was saturated still carries as much, but for rounding: it would end there again at once."""
+    r = load_rows(rows)
+    if abs(before) != SATURATED or r.mode[k] != HELD or r.stop[k] == AGAINST or r.stop[k] == -AGAINST:
+        return False
+    bound = r.static_backward[k] if before > 0 else -r.static_onward[k]
+    return abs(force - bound) < EXCESS * weight_of(rows, k)
 
 
 @native
@@ -487,8 +564,10 @@ def change(state: int, y: Any, which: int) -> None:
     for k in range(r.count):
         before[k] = r.mode[k]
     if which >= 0 and which % EACH == STANDING:
+        met = r.stop[which // EACH] == APART  # what presses again before it was left is as it was
         meet_stops(state, which)
-        stiffen(state, y, which)
+        if met:
+            stiffen(state, y, which)
     elif which >= 0 and which % EACH == COMMANDED:
         clip(s.mode_rows, which // EACH)
     strike(state, y)

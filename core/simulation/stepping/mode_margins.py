@@ -20,6 +20,8 @@ from core.simulation.equations.mode_rows import (
     MOVING,
     OVERRUN,
     PRESSED,
+    REST,
+    SLOW,
     ahead,
     is_held,
     least,
@@ -32,6 +34,7 @@ from core.simulation.equations.mode_rows import (
 from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.stepping.event_location import fix_modes
+from core.simulation.stepping.illinois import ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.mode_log import (
     QUARTERS,
     measure,
@@ -48,8 +51,6 @@ PARTS = 4
 """Parts of a step at whose ends margins are looked at."""
 FINEST = 64
 """Of a step in which forces of held rows bend: nothing moves there, so that its length says nothing of them."""
-MOST_ROUNDS = 40
-"""Of the Illinois method."""
 CORRECTIONS = 6
 """Steps that are taken again to end at a root."""
 SHARP = 1e-13
@@ -58,6 +59,10 @@ SHARPEST = 1e-15
 """What of it counts as none in any case."""
 BEFORE_JUMP = 1.0 - 1e-11
 """Part of a step, at whose end a formula may jump, until which margins are looked at."""
+TOUCHING = 1e-11
+"""Way (rad or m, as a part of those above 1) within which a rigid stop is touched."""
+DRIFT_AT_REST = 0.1 * TOUCHING
+"""The same, by which rounding may move what rests there."""
 SOON = 1e-8
 """Part of a step after which a margin that begins at nothing is looked at first; then at ten times that, and so on."""
 
@@ -67,7 +72,8 @@ def margins(place: int, t: float, y: Any, out: Any) -> Any:
     """All margins (4 count,) at a state; infinite where there is none."""
     s = load_system(place)
     rows = s.mode_rows
-    r, forces, happened = load_rows(rows), False, FINE
+    r, happened = load_rows(rows), FINE
+    forces = r.bearing_loads != 0
     for k in range(r.count):
         forces = forces or is_held(r.mode[k])
     if forces:
@@ -124,6 +130,13 @@ def bearing(rows: int, k: int) -> float:
 
 
 @native
+def at_rest(rows: int, k: int) -> float:
+    """Speed of a row below which it is none."""
+    r = load_rows(rows)
+    return REST * (r.quickest[k] + SLOW)
+
+
+@native
 def standing(rows: int, k: int) -> float:
     """The gap of an open stop; what one presses with that is pushed in; how far one that is left still reaches."""
     r = load_rows(rows)
@@ -131,7 +144,10 @@ def standing(rows: int, k: int) -> float:
     side = 1 if stop > 0 else -1
     edge = r.upper[k] if stop > 0 else r.lower[k]
     if stop == APART:
-        return min(r.upper[k] - r.value[k], r.value[k] - r.lower[k])
+        gap = min(r.upper[k] - r.value[k], r.value[k] - r.lower[k])
+        if r.rigid[k] == 1 and abs(r.rate[k]) <= at_rest(rows, k):
+            gap += DRIFT_AT_REST * max(1.0, abs(r.value[k]))
+        return gap
     if abs(stop) == PRESSED:
         return min(side * (r.value[k] - edge), pressure(rows, k, side))
     if abs(stop) == LEAVING:  # pushed in again before it was left?
@@ -235,7 +251,7 @@ def measure_again(state: int, last: float, room: Any) -> None:
 
 @native
 def root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
-    """θ at which margin m ends, by the Illinois method; `low` if it had none there."""
+    """θ at which margin m ends; `low` if it had none there."""
     begin, end, soon = low, high, SOON
     while not below > 0.0 and soon < 1.0:
         low = begin + soon * (end - begin)
@@ -250,25 +266,17 @@ def root(state: int, m: int, low: float, high: float, below: float, above: float
             break
         low, below = begin + soon * (end - begin), x
         soon *= 10.0
-    side = 0
+    ends = scratch(ENDS)
+    bracket(ends, low, high, below, above)
     for _ in range(MOST_ROUNDS):
-        if high - low < 1e-14:
+        if ends[RIGHT] - ends[LEFT] < 1e-14:
             break
-        theta = (low * above - high * below) / (above - below)
-        if not low < theta < high:
-            theta = 0.5 * (low + high)
+        theta = between(ends)
         x = value_within(state, m, theta)
         if x == 0.0:
             return theta
-        if x < 0.0:
-            high, above = theta, x
-            below = 0.5 * below if side < 0 else below
-            side = -1
-        else:
-            low, below = theta, x
-            above = 0.5 * above if side > 0 else above
-            side = 1
-    return high
+        narrow(ends, theta, x)
+    return ends[RIGHT]
 
 
 @native

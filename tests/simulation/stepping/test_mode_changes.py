@@ -1,10 +1,13 @@
 """Changes of modes that happen at once, or without end; order of elements, cuts and steps change nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.errors import SimulationError
 from core.mechanism import Mechanism
+from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
 from core.simulation import simulate
 from tests.simulation.published.test_brakes_and_clutches import coupled
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS, Limit, block, blocks
@@ -101,8 +104,6 @@ def test_a_relay_whose_changes_accumulate_ends_with_fixed_steps():
 
 def _in_order(order, cut):
     """A slider-crank with friction in its joints and stops at its slider."""
-    from dataclasses import replace
-
     from tests.campaign.modal_machines import shape
 
     made = shape(0)
@@ -151,3 +152,67 @@ def test_fixed_steps_are_the_same_each_time():
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     grid = np.searchsorted(one.time, 0.01 * np.arange(301) - 1e-12)
     np.testing.assert_allclose(one.time[grid], 0.01 * np.arange(301), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_dead_points_are_passed_with_friction(method):
+    """A crank takes a slider along against 2 N: what is lost is 2 N times the way of the slider, which turns back at
+    both dead points, where no force moves it."""
+    crank, coupler = 0.2, 0.6
+    bar = Inertia(ixx=1e-3, iyy=0.05, izz=0.05)
+    bodies = (
+        Body(name="wheel", mass=1.0, inertia=Inertia(ixx=0.5, iyy=0.5, izz=0.5)),
+        Body(name="rod", mass=0.5, center_of_mass=(coupler / 2, 0.0, 0.0), inertia=bar),
+        Body(name="slider", mass=0.5, inertia=bar),
+    )
+    at = Pose(position=(crank, 0.0, 0.0)), Pose(position=(crank + coupler, 0.0, 0.0))
+    joints = (
+        Joint(name="pin", parent="world", child="wheel"),
+        Joint(name="knee", parent="wheel", child="rod", a=at[0]),
+        Joint(name="slide", kind="prismatic", parent="world", child="slider", axis=(1, 0, 0), a=at[1], friction=2.0),
+        Joint(name="wrist", parent="rod", child="slider", a=Pose(position=(coupler, 0.0, 0.0)), cut="yes"),
+    )
+    world = World(gravity=Gravity(acceleration=(0.0, 0.0, 0.0)))
+    model = Model(name="engine", world=world, bodies=bodies, joints=joints)
+    step = 1e-3 if method == "rk4" else None
+    run = simulate(model, 1.2, method=method, v0={"pin": 6.0}, output=0.05, step=step, rtol=1e-9, atol=1e-11)
+    angle = run["pin.q"]
+    assert angle[-1] > 2.0 * np.pi
+    place = crank * np.cos(angle) + np.sqrt(coupler**2 - (crank * np.sin(angle)) ** 2)
+    turns = np.floor(angle / np.pi)
+    inward = turns % 2 == 0  # it goes toward the pin in the first half of a turn
+    way = 2.0 * crank * turns + np.where(inward, crank + coupler - place, place - (coupler - crank))
+    np.testing.assert_allclose(run["slide.friction.loss"], 2.0 * way, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_what_rests_at_a_rigid_stop_without_a_force_stays_there(method):
+    limits = (Limit(lower=-1.0, upper=0.1, stop="rigid", restitution=0.5),)
+    model = blocks(block(1.0, "a", "x", limits=limits), block(2.0, "b", "y", friction=1.0))
+    run = simulate(model, 5.0, method=method, q0=[0.1, 0.0], torque=[0.0, 0.5], output=1.0, step=_step(method))
+    np.testing.assert_allclose(run.q, [[0.1, 0.0]] * len(run.time), atol=1e-12)
+    assert not run.notes
+    assert method == "rk4" or run.statistics.steps < 300
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_steps_do_not_shrink_at_rest(method):
+    """What friction holds for 20 s in steps of at most 0.1 s."""
+    model = blocks(block(1.0, "a", "x", friction=3.0), block(2.0, "b", "y", friction=1.0))
+    run = simulate(model, 20.0, method=method, torque=[2.0, -0.5], output=5.0)
+    np.testing.assert_allclose(run.q, 0.0, atol=1e-15)
+    assert run.statistics.steps < 400
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_motor_at_its_speed_limit_that_an_impact_slows_drives_on(method):
+    """A carriage at 1 m/s takes along what lay still on it: 0.5 m/s, then 3 N on 2 kg, up to the limit again."""
+    stop = Limit(lower=-0.2, stop="rigid", restitution=0.0)
+    first, second = block(1.0, "a", "x", limits=(Limit(velocity=1.0),)), block(1.0, "b", "y", limits=(stop,))
+    model = blocks(first, (second[0], replace(second[1], parent="a")))
+    run = simulate(model, 1.0, method=method, v0=[1.0, -1.0], torque=[3.0, 0.0], output=0.1, step=_step(method), **FINE)
+    later = run.time > 0.2 + 1e-9
+    expected = np.where(later, np.minimum(0.5 + 1.5 * (run.time - 0.2), 1.0), 1.0)
+    away = np.abs(run.time - 0.2) > 1e-9
+    np.testing.assert_allclose(run.v[away, 0], expected[away], atol=1e-9)
+    assert not run.notes

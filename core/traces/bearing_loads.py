@@ -1,0 +1,117 @@
+"""The trace of what bearings bear: for each speed of a joint whose friction grows with its reaction, the force (N) or
+torque (N·m) of friction for a coefficient of one.
+
+f, n : the joint's reaction on its child side, at b's origin; f has parts along its axis (f_z) and across (f⊥).
+Σ|f⊥| is that of two bearings at the distance d about b, f⊥/2 ± (n⊥ × axis)/d, or |f⊥| where there is one.
+
+pin : r Σ|f⊥| + r_t |f_z| (r: radius of the pin, r_t: of its shoulder)
+guide : Σ|f⊥| along its axis, r Σ|f⊥| about it
+plane : |f_z| in its plane, r |f_z| about its normal
+point : r |f|
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.mechanics import kinematics
+from core.mechanics.dry_friction import NOTHING
+from core.mechanics.runner import Runner, inline
+from core.model import Joint
+from core.spatial.force import Force
+from core.spatial.scalar import Scalar, is_zero, over, plus, sqrt, times
+from core.spatial.vector import Vector3
+from core.traces.bearing_pairs import BearingPairs, bearing_pairs
+from core.traces.constraint_sides import constraint_sides, cut_sides
+from core.traces.joint_wrenches import wrenches
+from core.traces.trace_context import TraceContext
+
+Inputs = Mapping[str, list[Any]]
+
+
+def bearing_loads(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """One number for each entry of `TraceContext.bearings`. u : accelerations; l : multipliers of what holds; c :
+    forces along coordinates of joints that close loops, and of clutches."""
+    names, machine = list(context.unmerged.joints), context.unmerged
+    flat = wrenches(context, x, "", run, smooth=True)
+    forces = [_force(flat[6 * i : 6 * i + 6]) for i in range(len(names))]
+    poses = kinematics.link_poses(machine.tree, x["q"], run)
+    frames = {
+        name: tuple(place.pose if place.link < 0 else poses[place.link] @ place.pose for place in pair)
+        for name, pair in machine.joints.items()
+    }
+    index = {name: i for i, name in enumerate(names)}
+    for letter, sides, trace in _held(context):
+        if x.get(letter):
+            pairs = bearing_pairs(context.topology, index, sides)
+            places = [frames[name][1].position for name in names]
+            _send(forces, pairs, trace(context, {"q": x["q"]}, "", run), x[letter], places)
+    result: list[Scalar] = []
+    for joint, k in context.bearings:
+        if k == 0:
+            axis = frames[joint.name][0].rotation.act(context.numbers.law(joint)[1].columns()[2])
+            loads = _loads(context, joint, forces[index[joint.name]], axis)
+        result.append(loads[k])
+    return result
+
+
+def _held(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
+    """The letter of what exerts wrenches, their sides with rows, and their trace."""
+    held = [(side, list(range(rows.start, rows.stop))) for _, side, rows in context.constraints.sides()]
+    closing = [(side, [i]) for i, coordinate in enumerate(context.cut_coordinates) for side in coordinate.sides]
+    return [("l", held, constraint_sides), ("c", closing, cut_sides)]
+
+
+def _send(
+    forces: list[Force], pairs: BearingPairs, sides: list[Scalar], factors: list[Any], places: list[Vector3]
+) -> None:
+    """Add what forces of rows send through joints, at each one's b in world axes."""
+    for joint, row, side, sign, moved in zip(*pairs[:5], strict=True):
+        own = sides[9 * side : 9 * side + 9]
+        force = _force(own[:6])
+        if moved:
+            arm = Vector3(*own[6:]) - places[joint]
+            force = Force(force.moment + arm.cross(force.force), force.force)
+        forces[joint] = forces[joint] + force.scaled(times(float(sign), factors[row]))
+
+
+def _force(entries: list[Scalar]) -> Force:
+    return Force(Vector3(*entries[:3]), Vector3(*entries[3:]))
+
+
+def _size(v: Vector3) -> Scalar:
+    return sqrt(plus(v.dot(v), NOTHING))
+
+
+def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> list[Scalar]:
+    """Of each speed of a joint."""
+    where, scalar = f"joint '{joint.name}'", context.numbers.scalar
+    radius, shoulder = (
+        scalar(getattr(joint, field), f"{where}, {field}") for field in ("bearing_radius", "thrust_radius")
+    )
+    along = force.force.dot(axis)
+    match joint.info.bearing:
+        case "pin":
+            across = times(radius, _across(context, joint, force, axis))
+            normal = across if is_zero(shoulder) else plus(across, times(shoulder, _size(Vector3(along, 0.0, 0.0))))
+            return [normal]
+        case "guide":
+            normal = _across(context, joint, force, axis)
+        case "plane":
+            normal = _size(Vector3(along, 0.0, 0.0))
+        case _:
+            normal = _size(force.force)
+    turns = [dimension == "angular_velocity" for dimension in joint.info.speed_dimensions]
+    return [times(radius, normal) if turn else normal for turn in turns]
+
+
+def _across(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
+    """Σ|f⊥|."""
+    across = force.force - axis.scaled(force.force.dot(axis))
+    if joint.bearing_distance is None:
+        return _size(across)
+    distance = context.numbers.scalar(joint.bearing_distance, f"joint '{joint.name}', bearing_distance")
+    pair = force.moment.cross(axis).scaled(over(1.0, distance))
+    half = across.scaled(0.5)
+    return plus(_size(half + pair), _size(half - pair))

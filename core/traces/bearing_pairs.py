@@ -1,0 +1,55 @@
+"""Which joints bear the wrenches of what holds: between the sides of a row and the world, those that only one of its
+two frames lies behind, and the cut joint itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.elements.constraints.kinematic_constraint import Side
+from core.multibody.topology import Topology
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class BearingPairs(NamedTuple):
+    """Which joints bear a row's wrench: of every such pair, sorted by joint, the joint, the row, the row among those of
+    sides, and the sign with which it counts."""
+
+    joints: Integers
+    rows: Integers
+    side_rows: Integers
+    signs: Array
+    moved: NDArray[np.bool_]
+    """Whether the wrench is moved to the joint's b (a cut joint has it there)."""
+    starts: Integers
+    """Where the joints that bear something begin among the pairs."""
+
+
+def bearing_pairs(
+    topology: Topology, index: Mapping[str, int], sides: Sequence[tuple[Side, Sequence[int]]]
+) -> BearingPairs:
+    """The pairs of sides with the rows that they belong to. index : joint → its number"""
+    turned = {branch.joint.name: branch.reversed for branch in topology.branches}
+    found: list[tuple[int, int, int, float, bool]] = []
+    first = 0
+    for side, rows in sides:
+        bearing = [(side.joint, 1.0, False)] if side.joint else []
+        on_a, on_b = (topology.path(name) for name in side.names)
+        while on_a and on_b and on_a[-1] == on_b[-1]:
+            on_a.pop()
+            on_b.pop()
+        for path, sign in ((on_b, -1.0), (on_a, 1.0)):
+            bearing += [(name, -sign if turned[name] else sign, True) for name in path]
+        for name, sign, moved in bearing:
+            found += [(index[name], row, first + k, sign, moved) for k, row in enumerate(rows)]
+        first += len(rows)
+    found.sort(key=lambda pair: pair[0])
+    numbers = np.array([pair[:3] for pair in found], dtype=np.int64).reshape(-1, 3)
+    signs, moves = np.array([pair[3] for pair in found]), np.array([pair[4] for pair in found], dtype=bool)
+    joints, borne, side_rows = numbers.T
+    return BearingPairs(joints, borne, side_rows, signs, moves, np.flatnonzero(np.diff(joints, prepend=-1)))
