@@ -93,6 +93,8 @@ if TYPE_CHECKING:
     from core.sensitivities.gradient import Gradient, gradient
     from core.simulation import Run, simulate
     from core.spatial import scalar as scalar
+    from core.workspace.mapping import workspace
+    from core.workspace.workspace_map import WorkspaceMap
     from viz.pictures.offscreen import render
 
 _MODULES = {
@@ -175,6 +177,8 @@ _PLACES = {
     "core.model.validation.model": ("check",),
     "core.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
+    "core.workspace.mapping": ("workspace",),
+    "core.workspace.workspace_map": ("WorkspaceMap",),
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
