@@ -32,6 +32,7 @@ from core.functions.subjects import (
     sequences,
     statics,
     symbols,
+    workspaces,
 )
 from core.model import Model
 
@@ -42,6 +43,7 @@ _ALL = (
     *description.FUNCTIONS,
     *dh_fit.FUNCTIONS,
     *kinematics.FUNCTIONS,
+    *workspaces.FUNCTIONS,
     *loops.FUNCTIONS,
     *design.FUNCTIONS,
     *mobility.FUNCTIONS,

@@ -60,6 +60,11 @@ class Cells(NamedTuple):
         return np.floor((points - self.origin) / self.size).astype(np.intp)
 
 
+def holes(cells: Cells) -> NDArray[np.intp]:
+    """(n, d) cells without a sample that lie beside filled ones."""
+    return np.argwhere(binary_dilation(cells.filled, _around(cells.filled.ndim)) & ~cells.filled)
+
+
 class Measured(NamedTuple):
     """An area or volume, m² or m³, and its error."""
 

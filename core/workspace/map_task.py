@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -174,6 +174,7 @@ def task_of(
     name = mech.compiled.known_frame(frame or tool_frame(mech.model))
     machine = Machine(mech, name, mech.parameter_values())
     ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
+    machine = _within(machine, ranges)
     start = np.asarray(mech.rest() if q is None else q, dtype=float)
     if start.shape != (mech.nq,):
         raise ModelError(f"q has shape {start.shape}; {mech.nq} numbers are needed.", where="q")
@@ -190,6 +191,22 @@ def task_of(
     if made is None and kind not in ASKING:
         made = formula_kind(kind, machine)
     return Task(machine, ranges, start, restriction, made, kind, part, length, samples, seed, watch)
+
+
+def _within(machine: Machine, ranges: JointRanges) -> Machine:
+    """The machine with what runs between its bounds, and nothing else moving in open chains."""
+    own = machine.mech.compiled.coordinates
+    lower, upper = own.lower.copy(), own.upper.copy()
+    lower[ranges.index], upper[ranges.index] = ranges.lower, ranges.upper
+    if machine.closing is not None:
+        return replace(machine, lower=lower, upper=upper)
+    turning = ranges.index[ranges.periodic]
+    lower[turning], upper[turning] = -np.inf, np.inf
+    free = np.zeros(machine.mech.nv, dtype=bool)
+    free[ranges.speed] = True
+    for name in ranges.balls:
+        free[machine.mech.joint_v(name)] = True
+    return replace(machine, lower=lower, upper=upper, free=free, turning=(turning, ranges.lower[ranges.periodic]))
 
 
 def _rotation(given: Any) -> Array | None:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from core.analysis.manipulability import Part
 from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.workspace.asked_maps import asked
-from core.workspace.cells import cells_of, measured
+from core.workspace.cells import Cells, cells_of, holes, measured
 from core.workspace.joint_ranges import Over, joint_ranges, spread
 from core.workspace.map_kinds import Wanted
 from core.workspace.map_samples import PIECE, samples_of
@@ -97,6 +98,9 @@ def _mapped(task: Task, found: Samples, stopped: bool) -> WorkspaceMap:
     if not stopped:
         try:
             size = _size(task, found, plane, d, notes)
+            if plane is not None:
+                found, values = _filled(task, found, values, cells, plane, compute)
+                cells = cells_of(plane.down(found.points), values, task.kind.best, cells.size)
         except Stopped:
             stopped = True
     if stopped:
@@ -120,6 +124,28 @@ def _mapped(task: Task, found: Samples, stopped: bool) -> WorkspaceMap:
         notes=tuple(notes),
         **size._asdict(),
     )
+
+
+def _filled(
+    task: Task, found: Samples, values: Array, cells: Cells, plane: Plane, compute: Callable[[Array], Array]
+) -> tuple[Samples, Array]:
+    """With samples in the middles of cells of a plane that lie beside filled ones, where these are reached, so that no
+    cell of a picture is empty by chance."""
+    flat = plane.down(found.points)
+    for _ in range(2):
+        middles = cells.origin + (holes(cells) + 0.5) * cells.size
+        starts = found.q[cKDTree(flat).query(middles)[1]]
+        targets = task.restriction.targets(len(middles))._replace(place=plane.up(middles), plane=None)
+        solved = in_pieces(task.machine, starts, targets, task.watch.share, asking=True)
+        met = solved.q[solved.met]
+        q = met[task.accepts(met)]
+        if not len(q):
+            break
+        found = Samples(np.concatenate([found.q, q]), np.concatenate([found.points, task.machine.places(q)]))
+        values = np.concatenate([values, np.ones(len(q)) if task.name == "reach" else compute(q)])
+        flat = plane.down(found.points)
+        cells = cells_of(flat, values, "largest", cells.size)
+    return found, values
 
 
 class _Size(NamedTuple):

