@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.workspace.workspace_map import WorkspaceMap
 
 Array = NDArray[np.float64]
-NEAR = 9.0
+MEANT = 9.0
 """Pixels from a place within which the pointer means it."""
 MANY_TIMES = 25.0
 """Times the median beyond which values have the colour of the scale's end: condition numbers grow without bounds."""
@@ -137,7 +137,7 @@ class MapLayer:
         depth = (points - origin) @ along
         beside = np.linalg.norm(points - origin - depth[:, None] * along, axis=1)
         middle = points.mean(axis=0)
-        reach = NEAR * self._view.scene.pixel_ratio * self._metres(middle)
+        reach = MEANT * self._view.scene.pixel_ratio * self._metres(middle)
         if found.inside.ndim == 2:
             reach = max(reach, 0.75 * found.cells.size)
         near = np.flatnonzero(beside < reach)

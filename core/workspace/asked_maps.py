@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from core.analysis.manipulability import rank
 from core.errors import ModelError
 from core.workspace import orientation_maps
-from core.workspace.cells import Cells, cells_of
 from core.workspace.map_kinds import Wanted
 from core.workspace.map_task import ASKING, Samples, Stopped, Task, Watch
 from core.workspace.motion_of_frame import SETTING_OUT, plane_of_samples
 from core.workspace.pose_solver import Solved
+from core.workspace.space_cells import Cells, cells_of
 from core.workspace.workspace_map import WorkspaceMap
 
 Array = NDArray[np.float64]

@@ -108,7 +108,7 @@ def conditions(J: Array, m: int) -> Array:
         return np.where(lost, np.inf, sigma[:, 0] / sigma[:, -1])
 
 
-def least_speeds(J: Array, fastest: Array, normal: Array | None) -> Array:
+def speeds_in_every_direction(J: Array, fastest: Array, normal: Array | None) -> Array:
     """(n,) the speed that the frame reaches in every direction, with actuators up to `fastest` (k,).
 
     normal : (3,) of the plane in which it moves; None: in space
@@ -130,7 +130,7 @@ def least_speeds(J: Array, fastest: Array, normal: Array | None) -> Array:
     return np.where(np.isfinite(least), least, 0.0)
 
 
-def least_forces(J: Array, strongest: Array, hold: Array) -> Array:
+def forces_in_every_direction(J: Array, strongest: Array, hold: Array) -> Array:
     """(n,) the force that the actuators bear at the frame in every direction, beside the machine's own weight; 0 where
     they do not bear that. strongest : (k,), infinite where there is no limit."""
     left = np.maximum(strongest - np.abs(hold), 0.0)

@@ -86,7 +86,9 @@ def _speed(wanted: Wanted) -> tuple[Values, str]:
     fastest = measures.speeds_allowed(wanted.machine.mech, wanted.chosen)
 
     def values(q: Array) -> Array:
-        return measures.least_speeds(measures.actuated(wanted.machine, q, wanted.chosen).linear, fastest, wanted.normal)
+        return measures.speeds_in_every_direction(
+            measures.actuated(wanted.machine, q, wanted.chosen).linear, fastest, wanted.normal
+        )
 
     return values, "m/s"
 
@@ -97,7 +99,7 @@ def _force(wanted: Wanted) -> tuple[Values, str]:
     def values(q: Array) -> Array:
         found = measures.actuated(wanted.machine, q, wanted.chosen, weight=True)
         assert found.hold is not None
-        return measures.least_forces(found.linear, strongest, found.hold)
+        return measures.forces_in_every_direction(found.linear, strongest, found.hold)
 
     return values, "N"
 

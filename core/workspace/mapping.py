@@ -19,7 +19,6 @@ from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.workspace.asked_maps import asked
-from core.workspace.cells import Cells, cells_of, holes, measured
 from core.workspace.joint_ranges import Over, joint_ranges, spread
 from core.workspace.map_kinds import Wanted
 from core.workspace.map_samples import PIECE, samples_of
@@ -27,6 +26,7 @@ from core.workspace.map_task import ASKING, Samples, Stopped, Task, Watch, mecha
 from core.workspace.motion_of_frame import SETTING_OUT, plane_of_samples, wanted_of
 from core.workspace.planar_area import Plane, planar_area
 from core.workspace.pose_solver import in_pieces
+from core.workspace.space_cells import Cells, cells_of, holes, measured
 from core.workspace.workspace_map import WorkspaceMap
 
 Array = NDArray[np.float64]

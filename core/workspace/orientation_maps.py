@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Share = Callable[..., list[Solved]]
 
-NEAR = 32
+NEIGHBOURS = 32
 """Samples near a place among which starts are chosen."""
 SAME_POSE = 1e-4
 """rad, or machine sizes, below which two poses are the same."""
@@ -76,7 +76,7 @@ def orientation_shares(
     n, m = len(places), len(rotations)
     poses = machine.poses(q)
     tree = cKDTree(poses[:, :3, 3])
-    near = tree.query(places, k=min(NEAR, len(q)))[1].reshape(n, -1)
+    near = tree.query(places, k=min(NEIGHBOURS, len(q)))[1].reshape(n, -1)
     likeness = np.einsum("nkij,mij->nkm", poses[near][..., :3, :3], rotations)
     order = np.argsort(-likeness, axis=1)
     place = np.repeat(np.arange(n), m)
@@ -154,7 +154,7 @@ def configuration_counts(
     n = len(poses)
     places = np.ascontiguousarray(poses[:, :3, 3])
     targets = Targets(place=places) if of_place else Targets(place=places, rotation=poses[:, :3, :3])
-    near = cKDTree(machine.places(q)).query(places, k=min(NEAR, len(q)))[1].reshape(n, -1)
+    near = cKDTree(machine.places(q)).query(places, k=min(NEIGHBOURS, len(q)))[1].reshape(n, -1)
     anywhere = np.random.default_rng(seed).integers(len(q), size=(n, FURTHER_STARTS))
     starts = np.concatenate([near, anywhere], axis=1)
     known = np.full((n, starts.shape[1], q.shape[1]), np.nan)

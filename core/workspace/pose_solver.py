@@ -157,7 +157,7 @@ class Machine:
         """(n, 6, nv) rows [ω; v] of the frame's origin, world axes."""
         return np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
 
-    def gaps(self, q: Array) -> Array:
+    def gap_values(self, q: Array) -> Array:
         """(n, rows) of loops and constraints, in units of the machine."""
         return np.asarray(self.mech.constraint_residual(q, p=self.p))[:, self.gap_rows] / self.gap_units
 
@@ -207,7 +207,7 @@ def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
     """(n, rows) what is left to the targets, in units of the machine."""
     parts = []
     if machine.closing is not None:
-        parts.append(-machine.gaps(q))
+        parts.append(-machine.gap_values(q))
     if targets.place is not None or targets.rotation is not None or targets.plane is not None:
         poses = machine.poses(q)
         if targets.place is not None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from core.errors import ModelError
-from core.workspace.cells import Cells, cells_of
 from core.workspace.planar_area import Plane
+from core.workspace.space_cells import Cells, cells_of
 
 Array = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QPushButton, 
 
 from app.background.lifetime import Lifetime
 from app.panels.output.cards import Place, card_of
+from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.viewport.map_layer import ShownMap, forms_of
 from app.widgets.label import Label
@@ -84,7 +85,7 @@ class MapPart(QWidget):
         """Write the numbers, in the person's units."""
         text = self.part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
         self.numbers.setText("\n".join(line.strip() for line in text.splitlines()[1:]))
-        self.numbers.setToolTip(self.part.about)
+        self.numbers.setToolTip(as_tip(self.part.about))
 
     # ------------------------------------------------------------------------------ scene
 
