@@ -40,7 +40,7 @@ class SpaceMap(Result):
     @staticmethod
     def of(found: Any, file: str = "") -> SpaceMap:
         """The result of a map."""
-        low, high = found.bounds
+        low, high = _tidy(found.bounds)
         least, largest = found.range if found.kind != "reach" or found.unit else (math.nan, math.nan)
         return SpaceMap(
             title=f"{found.title} of {found.frame}",
@@ -98,6 +98,13 @@ class SpaceMap(Result):
             for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
         ]
         return ", ".join(spans)
+
+
+def _tidy(bounds: Any) -> Any:
+    """Without what rounding leaves of zeros."""
+    import numpy as np
+
+    return np.where(np.abs(bounds) < 1e-12 * np.max(np.abs(bounds), initial=0.0), 0.0, bounds)
 
 
 def _finite(value: float) -> float | None:

@@ -34,6 +34,8 @@ class Wanted(NamedTuple):
     normal: Array | None
     chosen: Actuators
     length: float
+    moves: int = 3
+    """Dimension of the frame's velocities of translation."""
 
     def jacobians(self, q: Array) -> Array:
         """(n, 3, k) of the part, all columns per radian."""

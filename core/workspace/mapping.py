@@ -91,14 +91,14 @@ def _mapped(task: Task, found: Samples, stopped: bool) -> WorkspaceMap:
     values, stopped = _values(task, found, compute, stopped)
     found = Samples(found.q[: len(values)], found.points[: len(values)])
     plane = plane_of_samples(task, found, wanted)
-    d = _dimension(task, wanted, plane)
+    d = _dimension(wanted, plane)
     flat = found.points if plane is None else plane.down(found.points)
     cells = cells_of(flat, values, task.kind.best)
     size = _Size()
     if not stopped:
         try:
             size = _size(task, found, plane, d, notes)
-            if plane is not None:
+            if plane is not None and d:
                 found, values = _filled(task, found, values, cells, plane, compute)
                 cells = cells_of(plane.down(found.points), values, task.kind.best, cells.size)
         except Stopped:
@@ -174,19 +174,20 @@ def _values(task: Task, found: Samples, compute: Callable[[Array], Array], stopp
     return np.concatenate(done), stopped
 
 
-def _dimension(task: Task, wanted: Wanted, plane: Plane | None) -> int:
+def _dimension(wanted: Wanted, plane: Plane | None) -> int:
     """Of what the frame reaches: 3 a volume, 2 an area, 0 neither."""
-    moves = wanted.m if task.part == "translation" else wanted._replace(part="translation").m
+    if wanted.moves < 2:
+        return 0
     if plane is not None:
         return 2
-    return 3 if moves == 3 and wanted.normal is None else 0
+    return 3 if wanted.moves == 3 and wanted.normal is None else 0
 
 
 def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[str]) -> _Size:
     """Area or volume with its error, and boundary."""
     step = task.watch.step
     free = task.restriction.rotation is None and task.restriction.plane is None
-    if plane is not None and free:
+    if plane is not None and free and d:
         ranges = joint_ranges(task.machine.mech, task.machine.frame, _again(task), task.machine.p, turning=False)
         exact = planar_area(task.machine, ranges, task.start, plane, lambda share: step(0.7 + 0.3 * share, "Boundary"))
         if exact is not None:

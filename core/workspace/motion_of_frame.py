@@ -34,7 +34,8 @@ def wanted_of(task: Task, some: Array, found: Samples) -> Wanted:
             where="part",
             remedy="Choose the other part, or another frame.",
         )
-    return wanted._replace(m=max(m, 1), normal=normal)
+    moves = max(rank(each) for each in linear)
+    return wanted._replace(m=max(m, 1), normal=normal, moves=moves)
 
 
 def plane_of_samples(task: Task, found: Samples, wanted: Wanted) -> Plane | None:

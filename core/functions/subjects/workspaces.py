@@ -9,7 +9,7 @@ from core.functions.context import Cancelled, Context
 from core.functions.function import Function, needs_motion
 from core.functions.option_texts import quantity
 from core.functions.options import Choice, FrameName, Integer, Number, OutputFile, Text
-from core.functions.results import Result
+from core.functions.results import Message, Report, Result
 from core.functions.space_maps import SpaceMap
 from core.functions.subjects.actuation import LENGTH, joint_length
 
@@ -28,6 +28,8 @@ KIND_TITLES = {
 }
 OF_PART = ("manipulability", "condition", "isotropy", "singularity")
 AXES = ("none", "x", "y", "z")
+FIRST_LOOK, FIRST_LOOK_AT_LOOPS = 10_000, 500
+"""Poses where nobody says how many."""
 
 
 def workspace(
@@ -46,15 +48,23 @@ def workspace(
     file: str,
 ) -> Result:
     """A map of a frame; one that is stopped is shown as far as it is."""
+    from core.workspace.joint_ranges import joint_ranges
     from core.workspace.mapping import workspace as mapped
 
+    mech = context.mech
+    if not over.strip():
+        try:
+            p = mech.parameter_values(dict(context.p))
+            joint_ranges(mech, frame, None, p, turning=kind != "reach" or bool(orientation.strip()))
+        except ModelError as error:  # as it stands it reaches everything, or nothing: what to do is said
+            return Report(title=f"Workspace of {frame}", parts=(Message(text=str(error), severity="hint"),))
     if kind == "formula" and not formula.strip():
         raise ModelError("There is no formula.", where="option 'formula'", remedy="Write one, as energy.potential.")
     found = mapped(
-        context.mech,
+        mech,
         frame,
         over=_over(context, over),
-        samples=samples,
+        samples=samples or (FIRST_LOOK_AT_LOOPS if mech.constrained else FIRST_LOOK),
         kind=formula if kind == "formula" else kind,
         part=part,  # type: ignore[arg-type]
         orientation=_angles(context, orientation),
@@ -146,7 +156,14 @@ FUNCTIONS = (
             Choice("slice", "Slice across", "The axis across which a plane is laid", "none", AXES),
             Number("at", "Slice at", "Where on the axis", 0.0, "length", only=("slice", AXES[1:])),
             Text("orientation", "Orientation", "Turns about fixed x, y, z: 180 deg, 0, 0; empty: any"),
-            Integer("samples", "Poses", "How many", 40_000, 100, 10_000_000),
+            Integer(
+                "samples",
+                "Poses",
+                f"How many; 0: for a first look {FIRST_LOOK:,}, of machines with loops {FIRST_LOOK_AT_LOOPS:,}",
+                0,
+                0,
+                10_000_000,
+            ),
             Integer("seed", "Seed", "The same seed gives the same poses", 0, 0, 2**31 - 1),
             LENGTH,
             OutputFile("file", "Map to file", "HDF5, CSV, PLY or VTU", "", (".h5", ".csv", ".ply", ".vtu")),
