@@ -101,6 +101,8 @@ if TYPE_CHECKING:
     from core.studies.distributions import Distribution, lognormal, normal, triangular, uniform
     from core.studies.study import Study, channel
     from core.studies.study_result import StudyResult
+    from core.workspace.mapping import workspace
+    from core.workspace.workspace_map import WorkspaceMap
     from viz.pictures.offscreen import render
 
 _MODULES = {
@@ -191,6 +193,8 @@ _PLACES = {
     "core.studies.distributions": ("Distribution", "lognormal", "normal", "triangular", "uniform"),
     "core.studies.study": ("Study", "channel"),
     "core.studies.study_result": ("StudyResult",),
+    "core.workspace.mapping": ("workspace",),
+    "core.workspace.workspace_map": ("WorkspaceMap",),
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}

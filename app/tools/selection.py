@@ -49,6 +49,9 @@ def click_or(view: Stage, press: Pointer, drag: Gesture) -> Gesture:
     else:
         drag.close()
         hit = view.scene.pick(press.x, press.y, handles=False) or view.scene.pick(press.x, press.y)
+        if hit is None and (place := view.maps.under(press)) is not None:
+            view.maps.take(place)
+            return
         view.session.select(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 
@@ -75,6 +78,9 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
         view.session.point_at(None)
         return
     hit = view.scene.pick(pointer.x, pointer.y)
+    if view.maps.shown is not None:
+        place = view.maps.under(pointer) if hit is None else None
+        view.say(view.maps.words(place) if place is not None else "")
     view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 

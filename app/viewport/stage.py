@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.preferences.theme import Theme
     from app.viewport.annotations import Annotations
     from app.viewport.gestures import Gestures
+    from app.viewport.map_layer import MapLayer
     from app.viewport.pointer import Pointer
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
@@ -91,6 +92,11 @@ class Stage(Protocol):
     @property
     def annotations(self) -> Annotations:
         """Flat drawing over the picture."""
+        ...
+
+    @property
+    def maps(self) -> MapLayer:
+        """The map in the scene, if there is one."""
         ...
 
     @property

@@ -30,6 +30,8 @@ from app.viewport.gestures import Gestures, Tool
 from app.viewport.handle_choice import HandleChoice
 from app.viewport.link_ends import LinkEnds
 from app.viewport.lock_marks import LockMarks
+from app.viewport.map_layer import MapLayer
+from app.viewport.map_legend import MapLegend
 from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
 from app.viewport.open_marks import OpenMarks
 from app.viewport.overlay import Overlay
@@ -108,6 +110,8 @@ class Viewport(Surface):
         own(LockMarks(self))
         self.overlay = own(Overlay(self))
         self.frame_sets = own(FrameSets(self))
+        self.maps = own(MapLayer(self))
+        self.map_legend = own(MapLegend(self, self.maps))
         for timer in (self._again, self._calm, self.viewpoint):
             self._life.callback(timer.stop)
         own(self.gestures)

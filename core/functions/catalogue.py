@@ -33,6 +33,7 @@ from core.functions.subjects import (
     statics,
     studies,
     symbols,
+    workspaces,
 )
 from core.model import Model
 
@@ -43,6 +44,7 @@ _ALL = (
     *description.FUNCTIONS,
     *dh_fit.FUNCTIONS,
     *kinematics.FUNCTIONS,
+    *workspaces.FUNCTIONS,
     *loops.FUNCTIONS,
     *design.FUNCTIONS,
     *mobility.FUNCTIONS,

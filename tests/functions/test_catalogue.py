@@ -57,7 +57,7 @@ def test_every_function_runs_with_its_defaults_or_says_why_not(example):
             with pytest.raises(ModelError, match="The model"):
                 call(function.id, context)
             continue
-        options = {"restarts": 2} if function.id == "inverse_kinematics" else {}
+        options = {"inverse_kinematics": {"restarts": 2}, "workspace": {"samples": 200}}.get(function.id, {})
         result = call(function.id, context, **options)
         assert result.function == function.id
         assert result.title

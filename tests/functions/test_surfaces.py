@@ -26,6 +26,10 @@ OTHER_FILES = dict.fromkeys(("loop_symbols", "write_loop_equations"), EXAMPLES /
 CHOSEN = {
     "loop_symbols": ({"what": "ratios", "symbols": "r, l"}, ["--what", "ratios", "--symbols", "r, l"]),
     "write_loop_equations": ({"language": "python"}, ["--language", "python"]),
+    "workspace": (
+        {"kind": "isotropy", "samples": 300, "slice": "z", "at": 0.6},
+        ["--kind", "isotropy", "--samples", "300", "--slice", "z", "--at", "0.6"],
+    ),
     "dh_table": ({"numbers": "values"}, ["--numbers", "values"]),
     "write_c_code": ({"functions": "frame:tool", "step": 5e-4}, ["--functions", "frame:tool", "--step", "0.5 ms"]),
     "forward_kinematics": (

@@ -34,6 +34,7 @@ from viz.scene.handles import Handles
 from viz.scene.highlight import Outline
 from viz.scene.hits import Hit, figure_hit, handle_hit
 from viz.scene.labels import Labels
+from viz.scene.map_figures import MapFigures
 from viz.scene.mark_figures import MarkFigures
 from viz.scene.overlays import Overlays
 from viz.scene.prefetch import draw_list
@@ -86,6 +87,7 @@ class Scene:
         self.figures.is_shown = lambda item: self.display.shows(item, self._selected)
         self.labels = Labels(self.front, self.palette)
         self.overlays = Overlays(self.renderer, self.front, self.palette)
+        self.map = MapFigures(self.renderer, self.palette)
         self.cube = Cube(self.corner, self.palette)
         self.handles = Handles(self.front, self.palette)
         self.mobility_marks = MarkFigures(self.front, self.palette)
@@ -238,8 +240,8 @@ class Scene:
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             light_up(renderer, look.light)
-        parts = (self.figures, self.labels, self.handles, self.overlays, self.cube, self.range_box, self.mobility_marks)
-        for part in parts:
+        above = (self.labels, self.handles, self.cube, self.range_box, self.mobility_marks)
+        for part in (self.figures, self.overlays, self.map, *above):
             part.paint(look)
 
     # ------------------------------------------------------------------------------- selection
@@ -332,6 +334,7 @@ class Scene:
         found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
             found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
+            found += [actor.GetBounds() for actor in self.map.actors]
             found += [tuple(np.repeat(point, 2)) for point in self._beside]
         return boxes.around(found or [EMPTY])
 
@@ -427,7 +430,7 @@ class Scene:
             part.fit(*where)
         self.labels.fit(*where, self.mobility_marks.fit(*where))
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
-        self.renderer.SetUseOIT(self.figures.glass or self.overlays.glass)
+        self.renderer.SetUseOIT(self.figures.glass or self.overlays.glass or self.map.glass)
         self.renderer.ResetCameraClippingRange()
 
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.background.slices import slices
 from app.document import provenance
 from app.document.session import Session
-from app.panels.output import diagram_part, frame_table_part, parts  # noqa: F401  (they register widgets of results)
+from app.panels.output import diagram_part, frame_table_part, map_part, parts  # noqa: F401  (they register widgets of results)
 from app.panels.output.append_to_file import append_formulas
 from app.panels.output.cards import Part, Place, part_of
 from app.panels.output.formulas_part import COPIES
@@ -191,6 +191,8 @@ class ResultCard(QFrame):
         for widget in self._parts:
             if isinstance(widget, parts.TextPart):
                 widget.show_part(widget.part)
+            if isinstance(widget, map_part.MapPart):
+                widget.refresh()
             for table in widget.findChildren(TableView):
                 table.refresh()
 

@@ -1,0 +1,150 @@
+"""A map on a card: its numbers, how it stands in the scene, its file, and what it differs by from another."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.background.lifetime import Lifetime
+from app.panels.output.cards import Place, card_of
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.viewport.map_layer import ShownMap, forms_of
+from app.widgets.label import Label
+from core.errors import KinetostatError
+from core.functions.space_maps import SpaceMap
+
+FORMATS = "HDF5, everything (*.h5);;CSV (*.csv);;PLY, points (*.ply);;VTU, points (*.vtu)"
+FORM_TITLES = {"points": "Points", "squares": "Squares", "surface": "Surface"}
+NONE_BEFORE = "There is no map of the same kind to compare with: make one before and one after a change."
+
+
+@card_of(SpaceMap)
+class MapPart(QWidget):
+    """Numbers, a switch for the scene, a button to save, one to compare."""
+
+    _latest: SpaceMap | None = None
+    """The map of the card made before this one, of whatever card."""
+
+    def __init__(self, part: SpaceMap, place: Place) -> None:
+        super().__init__()
+        self._session, self._settings = place.session, place.settings
+        self.part = part
+        self._before: SpaceMap | None = None
+        self.numbers = Label()
+        self.numbers.setWordWrap(True)
+        self.shown = QPushButton(icon("visible"), "In the scene")
+        self.shown.setCheckable(True)
+        self.shown.setToolTip("Show this map in the scene, where a click on a place takes the pose that reaches it")
+        self.shown.toggled.connect(self._switched)
+        self.form = QComboBox()
+        self.form.setToolTip("As what it is drawn")
+        self.form.activated.connect(lambda _: self._tell())
+        self.compare = QPushButton("Compare with the map before")
+        self.compare.setToolTip("Show by what the values, or what is reached, differ from the map asked for before")
+        self.compare.clicked.connect(self._compare)
+        self.save = QPushButton(icon("save"), "Save…")
+        self.save.clicked.connect(self._save)
+        row = QHBoxLayout()
+        for widget in (self.shown, self.form, self.compare, self.save):
+            row.addWidget(widget)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self.numbers)
+        column.addLayout(row)
+        self._life = Lifetime()
+        self._life.listen((place.session.mapped, self._others))
+        self.show_part(part)
+        self.shown.setChecked(True)
+
+    def close(self) -> None:
+        """Listen no more; the map leaves the scene."""
+        self._life.close()
+        if self.shown.isChecked():
+            self._session.mapped.emit(None)
+
+    def show_part(self, part: SpaceMap) -> None:
+        """Show another map."""
+        self.part = part
+        if MapPart._latest is not part:
+            self._before, MapPart._latest = MapPart._latest, part
+        self.refresh()
+        self.compare.setVisible(self._comparable)
+        forms = forms_of(part.map)
+        self.form.clear()
+        for form in forms:
+            self.form.addItem(FORM_TITLES[form], form)
+        if self.shown.isChecked():
+            self._tell()
+
+    def refresh(self) -> None:
+        """Write the numbers, in the person's units."""
+        text = self.part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
+        self.numbers.setText("\n".join(line.strip() for line in text.splitlines()[1:]))
+        self.numbers.setToolTip(as_tip(self.part.about))
+
+    # ------------------------------------------------------------------------------ scene
+
+    def _switched(self, on: bool) -> None:
+        self.form.setEnabled(on)
+        if on:
+            self._tell()
+        else:
+            self._session.mapped.emit(None)
+
+    def _tell(self) -> None:
+        self._session.mapped.emit(ShownMap(self.part, self.form.currentData()))
+
+    def _others(self, shown: ShownMap | None) -> None:
+        """Another map is shown, or none."""
+        mine = shown is not None and shown.result.map is self.part.map
+        if not mine and self.shown.isChecked():
+            self.shown.blockSignals(True)
+            self.shown.setChecked(False)
+            self.shown.blockSignals(False)
+            self.form.setEnabled(False)
+
+    # ------------------------------------------------------------------------------ comparison, file
+
+    @property
+    def _comparable(self) -> bool:
+        before = self._before
+        return before is not None and _about(before) == _about(self.part)
+
+    def _compare(self) -> None:
+        """Another card with what this map differs by from the one before."""
+        if self._before is None or not self._comparable:
+            self._session.message.emit("hint", NONE_BEFORE)
+            return
+        try:
+            found = SpaceMap.of(self.part.map.less(self._before.map))
+        except KinetostatError as error:
+            self._session.message.emit("error", str(error))
+            return
+        found = dataclasses.replace(found, asked=self.part.asked, function="", call="")
+        self._session.produced.emit(found)
+
+    def _save(self) -> None:
+        folder = self._session.folder or Path.home()
+        path, _ = QFileDialog.getSaveFileName(self, "Save the map as", str(folder / "map.h5"), FORMATS)
+        if path:
+            self.write(path)
+
+    def write(self, path: str) -> None:
+        """Write the map; what went wrong is told."""
+        try:
+            self.part.map.save(path)
+        except KinetostatError as error:
+            self._session.message.emit("error", str(error))
+            return
+        self._session.message.emit("done", f"Wrote {path}.")
+
+
+def _about(part: SpaceMap) -> tuple[str, ...]:
+    """What two maps share that can be compared."""
+    found = part.map
+    return found.machine, found.kind, found.unit, found.frame, part.title

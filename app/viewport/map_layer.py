@@ -1,0 +1,182 @@
+"""The map that stands in the scene: its points, squares or surface, and the place under the pointer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.background.lifetime import Lifetime
+from app.background.signals import Signal
+from app.document.session import State
+from app.viewport.pointer import Pointer
+from core.functions.space_maps import SpaceMap
+from viz import camera
+from viz.scene.map_figures import Form, MapGlyph
+
+if TYPE_CHECKING:
+    from app.viewport.stage import Stage
+    from core.workspace.workspace_map import WorkspaceMap
+
+Array = NDArray[np.float64]
+MEANT = 9.0
+"""Pixels from a place within which the pointer means it."""
+MANY_TIMES = 25.0
+"""Times the median beyond which values have the colour of the scale's end: condition numbers grow without bounds."""
+FORMS: tuple[Form, ...] = ("points", "squares", "surface")
+
+
+class ShownMap(NamedTuple):
+    """A map, and as what it is drawn."""
+
+    result: SpaceMap
+    form: Form
+
+
+def forms_of(found: WorkspaceMap) -> tuple[Form, ...]:
+    """As what a map can be drawn, the usual form first."""
+    if found.inside.ndim == 2:
+        return ("squares", "points")
+    return ("points", "surface")
+
+
+def scale_of(found: WorkspaceMap) -> tuple[float, float]:
+    """Ends of the scale of colours."""
+    low, high = found.range
+    values = found.values[found.shown]
+    finite = values[np.isfinite(values)]
+    if found.best == "least" and len(finite):
+        high = min(high, MANY_TIMES * float(np.median(finite)))
+    return low, high
+
+
+def is_change(found: WorkspaceMap) -> bool:
+    """Whether the values are differences of two maps."""
+    return found.title.startswith("Change")
+
+
+def glyph_of(found: WorkspaceMap) -> MapGlyph:
+    """What is drawn of a map."""
+    low, high = scale_of(found)
+    plane, cells = found.plane, found.cells
+    flat = plane is not None and cells.filled.ndim == 2
+    corner = plane.up(cells.origin) if plane is not None and flat else np.resize(cells.origin, 3)
+    return MapGlyph(
+        points=found.points[found.shown],
+        values=found.values[found.shown],
+        low=low,
+        high=high,
+        size=cells.size,
+        axes=plane.axes if plane is not None and flat else None,
+        filled=cells.filled,
+        corner=corner,
+        borders=found.boundary,
+        parted=is_change(found),
+        plain=found.kind == "reach" and not is_change(found),
+    )
+
+
+class MapLayer:
+    """Shows one map at a time, as the session says; it stays until its card goes or hides it."""
+
+    changed = Signal()
+    """Another map, or none, is shown, or the look is another."""
+
+    def __init__(self, view: Stage) -> None:
+        self._view, self._session = view, view.session
+        self.shown: ShownMap | None = None
+        self._document = self._session.document
+        """That which was open when the map came."""
+        self._life = Lifetime()
+        self._life.listen((self._session.mapped, self.show), (self._session.changed, self._edited))
+        self._life.listen((view.theme.changed, lambda _name: self.changed.emit()))
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._life.close()
+
+    def show(self, wanted: ShownMap | None) -> None:
+        """Show a map, or none."""
+        if wanted is None and self.shown is None:
+            return
+        new = wanted is not None and (self.shown is None or self.shown.result.map is not wanted.result.map)
+        self.shown, self._document = wanted, self._session.document
+        self._view.afterwards(lambda: self._draw(new))
+        self.changed.emit()
+
+    def _draw(self, new: bool) -> None:
+        scene = self._view.scene
+        scene.map.pixel_ratio = scene.pixel_ratio
+        if self.shown is None:
+            scene.map.show(None)
+        else:
+            scene.map.show(glyph_of(self.shown.result.map), self.shown.form)
+            if new and not camera.sees(self._view.viewpoint.goal, scene.size, scene.bounds(overlays=True).tolist()):
+                self._view.viewpoint.fit()
+        self._view.update()
+
+    def _edited(self, old: State, new: State) -> None:
+        """Another document is open."""
+        if self.shown is not None and self._document != self._session.document:
+            self._session.mapped.emit(None)
+
+    # ------------------------------------------------------------------------------ the place under the pointer
+
+    def under(self, pointer: Pointer) -> int | None:
+        """The sample whose place is under the pointer, of several the nearest to the eye; None if there is none."""
+        if self.shown is None:
+            return None
+        found: WorkspaceMap = self.shown.result.map
+        points = found.points[found.shown]
+        if not len(points):
+            return None
+        ray = self._view.scene.ray(pointer.x, pointer.y)
+        origin, along = np.asarray(ray.origin, dtype=float), np.asarray(ray.direction, dtype=float)
+        depth = (points - origin) @ along
+        beside = np.linalg.norm(points - origin - depth[:, None] * along, axis=1)
+        middle = points.mean(axis=0)
+        reach = MEANT * self._view.scene.pixel_ratio * self._metres(middle)
+        if found.inside.ndim == 2:
+            reach = max(reach, 0.75 * found.cells.size)
+        near = np.flatnonzero(beside < reach)
+        if not len(near):
+            return None
+        best = near[np.argmin(beside[near])] if found.inside.ndim == 2 else near[np.argmin(depth[near])]
+        return int(found.shown[best])
+
+    def _metres(self, point: Array) -> float:
+        """m that a pixel is wide at a point."""
+        scene = self._view.scene
+        x, y = scene.project(point)
+        here, there = scene.ray(x, y), scene.ray(x + 1.0, y)
+        depth = float((point - np.asarray(here.origin)) @ np.asarray(here.direction))
+        a = np.asarray(here.origin) + depth * np.asarray(here.direction)
+        b = np.asarray(there.origin) + depth * np.asarray(there.direction)
+        return float(np.linalg.norm(b - a))
+
+    def words(self, sample: int) -> str:
+        """What is at a place: its value and where it is."""
+        assert self.shown is not None
+        found: WorkspaceMap = self.shown.result.map
+        place = ", ".join(
+            f"{axis} {self._view.settings.shown(float(x), 'length')}"
+            for axis, x in zip("xyz", found.points[sample], strict=True)
+        )
+        value = float(found.values[sample])
+        plain = found.kind == "reach" and not is_change(found)
+        shown = "" if plain else f"{value:.4g} {found.unit}".strip() if math.isfinite(value) else "∞"
+        return " · ".join(filter(None, (shown, place, "click takes the pose that reaches it")))
+
+    def take(self, sample: int) -> bool:
+        """Put the machine into the pose that reaches a place: one undo step."""
+        assert self.shown is not None
+        found: WorkspaceMap = self.shown.result.map
+        session = self._session
+        if tuple(session.mech.q_names) != found.names:
+            session.message.emit("warning", "This map belongs to another machine. Ask for it again.")
+            return False
+        session.preview(q=found.q[sample])
+        session.commit(f"Pose of {self.shown.result.title[:1].lower()}{self.shown.result.title[1:]}")
+        return True

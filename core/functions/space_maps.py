@@ -1,0 +1,111 @@
+"""Results that are maps of where a frame can be, with a value at each place."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from core.functions.results import UNWRITTEN, Result, Table
+from core.functions.text import Amount, Cell, Column, TextStyle, cell_text, number, units_of
+
+SPANS = ("x", "y", "z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpaceMap(Result):
+    """A map (`core.workspace.workspace_map.WorkspaceMap`) with its numbers.
+
+    size : area or volume with its error, as text; least, largest : finite values (None: there is none);
+    low, high : m, ends of what is reached along x, y, z; count : poses; notes : what a reader must know
+    """
+
+    map: Any = dataclasses.field(metadata=UNWRITTEN)
+    frame: str
+    about: str
+    unit: str
+    size: str
+    area: float | None
+    volume: float | None
+    error: float | None
+    least: float | None
+    largest: float | None
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    count: int
+    notes: tuple[str, ...] = ()
+    file: str = ""
+
+    @staticmethod
+    def of(found: Any, file: str = "") -> SpaceMap:
+        """The result of a map."""
+        low, high = _tidy(found.bounds)
+        least, largest = found.range if found.kind != "reach" or found.unit else (math.nan, math.nan)
+        return SpaceMap(
+            title=f"{found.title} of {found.frame}",
+            map=found,
+            frame=found.frame,
+            about=found.about,
+            unit=found.unit,
+            size=found.size_text,
+            area=_finite(found.area),
+            volume=_finite(found.volume),
+            error=_finite(found.error),
+            least=_finite(least),
+            largest=_finite(largest),
+            low=tuple(map(float, low)),
+            high=tuple(map(float, high)),
+            count=len(found.points),
+            notes=found.notes,
+            file=file,
+        )
+
+    def to_table(self) -> Table:
+        """Its numbers, a row each."""
+        rows: list[tuple[Cell, ...]] = [*self._sizes()]
+        for axis, low, high in zip(SPANS, self.low, self.high, strict=True):
+            rows += [(f"Least {axis}", Amount(low, "length")), (f"Largest {axis}", Amount(high, "length"))]
+        rows.append(("Poses", str(self.count)))
+        return Table(title=self.title, columns=(Column("Quantity"), Column("Value")), rows=tuple(rows), note=self.about)
+
+    def _sizes(self) -> list[tuple[str, str]]:
+        """How large it is, and between which values it lies."""
+        found = [("Area" if self.volume is None else "Volume", self.size)] if self.size else []
+        if self.least is not None and self.largest is not None:
+            unit = f" {self.unit}" if self.unit else ""
+            found.append(("Values", f"{number(self.least, 4)} … {number(self.largest, 4)}{unit}"))
+        return found
+
+    def to_text(self, **style: Unpack[TextStyle]) -> str:
+        """Its numbers, and what a reader must know."""
+        lines = [f"{self.title}: {self.about}"]
+        lines += [f"  {name}: {value}" for name, value in self._sizes()]
+        lines.append(f"  {self._extents(style)}")
+        lines.append(f"  {self.count} poses")
+        lines += [f"  {note}" for note in self.notes]
+        if self.file:
+            lines.append(f"  The map stands in {self.file}.")
+        return "\n".join(lines)
+
+    def _shown(self, value: Cell, style: TextStyle) -> str:
+        return cell_text(value, Column(""), **units_of(style))
+
+    def _extents(self, style: TextStyle) -> str:
+        """From where to where it goes."""
+        spans = [
+            f"{axis} {self._shown(Amount(low, 'length'), style)} … {self._shown(Amount(high, 'length'), style)}"
+            for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
+        ]
+        return ", ".join(spans)
+
+
+def _tidy(bounds: Any) -> Any:
+    """Without what rounding leaves of zeros."""
+    import numpy as np
+
+    return np.where(np.abs(bounds) < 1e-12 * np.max(np.abs(bounds), initial=0.0), 0.0, bounds)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,205 @@
+"""Measures of how a frame moves and bears, at many poses at once.
+
+All go by the columns of the actuated Jacobian, unit speeds of the actuators (`core.analysis.manipulability`), in the m
+dimensions in which the frame moves. With |u_i| ≤ s_i the velocities are the zonotope Σ u_i J_i: its least extent is
+along a normal of two of its generators (of one in the plane). With |τ_i| ≤ e_i the forces are those with
+|F · J_i| ≤ e_i: the largest ball in them has the radius min e_i / |J_i|, and gravity takes its share of e_i before.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.actuators import Actuators
+from core.errors import ModelError
+from core.mechanism import Mechanism
+from core.workspace.pose_solver import Machine
+
+Array = NDArray[np.float64]
+
+SMALL = 1e-12
+"""Part of the largest below which a singular value, or a cross product, counts as zero."""
+REGULAR = 1e-14
+"""Added to the normal equations of actuator speeds, as part of their trace."""
+
+
+class Actuated(NamedTuple):
+    """linear, angular : (n, 3, k) m/s and rad/s of the frame for unit speeds of k actuators; hold : (n, k) N·m, N with
+    which they carry the machine's own weight, None: not asked for."""
+
+    linear: Array
+    angular: Array
+    hold: Array | None = None
+
+
+def actuated(machine: Machine, q: Array, chosen: Actuators, weight: bool = False) -> Actuated:
+    """How the actuators move the frame at poses q (n, nq)."""
+    J = machine.jacobians(q)
+    G = np.asarray(machine.mech.gravity(q, p=machine.p)) if weight else None
+    if machine.closing is None and len(chosen.indices) == machine.mech.nv:
+        return Actuated(J[:, 3:], J[:, :3], G)
+    speeds = transmissions(machine, q, chosen)
+    moved = J @ speeds
+    return Actuated(moved[:, 3:], moved[:, :3], None if G is None else np.einsum("nik,ni->nk", speeds, G))
+
+
+def transmissions(machine: Machine, q: Array, chosen: Actuators) -> Array:
+    """(n, nv, k) speeds of all joints for unit speeds of the actuators: all else follows from what holds."""
+    units, indices = machine.units, list(chosen.indices)
+    picked = np.zeros((len(indices), machine.mech.nv))
+    picked[np.arange(len(indices)), indices] = 1.0
+    if machine.closing is None:
+        return np.broadcast_to(picked.T, (len(q), *picked.T.shape))
+    rows = machine.gap_slopes(q) * units
+    own = picked * units
+    gram = np.swapaxes(rows, 1, 2) @ rows + own.T @ own
+    gram = gram + (REGULAR * np.trace(gram, axis1=1, axis2=2))[:, None, None] * np.eye(gram.shape[1])
+    return np.asarray(units[:, None] * np.linalg.solve(gram, np.broadcast_to(own.T, (len(q), *own.T.shape))))
+
+
+def gram(J: Array) -> Array:
+    """(n, 3, 3) J Jᵀ."""
+    return np.asarray(J @ np.swapaxes(J, 1, 2))
+
+
+def singular_values(J: Array, m: int) -> Array:
+    """(n, m) σ of matrices (n, 3, k), largest first: roots of the eigenvalues of J Jᵀ by the cosine formula of
+    symmetric 3 × 3 matrices (O. K. Smith, Comm. ACM 4(4), 1961). Below 1e-7 of the largest they are rounding."""
+    A = gram(J)
+    mean = np.trace(A, axis1=1, axis2=2) / 3.0
+    B = A - mean[:, None, None] * np.eye(3)
+    p = np.sqrt(np.sum(B * B, axis=(1, 2)) / 6.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = np.where(p > 0.0, 0.5 * _determinants(B) / np.where(p > 0.0, p, 1.0) ** 3, 1.0)
+    angle = np.arccos(np.clip(half, -1.0, 1.0)) / 3.0
+    first = mean + 2.0 * p * np.cos(angle)
+    last = mean + 2.0 * p * np.cos(angle + 2.0 * np.pi / 3.0)
+    both = np.stack([first, 3.0 * mean - first - last, last], axis=1)
+    return np.sqrt(np.maximum(both, 0.0))[:, :m]
+
+
+def _determinants(A: Array) -> Array:
+    return np.asarray(np.einsum("ni,ni->n", A[:, 0], np.cross(A[:, 1], A[:, 2])))
+
+
+def volumes(J: Array, m: int) -> Array:
+    """(n,) Yoshikawa's w: the product of the m largest σ. In three dimensions it is √det(J Jᵀ), of three columns |det
+    J|; in two it follows from the sums of principal minors."""
+    if J.shape[2] == 3 and m == 3:
+        return np.abs(_determinants(J))
+    A = gram(J)
+    if m == 3:
+        return np.sqrt(np.maximum(_determinants(A), 0.0))
+    if m == 1:
+        return np.sqrt(np.trace(A, axis1=1, axis2=2))
+    minors = sum(A[:, i, i] * A[:, j, j] - A[:, i, j] ** 2 for i, j in ((0, 1), (0, 2), (1, 2)))
+    return np.sqrt(np.maximum(minors, 0.0))
+
+
+def conditions(J: Array, m: int) -> Array:
+    """(n,) σ largest / σ least, infinite where the frame has lost a direction."""
+    sigma = singular_values(J, m)
+    lost = sigma[:, -1] <= 1e-7 * sigma[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(lost, np.inf, sigma[:, 0] / sigma[:, -1])
+
+
+def speeds_in_every_direction(J: Array, fastest: Array, normal: Array | None) -> Array:
+    """(n,) the speed that the frame reaches in every direction, with actuators up to `fastest` (k,).
+
+    normal : (3,) of the plane in which it moves; None: in space
+    """
+    generators = J * fastest
+    k = J.shape[2]
+    if normal is not None:
+        directions = [np.cross(normal, generators[:, :, i]) for i in range(k)]
+    else:
+        directions = [np.cross(generators[:, :, i], generators[:, :, j]) for i, j in combinations(range(k), 2)]
+    least = np.full(len(J), np.inf)
+    largest = np.linalg.norm(generators, axis=1).max(axis=1, initial=0.0)
+    power = 1 if normal is not None else 2
+    for direction in directions:
+        length = np.linalg.norm(direction, axis=1)
+        real = length > SMALL * np.maximum(largest, 1e-300) ** power
+        extent = np.sum(np.abs(np.einsum("ni,nik->nk", direction, generators)), axis=1)
+        least = np.where(real, np.minimum(least, extent / np.where(real, length, 1.0)), least)
+    return np.where(np.isfinite(least), least, 0.0)
+
+
+def forces_in_every_direction(J: Array, strongest: Array, hold: Array) -> Array:
+    """(n,) the force that the actuators bear at the frame in every direction, beside the machine's own weight; 0 where
+    they do not bear that. strongest : (k,), infinite where there is no limit."""
+    left = np.maximum(strongest - np.abs(hold), 0.0)
+    arms = np.linalg.norm(J, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(arms > SMALL, left / np.where(arms > SMALL, arms, 1.0), np.inf)
+    least = each.min(axis=1)
+    return np.where((np.abs(hold) > strongest).any(axis=1), 0.0, least)
+
+
+def payloads(J: Array, strongest: Array, hold: Array, pull: Array) -> Array:
+    """(n,) the largest mass at the frame's origin that the actuators hold; 0 where they do not hold the machine itself.
+
+    pull : (3,) m/s², gravity. τ_i = hold_i − m J_i · pull is linear in m, so the bounds of m are exact.
+    """
+    arm = -np.einsum("nik,i->nk", J, pull)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up = np.where(arm > 0.0, (strongest - hold) / arm, np.inf)
+        down = np.where(arm < 0.0, (-strongest - hold) / arm, np.inf)
+    most = np.minimum(up, down).min(axis=1)
+    return np.where((np.abs(hold) > strongest).any(axis=1), 0.0, np.maximum(most, 0.0))
+
+
+def efforts(mech: Mechanism, chosen: Actuators) -> Array:
+    """(k,) largest forces of the actuators, infinite where their joints say none.
+
+    Raises ModelError where none does.
+    """
+    return _limits(mech, chosen, "effort", "largest force or torque")
+
+
+def speeds_allowed(mech: Mechanism, chosen: Actuators) -> Array:
+    """(k,) largest speeds of the actuators. Raises ModelError naming one that has none."""
+    found = _limits(mech, chosen, "velocity", "largest speed")
+    for name, speed in zip(chosen.names, found, strict=True):
+        if not np.isfinite(speed):
+            raise ModelError(
+                "Its limit says no largest speed.",
+                where=f"joint '{name}'",
+                remedy="Give the limits of all joints that move a speed (velocity).",
+            )
+    return found
+
+
+def _limits(mech: Mechanism, chosen: Actuators, field: str, words: str) -> Array:
+    numbers, found = mech.compiled.coordinates.numbers, []
+    joints = mech.compiled.coordinates.joints
+    for name, index in zip(chosen.names, chosen.indices, strict=True):
+        joint = joints.get(name) or joints[name.rpartition(".")[0]]
+        k = index - mech.joint_v(joint.name).start
+        value = getattr(joint.limits[k], field) if k < len(joint.limits) else None
+        found.append(np.inf if value is None else numbers.scalar(value, f"joint '{joint.name}', limits"))
+    result = np.array(found, dtype=float)
+    if not np.isfinite(result).any():
+        raise ModelError(
+            f"No joint that moves the frame has a {words}.",
+            where="workspace",
+            remedy=f"Give limits of joints: their field “{field}”.",
+        )
+    return result
+
+
+def pull_of_gravity(mech: Mechanism) -> Array:
+    """(3,) m/s². Raises ModelError where gravity is no uniform field."""
+    gravity = mech.model.world.gravity
+    if gravity.kind == "point":
+        raise ModelError(
+            "A mass weighs another force at every place of a point field.",
+            where="world, gravity",
+            remedy="Take uniform gravity, or another kind of map.",
+        )
+    return np.array(mech.compiled.coordinates.numbers.gravity(gravity)[0], dtype=float)

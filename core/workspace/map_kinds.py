@@ -1,0 +1,192 @@
+"""Kinds of maps whose value is one of a pose: a row each says what it is called, measures, and how it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.actuators import Actuators
+from core.errors import ExpressionError, ModelError
+from core.measures.formula_units import dimension_of
+from core.measures.run_measures import Signals
+from core.model.formula.expression import evaluate, names, parse
+from core.model.parameters import environment
+from core.simulation.run.channels import Channels
+from core.workspace import jacobian_measures as measures
+from core.workspace.pose_solver import Machine
+
+Array = NDArray[np.float64]
+Values = Callable[[Array], Array]
+Part = Literal["translation", "rotation"]
+
+
+class Wanted(NamedTuple):
+    """What a map is of. part : of the motion; m : the dimension in which it moves; normal : of the plane in which the
+    frame moves, None in space; chosen : actuators; length : m of a slide that count like one radian."""
+
+    machine: Machine
+    part: Part
+    m: int
+    normal: Array | None
+    chosen: Actuators
+    length: float
+    moves: int = 3
+    """Dimension of the frame's velocities of translation."""
+
+    def jacobians(self, q: Array) -> Array:
+        """(n, 3, k) of the part, all columns per radian."""
+        found = measures.actuated(self.machine, q, self.chosen)
+        slides = self.chosen.slides(self.machine.mech)
+        weights = np.where(slides & ~slides.all(), self.length, 1.0)
+        return (found.linear if self.part == "translation" else found.angular) * weights
+
+    @property
+    def unit(self) -> str:
+        """Of a radius of the velocity ellipsoid."""
+        return "m" if self.part == "translation" and not self.chosen.slides(self.machine.mech).all() else ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """title : of the map; about : what its values are; best : which of several poses at one place counts;
+    make(wanted) gives what computes values (n,) of poses (n, nq), and their unit."""
+
+    title: str
+    about: str
+    best: Literal["largest", "least"]
+    make: Callable[[Wanted], tuple[Values, str]]
+    of_part: bool = False
+    """Whether translation and rotation are told apart."""
+
+
+def _reach(wanted: Wanted) -> tuple[Values, str]:
+    return lambda q: np.ones(len(q)), ""
+
+
+def _manipulability(wanted: Wanted) -> tuple[Values, str]:
+    power = {1: "", 2: "²", 3: "³"}[wanted.m]
+    return lambda q: measures.volumes(wanted.jacobians(q), wanted.m), wanted.unit and f"{wanted.unit}{power}"
+
+
+def _condition(wanted: Wanted) -> tuple[Values, str]:
+    return lambda q: measures.conditions(wanted.jacobians(q), wanted.m), ""
+
+
+def _isotropy(wanted: Wanted) -> tuple[Values, str]:
+    return lambda q: 1.0 / measures.conditions(wanted.jacobians(q), wanted.m), ""
+
+
+def _singularity(wanted: Wanted) -> tuple[Values, str]:
+    return lambda q: measures.singular_values(wanted.jacobians(q), wanted.m)[:, -1], wanted.unit
+
+
+def _speed(wanted: Wanted) -> tuple[Values, str]:
+    fastest = measures.speeds_allowed(wanted.machine.mech, wanted.chosen)
+
+    def values(q: Array) -> Array:
+        return measures.speeds_in_every_direction(
+            measures.actuated(wanted.machine, q, wanted.chosen).linear, fastest, wanted.normal
+        )
+
+    return values, "m/s"
+
+
+def _force(wanted: Wanted) -> tuple[Values, str]:
+    strongest = measures.efforts(wanted.machine.mech, wanted.chosen)
+
+    def values(q: Array) -> Array:
+        found = measures.actuated(wanted.machine, q, wanted.chosen, weight=True)
+        assert found.hold is not None
+        return measures.forces_in_every_direction(found.linear, strongest, found.hold)
+
+    return values, "N"
+
+
+def _payload(wanted: Wanted) -> tuple[Values, str]:
+    mech = wanted.machine.mech
+    strongest, pull = measures.efforts(mech, wanted.chosen), measures.pull_of_gravity(mech)
+
+    def values(q: Array) -> Array:
+        found = measures.actuated(wanted.machine, q, wanted.chosen, weight=True)
+        assert found.hold is not None
+        return measures.payloads(found.linear, strongest, found.hold, pull)
+
+    return values, "kg"
+
+
+KINDS: dict[str, Kind] = {
+    "reach": Kind("Workspace", "where the frame can be", "largest", _reach),
+    "manipulability": Kind("Manipulability", "Yoshikawa's w = √det(J Jᵀ)", "largest", _manipulability, True),
+    "condition": Kind("Condition", "largest over least radius of the velocity ellipsoid", "least", _condition, True),
+    "isotropy": Kind(
+        "Isotropy", "least over largest radius of the velocity ellipsoid, 1 = sphere", "largest", _isotropy, True
+    ),
+    "singularity": Kind(
+        "Distance from singularities",
+        "least radius of the velocity ellipsoid: how far J is from a matrix that has lost rank",
+        "largest",
+        _singularity,
+        True,
+    ),
+    "speed": Kind("Speed", "what is reached in every direction within the limits of speed", "largest", _speed),
+    "force": Kind("Force", "what is borne in every direction within the limits of effort", "largest", _force),
+    "payload": Kind("Payload", "the largest mass held at rest within the limits of effort", "largest", _payload),
+}
+"""By the names that scripts and functions use."""
+
+
+class _Samples(NamedTuple):
+    """Poses at rest, as channels want them."""
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    x: Array
+    modes: Array
+
+
+def formula_kind(text: str, machine: Machine) -> Kind:
+    """A map of a formula of channels of a pose.
+
+    Raises ExpressionError with what is wrong, ModelError where it names a channel of several components.
+    """
+    signals, node = Signals(machine.mech), parse(text)
+    signals.check(node, text)
+    for name in names(node):
+        if signals.components(name) not in ((), None):
+            raise ModelError(
+                f"'{name}' has several components.",
+                where="kind",
+                remedy=f"Name one of them, as {name}{(signals.components(name) or ('',))[0]}.",
+            )
+    try:
+        unit = dimension_of(node, signals.dimension).unit
+    except ExpressionError as error:
+        raise error.at(where="kind") from None
+
+    def make(wanted: Wanted) -> tuple[Values, str]:
+        mech, p = machine.mech, machine.p
+        numbers = environment(mech.model.expanded.parameters, dict(zip(mech.p_names, p.tolist(), strict=True)))
+
+        def values(q: Array) -> Array:
+            n, still = len(q), np.zeros((len(q), mech.nv))
+            x = np.asarray(mech.x_rest(q, p=p)) if mech.nx else np.zeros((n, 0))
+            forces = any(each.endswith(".tau") for each in names(node))
+            tau = np.asarray(mech.inverse_dynamics(q, still, still, p=p)) if forces else still
+            channels = Channels(mech, p, _Samples(np.zeros(n), q, still, still, tau, x, np.zeros((0, 0))))
+            known: dict[str, Any] = dict(numbers)
+            for name in names(node):
+                if name not in known:
+                    known[name] = np.asarray(channels[name])
+            with np.errstate(all="ignore"):
+                return np.array(np.broadcast_to(np.asarray(evaluate(node, known), dtype=float), n))
+
+        return values, unit
+
+    return Kind(f"Map of {text}", text, "largest", make)

@@ -1,0 +1,254 @@
+"""What a map is made of: what was asked, checked, and who looks on."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.actuators import Actuators
+from core.analysis.manipulability import Part
+from core.analysis.tool_frame import tool_frame
+from core.errors import ModelError, near_misses
+from core.mechanism import Mechanism
+from core.model import Model
+from core.model.edits import edits
+from core.workspace.branch import Branch
+from core.workspace.joint_ranges import JointRanges, Over, joint_ranges
+from core.workspace.map_kinds import KINDS, Kind, formula_kind
+from core.workspace.planar_area import Plane, plane_across
+from core.workspace.pose_solver import Machine, Targets
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+ASKING = {
+    "orientations": "Orientations",
+    "configurations": "Configurations",
+}
+"""Kinds that ask inverse kinematics, by their titles."""
+ALL_KINDS = (*KINDS, *ASKING)
+
+
+class Stopped(Exception):
+    """Somebody stopped it; what there is is kept."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who looks on: progress(fraction, text), cancelled()."""
+
+    progress: Callable[..., object] | None = None
+    cancelled: Callable[[], bool] | None = None
+    workers: int | None = None
+
+    def step(self, fraction: float, text: str = "") -> None:
+        """Tell how far it is; raises Stopped where it shall go on no further."""
+        if self.cancelled is not None and self.cancelled():
+            raise Stopped
+        if self.progress is not None:
+            self.progress(fraction, text)
+
+    def share(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
+        """Work on all pieces, on several cores; in the order of the pieces."""
+        return list(self.done(work, pieces))
+
+    def done(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> Iterator[Any]:
+        """The same, one after another."""
+        count = self.workers or os.cpu_count() or 1
+        if count < 2 or len(pieces) < 2:
+            for piece in pieces:
+                self._asked()
+                yield work(piece)
+            return
+        with ThreadPoolExecutor(count) as pool:
+            waiting = []
+            for number, piece in enumerate(pieces):
+                waiting.append(pool.submit(work, piece))
+                if number >= 2 * count:
+                    self._asked()
+                    yield waiting.pop(0).result()
+            for each in waiting:
+                self._asked()
+                yield each.result()
+
+    def _asked(self) -> None:
+        if self.cancelled is not None and self.cancelled():
+            raise Stopped
+
+
+class Samples(NamedTuple):
+    """q : (n, nq); points : (n, 3)."""
+
+    q: Array
+    points: Array
+
+
+class Restriction(NamedTuple):
+    """What poses of a map fulfil: an orientation (3, 3), a plane; None: anything."""
+
+    rotation: Array | None
+    plane: Plane | None
+
+    def targets(self, count: int) -> Targets:
+        """For so many poses."""
+        turned = None if self.rotation is None else np.broadcast_to(self.rotation, (count, 3, 3))
+        plane = None if self.plane is None else (self.plane.normal, float(self.plane.normal @ self.plane.origin))
+        return Targets(rotation=turned, plane=plane)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a map is made of."""
+
+    machine: Machine
+    ranges: JointRanges
+    start: Array
+    restriction: Restriction
+    kind: Kind | None
+    name: str
+    part: Part
+    length: float
+    samples: int
+    seed: int
+    watch: Watch
+
+    @cached_property
+    def branch(self) -> Branch | None:
+        """The branch of a closed machine."""
+        return None if self.machine.closing is None else Branch(self.machine, self.ranges, self.start)
+
+    @cached_property
+    def chosen(self) -> Actuators:
+        """The speeds of what runs."""
+        mech = self.machine.mech
+        speeds = [*map(int, self.ranges.speed)]
+        for name in self.ranges.balls:
+            speeds += range(mech.nv)[mech.joint_v(name)]
+        return Actuators(tuple(speeds), tuple(mech.v_names[k] for k in speeds))
+
+    def accepts(self, q: Array) -> Flags:
+        """(n,) whether closed poses are on the branch."""
+        return np.ones(len(q), dtype=bool) if self.branch is None or not len(q) else self.branch.holds(q)
+
+
+def mechanism_of(mech: Mechanism | Model, p: Mapping[str, float] | None) -> Mechanism:
+    """With parameter values: limits may be formulas of them."""
+    if isinstance(mech, Model):
+        mech = Mechanism(mech)
+    if not p:
+        return mech
+    model = mech.model
+    for name, value in p.items():
+        if name not in mech.p_names:
+            raise ModelError(f"There is no parameter '{name}'.", where="p", remedy=near_misses(name, mech.p_names))
+        if model.values()[name] != value:
+            model = edits.change(model, "parameters", name, value=float(value))
+    return mech if model is mech.model else mech.updated(model)
+
+
+def task_of(
+    mech: Mechanism,
+    frame: str | None,
+    over: Over,
+    kind: str,
+    part: Part,
+    orientation: Any,
+    plane: Any,
+    q: Any,
+    length: float,
+    drawn: tuple[int, int],
+    watch: Watch,
+) -> Task:
+    """What was asked, checked."""
+    samples, seed = drawn
+    if not 16 <= samples <= 50_000_000:
+        raise ModelError(f"{samples} samples cannot be taken.", where="samples", remedy="Take 16 to 50,000,000.")
+    name = mech.compiled.known_frame(frame or tool_frame(mech.model))
+    machine = Machine(mech, name, mech.parameter_values())
+    ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
+    machine = _within(machine, ranges)
+    start = np.asarray(mech.rest() if q is None else q, dtype=float)
+    if start.shape != (mech.nq,):
+        raise ModelError(f"q has shape {start.shape}; {mech.nq} numbers are needed.", where="q")
+    if machine.closing is not None:
+        start = np.asarray(mech.assemble(start))
+        if ranges.balls:
+            raise ModelError(
+                "In closed machines coordinates of one number run.",
+                where="over",
+                remedy="Name joints that turn about one axis, or slide.",
+            )
+    restriction = Restriction(_rotation(orientation), _plane(plane))
+    made = KINDS.get(kind) if kind not in ASKING else None
+    if made is None and kind not in ASKING:
+        made = formula_kind(kind, machine)
+    return Task(machine, ranges, start, restriction, made, kind, part, length, samples, seed, watch)
+
+
+def _within(machine: Machine, ranges: JointRanges) -> Machine:
+    """The machine with what runs between its bounds, and nothing else moving in open chains."""
+    own = machine.mech.compiled.coordinates
+    lower, upper = own.lower.copy(), own.upper.copy()
+    lower[ranges.index], upper[ranges.index] = ranges.lower, ranges.upper
+    if machine.closing is not None:
+        return replace(machine, lower=lower, upper=upper)
+    turning = ranges.index[ranges.periodic]
+    lower[turning], upper[turning] = -np.inf, np.inf
+    free = np.zeros(machine.mech.nv, dtype=bool)
+    free[ranges.speed] = True
+    for name in ranges.balls:
+        free[machine.mech.joint_v(name)] = True
+    return replace(machine, lower=lower, upper=upper, free=free, turning=(turning, ranges.lower[ranges.periodic]))
+
+
+def _rotation(given: Any) -> Array | None:
+    """(3, 3) of what a person calls an orientation."""
+    if given is None:
+        return None
+    array = np.asarray(given, dtype=float)
+    if array.shape == (3,):
+        x, y, z = (_turn(axis, float(angle)) for axis, angle in enumerate(array))
+        return z @ y @ x
+    if array.shape != (3, 3) or np.max(np.abs(array @ array.T - np.eye(3))) > 1e-6 or np.linalg.det(array) < 0.0:
+        raise ModelError(
+            "It is no rotation.",
+            where="orientation",
+            remedy="Give a rotation matrix, or three angles about the fixed axes x, y, z.",
+        )
+    return array
+
+
+def _turn(axis: int, angle: float) -> Array:
+    s, c = math.sin(angle), math.cos(angle)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    R = np.eye(3)
+    R[i, i] = R[j, j] = c
+    R[i, j], R[j, i] = -s, s
+    return R
+
+
+def _plane(given: Any) -> Plane | None:
+    """Of what a person calls a slice."""
+    if given is None:
+        return None
+    try:
+        direction, offset = given
+        normal = np.eye(3)["xyz".index(direction)] if isinstance(direction, str) else np.asarray(direction, dtype=float)
+        found = plane_across(normal, float(offset) / float(np.linalg.norm(normal)))
+    except (TypeError, ValueError, IndexError):
+        found = None
+    if found is None or not np.isfinite(found.axes).all():
+        raise ModelError(
+            "It is no plane.",
+            where="slice",
+            remedy='Give an axis and a place on it, as ("z", 0.5), or (normal, offset).',
+        )
+    return found

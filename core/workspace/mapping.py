@@ -1,0 +1,224 @@
+"""Maps of a machine: samples of its joints, where they bring a frame, what is measured there, and how large it is.
+
+found = workspace(mech, "tool", kind="isotropy", samples=100_000)
+found.points, found.q, found.values, found.volume, found.error, found.save("map.vtu")
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from core.analysis.manipulability import Part
+from core.errors import ModelError
+from core.mechanism import Mechanism
+from core.model import Model
+from core.workspace.asked_maps import asked
+from core.workspace.joint_ranges import Over, joint_ranges, spread
+from core.workspace.map_kinds import Wanted
+from core.workspace.map_samples import PIECE, samples_of
+from core.workspace.map_task import ASKING, Samples, Stopped, Task, Watch, mechanism_of, task_of
+from core.workspace.motion_of_frame import SETTING_OUT, plane_of_samples, wanted_of
+from core.workspace.planar_area import Plane, planar_area
+from core.workspace.pose_solver import in_pieces
+from core.workspace.space_cells import Cells, cells_of, holes, measured
+from core.workspace.workspace_map import WorkspaceMap
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def workspace(
+    mech: Mechanism | Model,
+    frame: str | None = None,
+    *,
+    over: Over = None,
+    samples: int = 100_000,
+    kind: str = "reach",
+    part: Part = "translation",
+    orientation: Any = None,
+    slice: Any = None,
+    q: Any = None,
+    p: Mapping[str, float] | None = None,
+    length: float = 1.0,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[..., object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> WorkspaceMap:
+    """Where a frame can be, and how well the machine does there.
+
+    frame : that moves, default the tool; over : coordinates that run, by name, with their bounds or within their
+    limits, default all that move the frame (of closed machines their actuators)
+    kind : of `ALL_KINDS`, or a formula of channels of a pose, as "energy.potential"
+    part : of the velocities that measures are of; orientation : (3, 3), or angles about the fixed axes x, y, z, that
+    the frame is to have; slice : ("z", 0.5) or (normal (3,), offset), a plane in which it is to lie
+    q : (nq,) where what does not run stands, and the branch of loops, default the rest position; p : parameters
+    length : metres of a slide that count like one radian, where actuators slide and turn
+    seed : the same gives the same samples; workers : threads, default one a core
+    progress(fraction, text) : is told how far it is; cancelled() : whether to stop: what there is then is the result
+    Raises KinetostatError naming what has no limits or cannot be measured.
+    """
+    watch = Watch(progress, cancelled, workers)
+    task = task_of(
+        mechanism_of(mech, p), frame, over, kind, part, orientation, slice, q, length, (samples, seed), watch
+    )
+    found, stopped = samples_of(task)
+    if not len(found.q):
+        raise ModelError(
+            "No sample fulfils what was asked." if not stopped else "It was stopped before the first samples.",
+            where="workspace",
+            remedy="Take more samples, other limits, or another orientation, plane or start pose.",
+        )
+    return _mapped(task, found, stopped)
+
+
+def _mapped(task: Task, found: Samples, stopped: bool) -> WorkspaceMap:
+    """Values, cells and sizes of samples."""
+    machine = task.machine
+    some = found.q[:: max(len(found.q) // SETTING_OUT, 1)]
+    wanted = wanted_of(task, some, found)
+    notes: list[str] = []
+    if task.name in ASKING:
+        return asked(task, found, wanted, stopped)
+    assert task.kind is not None
+    compute, unit = task.kind.make(wanted)
+    values, stopped = _values(task, found, compute, stopped)
+    found = Samples(found.q[: len(values)], found.points[: len(values)])
+    plane = plane_of_samples(task, found, wanted)
+    d = _dimension(wanted, plane)
+    flat = found.points if plane is None else plane.down(found.points)
+    cells = cells_of(flat, values, task.kind.best)
+    size = _Size()
+    if not stopped:
+        try:
+            size = _size(task, found, plane, d, notes)
+            if plane is not None and d:
+                found, values = _filled(task, found, values, cells, plane, compute)
+                cells = cells_of(plane.down(found.points), values, task.kind.best, cells.size)
+        except Stopped:
+            stopped = True
+    if stopped:
+        notes.append(f"It was stopped after {len(values)} of {task.samples} samples.")
+    return WorkspaceMap(
+        machine=machine.mech.name,
+        frame=machine.frame,
+        kind=task.name,
+        title=task.kind.title + (f" ({task.part})" if task.kind.of_part else ""),
+        about=task.kind.about,
+        unit=unit,
+        points=found.points,
+        q=found.q,
+        values=values,
+        names=tuple(machine.mech.q_names),
+        over=task.ranges.all_names,
+        cells=cells,
+        best=task.kind.best,
+        plane=plane,
+        complete=not stopped,
+        notes=tuple(notes),
+        **size._asdict(),
+    )
+
+
+def _filled(
+    task: Task, found: Samples, values: Array, cells: Cells, plane: Plane, compute: Callable[[Array], Array]
+) -> tuple[Samples, Array]:
+    """With samples in the middles of cells of a plane that lie beside filled ones, where these are reached, so that no
+    cell of a picture is empty by chance."""
+    flat = plane.down(found.points)
+    for _ in range(2):
+        middles = cells.origin + (holes(cells) + 0.5) * cells.size
+        starts = found.q[cKDTree(flat).query(middles)[1]]
+        targets = task.restriction.targets(len(middles))._replace(place=plane.up(middles), plane=None)
+        solved = in_pieces(task.machine, starts, targets, task.watch.share, asking=True)
+        met = solved.q[solved.met]
+        q = met[task.accepts(met)]
+        if not len(q):
+            break
+        found = Samples(np.concatenate([found.q, q]), np.concatenate([found.points, task.machine.places(q)]))
+        values = np.concatenate([values, np.ones(len(q)) if task.name == "reach" else compute(q)])
+        flat = plane.down(found.points)
+        cells = cells_of(flat, values, "largest", cells.size)
+    return found, values
+
+
+class _Size(NamedTuple):
+    area: float = math.nan
+    volume: float = math.nan
+    error: float = math.nan
+    boundary: Array = np.zeros((0, 2, 3))
+
+
+def _values(task: Task, found: Samples, compute: Callable[[Array], Array], stopped: bool) -> tuple[Array, bool]:
+    if task.name == "reach":
+        return np.ones(len(found.q)), stopped
+    pieces = [found.q[first : first + PIECE] for first in range(0, len(found.q), PIECE)]
+    compute(pieces[0][:1])
+    task.machine.mech.compiled.compile()
+    done: list[Array] = []
+    try:
+        for each in Watch(None, None if stopped else task.watch.cancelled, task.watch.workers).done(compute, pieces):
+            done.append(each)
+            if not stopped:
+                task.watch.step(0.5 + 0.2 * len(done) / len(pieces), "Values")
+    except Stopped:
+        stopped = True
+        if not done:
+            done.append(compute(pieces[0]))
+    return np.concatenate(done), stopped
+
+
+def _dimension(wanted: Wanted, plane: Plane | None) -> int:
+    """Of what the frame reaches: 3 a volume, 2 an area, 0 neither."""
+    if wanted.moves < 2:
+        return 0
+    if plane is not None:
+        return 2
+    return 3 if wanted.moves == 3 and wanted.normal is None else 0
+
+
+def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[str]) -> _Size:
+    """Area or volume with its error, and boundary."""
+    step = task.watch.step
+    free = task.restriction.rotation is None and task.restriction.plane is None
+    if plane is not None and free and d:
+        ranges = joint_ranges(task.machine.mech, task.machine.frame, _again(task), task.machine.p, turning=False)
+        exact = planar_area(task.machine, ranges, task.start, plane, lambda share: step(0.7 + 0.3 * share, "Boundary"))
+        if exact is not None:
+            return _Size(exact.area, math.nan, exact.error, exact.boundary)
+    if d == 0:
+        notes.append("What it reaches is a curve or a surface, so that it has no volume.")
+        return _Size()
+    flat = found.points if plane is None else plane.down(found.points)
+    if len(flat) < 64 or np.linalg.matrix_rank(flat - flat[0], tol=1e-9) < flat.shape[1]:
+        notes.append("There are too few points for a size.")
+        return _Size()
+
+    def reached(points: Array, starts: NDArray[np.intp]) -> Flags:
+        places = points if plane is None else plane.up(points)
+        targets = task.restriction.targets(len(points))._replace(place=places, plane=None)
+        solved = in_pieces(task.machine, found.q[starts], targets, task.watch.share, size=2048, asking=True)
+        return solved.met & task.accepts(solved.q)
+
+    done = measured(flat, reached, task.seed, lambda share: step(0.7 + 0.3 * share, "Size"))
+    return _Size(done.value, math.nan, done.error) if plane is not None else _Size(math.nan, done.value, done.error)
+
+
+def _again(task: Task) -> Over:
+    """The same coordinates with the same bounds, those that move the frame's origin."""
+    ranges = task.ranges
+    bounds = {
+        name: (float(low), float(high))
+        for name, low, high in zip(ranges.names, ranges.lower, ranges.upper, strict=True)
+    }
+    if task.machine.closing is not None:
+        return bounds
+    q = ranges.put(np.tile(task.start, (8, 1)), spread(0, 8, ranges.count, task.seed))
+    J = np.abs(task.machine.jacobians(q)[:, 3:, ranges.speed]).max(axis=(0, 1))
+    return {name: bounds[name] for name, size in zip(ranges.names, J, strict=True) if size > 1e-9 * max(J.max(), 1e-9)}

@@ -1,0 +1,180 @@
+"""Maps that ask inverse kinematics at every place: in how many orientations the frame gets there, and by how many
+configurations.
+
+Targets are solved all together (`core.workspace.pose_solver`), from samples near the place whose orientation is next to
+the wanted one, then from what was found for neighbouring places. Numeric inverse kinematics may miss a solution, so the
+numbers are at least these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from core.errors import ModelError
+from core.workspace.joint_ranges import TURN, attitudes, spread
+from core.workspace.pose_solver import Machine, Solved, Targets, in_pieces
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Share = Callable[..., list[Solved]]
+
+NEIGHBOURS = 32
+"""Samples near a place among which starts are chosen."""
+SAME_POSE = 1e-4
+"""rad, or machine sizes, below which two poses are the same."""
+FURTHER_STARTS = 24
+"""Samples from anywhere from which configurations are sought beside the near ones."""
+
+
+def orientation_set(jacobians: Array, rotations: Array, count: int, seed: int) -> Array:
+    """(count, 3, 3) orientations spread evenly over those that a frame can have: turns about one axis where all its
+    angular velocities share one, else all rotations.
+
+    jacobians : (n, 3, k) of rotation at samples; rotations : (n, 3, 3) there
+    """
+    sigma_axes = np.linalg.svd(np.concatenate(list(jacobians), axis=1))
+    sizes = sigma_axes[1]
+    if sizes[0] < 1e-9:
+        raise ModelError(
+            "The frame keeps its orientation.", where="workspace", remedy="Choose another kind of map, as reach."
+        )
+    if sizes[1] > 1e-9 * sizes[0]:
+        return quaternion_matrices(attitudes(spread(0, count, 3, seed)))
+    axis = sigma_axes[0][:, 0]
+    angles = TURN * (np.arange(count) + 0.5) / count
+    return _about(axis, angles) @ rotations[0]
+
+
+def _about(axis: Array, angles: Array) -> Array:
+    """(n, 3, 3) rotations about an axis (3,) (Rodrigues)."""
+    x, y, z = axis
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    s, c = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
+    return np.asarray(np.eye(3) + s * K + (1.0 - c) * (K @ K))
+
+
+def quaternion_matrices(quaternions: Array) -> Array:
+    """(n, 3, 3) of quaternions x, y, z, w (n, 4)."""
+    v, w = quaternions[:, :3], quaternions[:, 3]
+    K = np.zeros((len(v), 3, 3))
+    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
+    K = K - np.swapaxes(K, 1, 2)
+    return np.asarray(np.eye(3) + 2.0 * w[:, None, None] * K + 2.0 * K @ K)
+
+
+def orientation_shares(
+    machine: Machine, places: Array, rotations: Array, q: Array, accepts: Callable[[Array], Flags], share: Share | None
+) -> tuple[Array, Array]:
+    """(share (n,) of rotations (m, 3, 3) in which the frame reaches each place (n, 3), a pose (n, nq) for each).
+
+    q : (s, nq) samples
+    """
+    n, m = len(places), len(rotations)
+    poses = machine.poses(q)
+    tree = cKDTree(poses[:, :3, 3])
+    near = tree.query(places, k=min(NEIGHBOURS, len(q)))[1].reshape(n, -1)
+    likeness = np.einsum("nkij,mij->nkm", poses[near][..., :3, :3], rotations)
+    order = np.argsort(-likeness, axis=1)
+    place = np.repeat(np.arange(n), m)
+    turn = np.tile(np.arange(m), n)
+    met = np.zeros(n * m, dtype=bool)
+    found = np.empty((n * m, q.shape[1]))
+    for attempt in range(2):
+        left = np.flatnonzero(~met)
+        chosen = near[place[left], order[place[left], min(attempt, order.shape[1] - 1), turn[left]]]
+        _attempt(machine, left, q[chosen], places[place[left]], rotations[turn[left]], (met, found), accepts, share)
+    for _ in range(3):
+        left, starts = _beside(places, met.reshape(n, m), found.reshape(n, m, -1))
+        if not len(left):
+            break
+        _attempt(machine, left, starts, places[place[left]], rotations[turn[left]], (met, found), accepts, share)
+    own = met.reshape(n, m)
+    first = np.argmax(own, axis=1)
+    shown = np.where(np.reshape(own.any(axis=1), (n, 1)), found.reshape(n, m, -1)[np.arange(n), first], q[near[:, 0]])
+    return own.mean(axis=1), shown
+
+
+def _attempt(
+    machine: Machine,
+    which: NDArray[np.intp],
+    starts: Array,
+    places: Array,
+    rotations: Array,
+    known: tuple[Flags, Array],
+    accepts: Callable[[Array], Flags],
+    share: Share | None,
+) -> None:
+    """Solve some, and keep what is met."""
+    if not len(which):
+        return
+    solved = in_pieces(machine, starts, Targets(place=places, rotation=rotations), share)
+    good = solved.met & accepts(solved.q)
+    known[0][which[good]] = True
+    known[1][which[good]] = solved.q[good]
+
+
+def _beside(places: Array, met: Flags, found: Array) -> tuple[NDArray[np.intp], Array]:
+    """Targets that are left beside a place where the same orientation was met, with the pose found there."""
+    m = met.shape[1]
+    left, starts = [], []
+    for k in range(m):
+        known, open_ = np.flatnonzero(met[:, k]), np.flatnonzero(~met[:, k])
+        if not len(known) or not len(open_):
+            continue
+        distance, nearest = cKDTree(places[known]).query(places[open_])
+        close = distance < 2.5 * _spacing(places)
+        left.append(open_[close] * m + k)
+        starts.append(found[known[nearest[close]], k])
+    if not left:
+        return np.zeros(0, dtype=np.intp), np.zeros((0, found.shape[2]))
+    return np.concatenate(left), np.concatenate(starts)
+
+
+def _spacing(places: Array) -> float:
+    """m: of places to their nearest neighbours, on the average."""
+    if len(places) < 2:
+        return 1.0
+    return float(np.mean(cKDTree(places).query(places, k=2)[0][:, 1]))
+
+
+def configuration_counts(
+    machine: Machine,
+    poses: Array,
+    q: Array,
+    of_place: bool,
+    accepts: Callable[[Array], Flags],
+    share: Share | None,
+    seed: int,
+) -> Array:
+    """(n,) in how many ways the machine takes each pose (n, 4, 4), or only its place; q : (s, nq) samples."""
+    n = len(poses)
+    places = np.ascontiguousarray(poses[:, :3, 3])
+    targets = Targets(place=places) if of_place else Targets(place=places, rotation=poses[:, :3, :3])
+    near = cKDTree(machine.places(q)).query(places, k=min(NEIGHBOURS, len(q)))[1].reshape(n, -1)
+    anywhere = np.random.default_rng(seed).integers(len(q), size=(n, FURTHER_STARTS))
+    starts = np.concatenate([near, anywhere], axis=1)
+    known = np.full((n, starts.shape[1], q.shape[1]), np.nan)
+    count = np.zeros(n, dtype=np.intp)
+    for k in range(starts.shape[1]):
+        solved = in_pieces(machine, q[starts[:, k]], targets, share)
+        good = solved.met & accepts(solved.q)
+        with np.errstate(invalid="ignore"):
+            away = _distances(machine, known, solved.q)
+            new = good & ~(away < SAME_POSE).any(axis=1)
+        known[new, count[new]] = solved.q[new]
+        count[new] += 1
+    return count.astype(float)
+
+
+def _distances(machine: Machine, known: Array, q: Array) -> Array:
+    """(n, k) largest difference of coordinates, angles but for whole turns; NaN where there is none yet."""
+    dimensions = [coordinate.dimension for coordinate in machine.mech.coordinates]
+    angle = np.array([dimension == "angle" for dimension in dimensions])
+    away = known - q[:, None]
+    away = np.where(angle, away - TURN * np.round(away / TURN), away)
+    lengths = np.array([machine.size if dimension == "length" else 1.0 for dimension in dimensions])
+    return np.asarray(np.max(np.abs(away) / lengths, axis=2))

@@ -1,0 +1,173 @@
+"""What is reached in cells of equal size: which are filled, and the area or volume with its error.
+
+Points are drawn in cells, and each is asked for by inverse kinematics from the nearest samples: many in cells at the
+border, whose share of points that are reached is that of the cell; one in each of some of the others, which are whole
+but for voids too thin to be seen. Cells of one and a half times
+the size are measured in the same manner. The error is the standard error of the drawing, and what both differ by beyond
+theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import binary_dilation, binary_erosion
+from scipy.spatial import cKDTree
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Reached = Callable[[Array, NDArray[np.intp]], Flags]
+"""points (n, d), samples (n,) to begin from → whether each point is reached."""
+
+CELLS = {1: 400, 2: 3000, 3: 7000}
+"""Cells that are filled, about, by dimension: fewer where there are few samples."""
+SAMPLES_A_CELL = 6.0
+"""At least, on the average."""
+MEASURED = {1: 200, 2: 3000, 3: 3500}
+"""The same where sizes are measured: other cells are then drawn in."""
+COARSER = 1.5
+DRAWN = 40_000
+"""Points drawn in cells at the border, about."""
+MOST_BORDER = 0.14
+"""Cells at the border, as part of the points drawn there: with more, all are made larger."""
+INNER = 4000
+"""Points drawn in cells that are not at the border."""
+DIVISIONS = {1: (2, 8), 2: (2, 4), 3: (2, 3)}
+"""Parts of an edge of such a cell, fewest and most: a point is drawn in each part."""
+STARTS = 4
+"""Samples from which a point is tried."""
+
+
+class Cells(NamedTuple):
+    """origin (d,) m, the corner of the first cell; size : m; filled : which cells hold samples, (n, …) along the axes;
+    best : (filled cells,) the sample of each that counts."""
+
+    origin: Array
+    size: float
+    filled: Flags
+    best: NDArray[np.intp]
+
+    def places(self) -> Array:
+        """(filled cells, d) m, their middles, in the order of `best`."""
+        return np.asarray(self.origin + (np.argwhere(self.filled) + 0.5) * self.size)
+
+    def of(self, points: Array) -> NDArray[np.intp]:
+        """(n, d) numbers of the cells in which points lie."""
+        return np.floor((points - self.origin) / self.size).astype(np.intp)
+
+
+def holes(cells: Cells) -> NDArray[np.intp]:
+    """(n, d) cells without a sample that lie beside filled ones."""
+    return np.argwhere(binary_dilation(cells.filled, _around(cells.filled.ndim)) & ~cells.filled)
+
+
+class Measured(NamedTuple):
+    """An area or volume, m² or m³, and its error."""
+
+    value: float
+    error: float
+
+
+def cells_of(points: Array, values: Array, best: Literal["largest", "least"], size: float | None = None) -> Cells:
+    """Cells round points (n, d), two beyond them on every side; of several samples in a cell the one with the best
+    value counts."""
+    if size is None:
+        size = _size_of_cells(points, CELLS[points.shape[1]])
+    low, high = points.min(axis=0), points.max(axis=0)
+    origin = low - 2.5 * size
+    shape = tuple(int(k) + 3 for k in np.floor((high - origin) / size))
+    numbers = np.ravel_multi_index(tuple(np.floor((points - origin) / size).astype(np.intp).T), shape)
+    rank = np.where(np.isnan(values), -np.inf, values if best == "largest" else -values)
+    order = np.lexsort((-rank, numbers))
+    first = np.concatenate([[True], np.diff(numbers[order]) > 0])
+    filled = np.zeros(shape, dtype=bool)
+    filled.flat[numbers[order][first]] = True
+    return Cells(origin, size, filled, order[first])
+
+
+def _size_of_cells(points: Array, most: int) -> float:
+    """m: so that about as many cells are filled, fewer where there are few samples."""
+    n, d = points.shape
+    extent = np.ptp(points, axis=0)
+    size = max(float(extent.max()), 1e-9) / most ** (1.0 / d)
+    some = points[:: max(n // 60_000, 1)]
+    wanted = min(float(most), max(len(some) / SAMPLES_A_CELL, 8.0))
+    for _ in range(4):
+        filled = len(np.unique(np.floor(some / size).astype(np.int64), axis=0))
+        size *= float(np.clip((filled / wanted) ** (1.0 / d), 0.4, 2.5))
+    return size
+
+
+def measured(points: Array, reached: Reached, seed: int, step: Callable[[float], object] = lambda _: None) -> Measured:
+    """The area or volume that samples at points (n, d) belong to."""
+    tree, rng = cKDTree(points), np.random.default_rng(seed)
+    size = _size_of_cells(points, MEASURED[points.shape[1]])
+    found = []
+    most = min(DRAWN, max(2 * len(points), 2000))
+    for factor, drawn, first, last in ((1.0, most, 0.0, 0.7), (COARSER, most // 3, 0.7, 1.0)):
+        cells = cells_of(points, np.zeros(len(points)), "largest", factor * size)
+        while np.count_nonzero(_border(cells.filled)) > most * MOST_BORDER:
+            size *= 1.2
+            cells = cells_of(points, np.zeros(len(points)), "largest", factor * size)
+        found.append(_size(cells, tree, reached, rng, drawn, lambda x, a=first, b=last: step(a + (b - a) * x)))  # type: ignore[misc]
+    (fine, own), (coarse, its) = found
+    beyond = max(abs(fine - coarse) - math.hypot(own, its), 0.0)
+    return Measured(fine, math.hypot(own, beyond))
+
+
+def _size(
+    cells: Cells,
+    tree: cKDTree,
+    reached: Reached,
+    rng: np.random.Generator,
+    drawn: int,
+    step: Callable[[float], object],
+) -> tuple[float, float]:
+    """(area or volume, standard error)."""
+    filled, d = cells.filled, cells.filled.ndim
+    border = np.argwhere(_border(filled))
+    fewest, most = DIVISIONS[d]
+    parts = int(np.clip(round((drawn / max(len(border), 1)) ** (1.0 / d)), fewest, most))
+    corners = np.stack(np.meshgrid(*[np.arange(parts)] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    each = len(corners)
+    inside = (corners + rng.uniform(size=(len(border), each, d))) / parts
+    tests = (cells.origin + (border[:, None, :] + inside) * cells.size).reshape(-1, d)
+    met = _met(tests, tree, reached, step)
+    share = met.reshape(len(border), each).mean(axis=1)
+    variance = float(np.sum(share * (1.0 - share))) / (each - 1)
+    whole = np.argwhere(binary_erosion(filled, _around(d)))
+    some = whole[rng.permutation(len(whole))[: min(INNER, drawn // 4)]]
+    within = 1.0
+    if len(some):
+        places = cells.origin + (some + rng.uniform(size=some.shape)) * cells.size
+        missed = int(np.count_nonzero(~_met(places, tree, reached, lambda _: None)))
+        within = 1.0 - missed / len(some)
+        variance += len(whole) ** 2 * max(missed, 1) / len(some) ** 2
+    cell = cells.size**d
+    return cell * (within * len(whole) + float(share.sum())), cell * math.sqrt(variance)
+
+
+def _around(d: int) -> Flags:
+    """A cell and its neighbours, across corners too."""
+    return np.ones((3,) * d, dtype=bool)
+
+
+def _border(filled: Flags) -> Flags:
+    """Cells with neighbours of both sorts."""
+    around = _around(filled.ndim)
+    return np.asarray(binary_dilation(filled, around) & ~binary_erosion(filled, around))
+
+
+def _met(tests: Array, tree: cKDTree, reached: Reached, step: Callable[[float], object]) -> Flags:
+    """(n,) which points are reached from one of the nearest samples."""
+    met = np.zeros(len(tests), dtype=bool)
+    starts = tree.query(tests, k=STARTS)[1].reshape(len(tests), STARTS)
+    for k in range(STARTS):
+        left = np.flatnonzero(~met)
+        step(k / STARTS)
+        met[left] = reached(tests[left], starts[left, k])
+    return met

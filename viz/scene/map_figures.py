@@ -1,0 +1,145 @@
+"""A map in the scene: points or squares in the colours of values, the surface round cells, borders."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
+
+from viz.colour_scale import colours
+from viz.look import Look
+from viz.meshes.polydata import cells, coloured, surface, vtk_points, wire
+from viz.placement import Array
+
+Form = Literal["points", "squares", "surface"]
+POINT = 6.0
+"""Pixels of a point."""
+SEEN_THROUGH = {"points": 1.0, "squares": 0.72, "surface": 0.4}
+"""How opaque each form is."""
+LIFT = 2e-3
+"""Part of a cell by which squares lie behind the borders."""
+
+
+class MapGlyph(NamedTuple):
+    """points (n, 3) m; values (n,); low, high : ends of the scale; size : of cells, m; axes (2, 3) of the plane in
+    which they lie, None in space; filled : cells (i, j, k) of which the surface is drawn, with the corner of the first;
+    borders (m, 2, 3) m; the points stand in the order of the filled cells;
+    parted : whether the values are differences; plain : whether they say nothing."""
+
+    points: Array
+    values: Array
+    low: float
+    high: float
+    size: float
+    axes: Array | None
+    filled: NDArray[np.bool_]
+    corner: Array
+    borders: Array
+    parted: bool = False
+    plain: bool = False
+
+
+class MapFigures:
+    """The actors of one map."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+        self._renderer, self._look = renderer, look
+        self._glyph: MapGlyph | None = None
+        self._form: Form = "points"
+        self._places, self._borders = _actor(), _actor()
+        self.pixel_ratio = 1.0
+        for actor in (self._places, self._borders):
+            actor.SetVisibility(False)
+            renderer.AddActor(actor)
+
+    def show(self, glyph: MapGlyph | None, form: Form = "points") -> None:
+        """Show a map, or none."""
+        self._glyph, self._form = glyph, form
+        self._places.SetVisibility(glyph is not None and len(glyph.points) > 0)
+        self._borders.SetVisibility(glyph is not None and len(glyph.borders) > 0)
+        self.paint(self._look)
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        self._look = look
+        glyph = self._glyph
+        if glyph is None:
+            return
+        self._places.GetMapper().SetInputData(self._data(glyph))
+        property_ = self._places.GetProperty()
+        property_.SetOpacity(SEEN_THROUGH[self._form])
+        property_.SetPointSize(POINT * self.pixel_ratio)
+        property_.SetRenderPointsAsSpheres(False)
+        property_.SetLighting(self._form == "surface")
+        if len(glyph.borders):
+            ends = np.arange(2 * len(glyph.borders)).reshape(-1, 2)
+            self._borders.GetMapper().SetInputData(wire(glyph.borders.reshape(-1, 3), ends))
+            self._borders.GetMapper().ScalarVisibilityOff()
+            self._borders.GetProperty().SetColor(*look.colour("text"))
+            self._borders.GetProperty().SetLineWidth(2.2 * self.pixel_ratio)
+            self._borders.GetProperty().SetLighting(False)
+
+    def _data(self, glyph: MapGlyph) -> vtkPolyData:
+        shades = self._shades(glyph)
+        if self._form == "points":
+            found = vtkPolyData()
+            found.SetPoints(vtk_points(glyph.points))
+            found.SetVerts(cells(np.arange(len(glyph.points)).reshape(-1, 1)))
+            return coloured(found, shades)
+        corners, owner = _squares(glyph) if self._form == "squares" else _faces(glyph)
+        faces = np.arange(4 * len(corners)).reshape(-1, 4)
+        return coloured(surface(corners.reshape(-1, 3), faces), np.repeat(shades[owner], 4, axis=0))
+
+    def _shades(self, glyph: MapGlyph) -> Array:
+        """(n, 3) colours of the points."""
+        if glyph.plain:
+            return np.tile(self._look.colour("ellipsoid"), (len(glyph.points), 1))
+        return colours(glyph.values, glyph.low, glyph.high, self._look.name, glyph.parted)
+
+    @property
+    def glass(self) -> bool:
+        """Whether something can be seen through."""
+        return self._glyph is not None and SEEN_THROUGH[self._form] < 1.0
+
+    @property
+    def actors(self) -> list[vtkActor]:
+        """What is shown."""
+        return [actor for actor in (self._places, self._borders) if actor.GetVisibility()]
+
+
+def _squares(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
+    """(n, 4, 3) corners of the squares round the middles of filled cells, and the point of each."""
+    assert glyph.axes is not None
+    first, second = glyph.axes
+    middles = glyph.corner + (np.argwhere(glyph.filled) + 0.5)[:, :2] @ (glyph.size * glyph.axes)
+    back = LIFT * glyph.size * np.cross(first, second)
+    half = 0.5 * glyph.size
+    signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    corners = np.stack([middles + half * (a * first + b * second) - back for a, b in signs], axis=1)
+    return corners, np.arange(len(middles))
+
+
+def _faces(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
+    """(n, 4, 3) corners of the faces between filled cells and others, and the point of each."""
+    number = np.cumsum(glyph.filled.ravel()).reshape(glyph.filled.shape) - 1
+    corners, owners = [], []
+    for axis in range(3):
+        u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+        for side in (0, 1):
+            beside = np.roll(glyph.filled, 1 - 2 * side, axis=axis)
+            open_ = glyph.filled & ~beside
+            places = np.argwhere(open_) + side * np.eye(3, dtype=int)[axis]
+            order = (0 * u, u, u + v, v) if side else (0 * u, v, u + v, u)
+            corners.append(glyph.corner + glyph.size * (places[:, None, :] + np.array(order)))
+            owners.append(number[open_])
+    return np.concatenate(corners), np.concatenate(owners)
+
+
+def _actor() -> vtkActor:
+    actor = vtkActor()
+    actor.SetMapper(vtkPolyDataMapper())
+    actor.PickableOff()
+    return actor
