@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from core.identification.excitation import Excitation, excitation
     from core.identification.identify import Identification, identify
     from core.identification.measured_motion import Preparation
+    from core.identification.output_error import RunFit, fit_run
     from core.joints import JointKind
     from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
@@ -129,6 +130,7 @@ _PLACES = {
     "core.identification.excitation": ("Excitation", "excitation"),
     "core.identification.identify": ("Identification", "identify"),
     "core.identification.measured_motion": ("Preparation",),
+    "core.identification.output_error": ("RunFit", "fit_run"),
     "core.joints": ("JointKind",),
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.elements.recorded_signals import table_of
 from core.errors import FileError, ModelError, near_misses
 from core.files.regular_file import RUN, path_of, status_of
+from core.measures.run_measures import Signals
 from core.mechanism import Mechanism
 from core.model.units.compound_units import compound
 from core.simulation.run.run import Run
@@ -123,10 +124,12 @@ def trace_of(
     else:
         title = path_of(source)
         names, numbers = columns_of(source)
-    return _mapped(mech, names, numbers, dict(columns or {}), title)
+    return _mapped(mech, names, numbers, dict(columns or {}), title, not isinstance(source, Run))
 
 
-def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str) -> Trace:
+def _mapped(
+    mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str, any_channel: bool
+) -> Trace:
     plain = {_split(name)[0]: k for k, name in reversed(list(enumerate(names)))}
     at = next((plain[name] for name in plain if name.lower() in TIME), 0)
     time = numbers[:, at] * _factor(_split(names[at])[1] or "s", title, names[at])
@@ -142,8 +145,10 @@ def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mappi
                 f"There is no column '{name}'.", file=title, where=f"signal '{signal}'", remedy=near_misses(name, names)
             )
         chosen[_known_signal(mech, signal, known)] = (k, unit or _split(names[k])[1])
+    others = _Others(mech) if any_channel else None
     for k, name in enumerate(names):
-        signal = known.get(_split(name)[0], "")
+        plain_name = _split(name)[0]
+        signal = known.get(plain_name) or (others.channel(plain_name) if others is not None else "")
         if k != at and signal and signal not in chosen and all(k != other for other, _ in chosen.values()):
             chosen[signal] = (k, _split(name)[1])
     if not chosen:
@@ -167,6 +172,20 @@ def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mappi
         signals[signal] = values
     used = {k for k, _ in chosen.values()} | {at}
     return Trace(time, signals, tuple(name for k, name in enumerate(names) if k not in used), title)
+
+
+class _Others:
+    """Channels of runs beside those of joints, looked for when they are first asked for."""
+
+    def __init__(self, mech: Mechanism) -> None:
+        self._mech = mech
+        self._signals: Signals | None = None
+
+    def channel(self, name: str) -> str:
+        """The name, if it is that of a single number that changes along runs; else ""."""
+        if self._signals is None:
+            self._signals = Signals(self._mech)
+        return name if name not in TIME and self._signals.components(name) == () else ""
 
 
 def signal_names(mech: Mechanism) -> dict[str, str]:
