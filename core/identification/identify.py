@@ -60,7 +60,8 @@ class Identification:
     """What a trace says of the parameters of a machine.
 
     base : the combinations that were identified; fit : their estimate with its intervals; forces : names of the forces,
-    in the order of the fit's; time (n,) of the rows of the fit; validation : on rows held back, None without any;
+    in the order of the fit's; time (n,) of the rows of the fit; measured (n, m) forces there; validation : on rows held
+    back, None without any;
     unseen : parameters that these data do not show, though other motions would; weak : base parameters whose interval
     is wider than their value; notes : how the data were made ready
     """
@@ -70,6 +71,7 @@ class Identification:
     fit: LinearFit
     forces: tuple[str, ...]
     time: Array
+    measured: Array
     validation: Validation | None
     unseen: tuple[str, ...]
     notes: tuple[str, ...]
@@ -88,6 +90,11 @@ class Identification:
     def intervals(self) -> Array:
         """(r, 2) of 95 %."""
         return self.fit.intervals
+
+    @property
+    def predicted(self) -> Array:
+        """(n, m) forces at the rows of the fit, as it gives them."""
+        return self.measured - self.fit.residuals
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -177,7 +184,8 @@ def identify_motion(
         whole = motion.tau[used:, motion.measured]
         predicted = whole - tau[used:] + own[used:] @ fit.estimate
         validation = Validation(motion.time[used:], whole, predicted)
-    return Identification(mech, base, fit, forces, motion.time[:used], validation, unseen, motion.notes)
+    measured = motion.tau[:used, motion.measured]
+    return Identification(mech, base, fit, forces, motion.time[:used], measured, validation, unseen, motion.notes)
 
 
 def chosen_parameters(

@@ -24,6 +24,15 @@ Array = NDArray[np.float64]
 
 TIME = ("time", "t")
 WHOLE = (".h5", ".hdf5")
+QUANTITY_WORDS = {
+    "tau": {"tau", "torque", "effort", "force", "moment", "load"},
+    "a": {"a", "acc", "accel", "acceleration", "ddq", "qdd"},
+    "v": {"v", "vel", "velocity", "speed", "rate", "dq", "qd", "omega"},
+    "q": {"q", "pos", "position", "angle", "theta", "phi", "displacement"},
+}
+"""Words of headings that say what a column is."""
+UNITS_OF = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s²", "m/s²"), "tau": ("N·m", "N")}
+"""SI, of joints that turn and of such that slide."""
 _WITH_UNIT = re.compile(r"^(.*?)\s*[\[(]([^\])]*)[\])]$")
 LEAST_ROWS = 8
 """Rows below which nothing can be fitted and judged."""
@@ -205,6 +214,52 @@ def signal_names(mech: Mechanism) -> dict[str, str]:
                 found.setdefault(f"{word}{k}", f"{name}.{quantity}")
                 found.setdefault(f"{word}_{k}", f"{name}.{quantity}")
     return found
+
+
+def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, str]]:
+    """(signal, unit) that each column of a table may be, for a person to look at; "" where nothing is likely. Beside
+    names that need no mapping, words as "torque_2", "elbow angle [deg]" or "position.elbow" are taken."""
+    known, others = signal_names(mech), _Others(mech)
+    words = [_tokens(name) for name in names]
+    first = 0 if any(number == "0" for each in words for number in each) else 1
+    found: list[tuple[str, str]] = []
+    for name, tokens in zip(names, words, strict=True):
+        plain, unit = _split(name)
+        signal = "" if plain.lower() in TIME else known.get(plain) or others.channel(plain)
+        if not signal and plain.lower() not in TIME:
+            signal = _likely(mech, tokens, first)
+        found.append(("" if signal in {taken for taken, _ in found} else signal, unit))
+    return found
+
+
+def _tokens(name: str) -> list[str]:
+    """Words and numbers of a heading, without its unit."""
+    return re.findall(r"[a-z]+|\d+", _split(name)[0].lower())
+
+
+def _likely(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
+    """The signal that words speak of: a quantity, and a joint by name or number; "" if none."""
+    quantity = next((q for q, words in QUANTITY_WORDS.items() if set(tokens) & words), "")
+    if not quantity:
+        return ""
+    names = mech.q_names if quantity == "q" else mech.v_names
+    own = {name: _tokens(name) for name in names}
+    named = [name for name, words in own.items() if words and set(words) <= set(tokens)]
+    if len(named) == 1:
+        return f"{named[0]}.{quantity}"
+    numbers = [int(each) - first for each in tokens if each.isdigit()]
+    if len(numbers) == 1 and 0 <= numbers[0] < len(names):
+        return f"{names[numbers[0]]}.{quantity}"
+    return f"{names[0]}.{quantity}" if len(names) == 1 else ""
+
+
+def si_unit(mech: Mechanism, signal: str) -> str:
+    """The SI unit of a joint's signal; "" of any other."""
+    owner, _, quantity = signal.rpartition(".")
+    turning = next((each.dimension == "angle" for each in mech.coordinates if each.name == owner), None)
+    if turning is None or quantity not in UNITS_OF:
+        return ""
+    return UNITS_OF[quantity][0 if turning else 1]
 
 
 def _known_signal(mech: Mechanism, signal: str, known: Mapping[str, str]) -> str:

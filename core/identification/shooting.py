@@ -156,8 +156,9 @@ class Shooting:
         duration = (segment.end if end is None else end) - segment.begin
         given, begin = self.start(k, p, z, near)
         options = {**self.options, **begin, "parameters": self.parameters(p), "start": segment.begin}
-        output = {} if end is not None else {"output": duration}
-        return simulate(self.mech, duration, torque=self.torque, **options, **output), given
+        if end is None:
+            options["output"] = duration
+        return simulate(self.mech, duration, torque=self.torque, **options), given
 
     def passed(self, k: int, p: Array, z: Array, near: Array | None) -> Passed:
         """Segment k with its slopes. Raises SimulationError where the run cannot go on."""

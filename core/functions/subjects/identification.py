@@ -334,7 +334,10 @@ def excitation(
         progress=lambda part: context.progress(part, "Search"),
         cancelled=context.cancelled,
     )
-    parts: list[Result] = [Message(text=excitation_words(found)), Motion(title="Exciting motion", run=found.run(dict(context.p) or None))]
+    parts: list[Result] = [
+        Message(text=excitation_words(found)),
+        Motion(title="Exciting motion", run=found.run(dict(context.p) or None)),
+    ]
     every = max(1, len(found.time) // SHOWN)
     series = tuple(_curve(name, found.time, found.q[:, k], every) for k, name in enumerate(context.mech.v_names))
     parts.append(Diagram(title="Exciting motion", across="t, s", up="q, rad or m", series=series))
