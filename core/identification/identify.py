@@ -32,6 +32,10 @@ Array = NDArray[np.float64]
 DEFAULT_KINDS = ("inertia", "armature", "damping", "friction")
 SEEN_FRACTION = 1e-7
 """Part of a column of the regressor that data must show beside the others."""
+SLOW_FRACTION = 1e-3
+"""Part of a joint's largest speed below which the sign of its dry friction is not sure."""
+LEAST_KEPT_FRACTION = 0.7
+"""Part of the rows that must be left where others are left out."""
 LEAST_ENTRIES = 200
 
 
@@ -171,6 +175,8 @@ def identify_motion(
 ) -> Identification:
     """The same from a motion that is ready."""
     known, places = chosen_parameters(mech, kinds, only, p)
+    if "friction" in kinds:
+        motion = _without_slow_rows(mech, motion)
     forces = tuple(np.array(mech.v_names)[motion.measured])
     actuators = forces if mech.constrained else None
     Y, tau = equations(mech, motion, kinds, places, actuators, known.values, p)
@@ -186,6 +192,19 @@ def identify_motion(
         validation = Validation(motion.time[used:], whole, predicted)
     measured = motion.tau[:used, motion.measured]
     return Identification(mech, base, fit, forces, motion.time[:used], measured, validation, unseen, motion.notes)
+
+
+def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotion:
+    """Rows in which every joint that moves at all moves surely one way: near rest the sign of dry friction is that of
+    the noise. All rows where few would be left."""
+    speed = np.abs(motion.v)
+    fastest = np.max(speed, axis=0, initial=0.0)
+    sure = np.all((speed > SLOW_FRACTION * fastest) | (fastest == 0.0), axis=1)
+    if sure.all() or np.count_nonzero(sure) < LEAST_KEPT_FRACTION * len(motion):
+        return motion
+    note = f"{np.count_nonzero(~sure)} rows in which a joint hardly moves are left out: friction has no sure sign there"
+    arrays = {name: getattr(motion, name)[sure] for name in ("time", "q", "v", "a", "tau")}
+    return replace(motion, **arrays, notes=(*motion.notes, note))
 
 
 def chosen_parameters(

@@ -10,7 +10,6 @@ from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableWidget,
@@ -20,8 +19,8 @@ from PySide6.QtWidgets import (
 from app.plain_text import as_tip
 from app.widgets.note import severity_color
 
-NAME, BEFORE, ESTIMATE, INTERVAL, BAR, REMARK = range(6)
-HEADS = ("Parameter", "Model", "Estimate", "95 % interval", "", "Remark")
+NAME, ESTIMATE, BAR, INTERVAL, BEFORE, REMARK = range(6)
+HEADS = ("Parameter", "Estimate", "", "95 % interval", "Model", "Remark")
 MARGIN = 8.0
 
 
@@ -104,9 +103,9 @@ class EstimateTable(QTableWidget):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.horizontalHeader()
         header.setMinimumSectionSize(44)
-        for column, width in ((NAME, 190), (BEFORE, 76), (ESTIMATE, 76), (INTERVAL, 150), (BAR, 120)):
+        for column, width in ((NAME, 130), (ESTIMATE, 72), (BAR, 100), (INTERVAL, 140), (BEFORE, 72)):
             self.setColumnWidth(column, width)
-        header.setSectionResizeMode(REMARK, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(True)
         self.setItemDelegateForColumn(BAR, _Bar(self))
 
     def show_rows(self, rows: Sequence[Row], first: str = "Parameter") -> None:

@@ -397,6 +397,7 @@ class IdentificationPanel(QWidget):
         for at, row in enumerate(rows):
             for column, text in enumerate(row):
                 self.limits.setItem(at, column, QTableWidgetItem(text))
+        self.limits.resizeColumnsToContents()
         self.chart.show_sheets(excitation_sheets(found))
         self.note.say(excitation_words(found), "done")
 

@@ -121,16 +121,16 @@ def identification_parts(found: Identification) -> list[Result]:
 
 def identification_verdict(found: Identification) -> Message:
     """The outcome in a sentence or two."""
-    worst = _worst(found.validation)
     text = f"{found.base.rank} base parameters from {len(found.time)} rows"
-    text += f"; forces that the fit did not see are met to {worst}." if worst else "."
+    worst = _worst(found.validation, found.forces)
+    text += f"; forces that the fit did not see are off by {worst}." if worst else "."
     doubtful = [found.forces[k] for k in found.fit.correlated]
     if doubtful:
         text += f" Residuals of {_some(doubtful)} are no white noise: the intervals are too narrow."
     if found.unseen:
         text += f" These data do not show {_some(found.unseen)}."
     if found.weak:
-        text += f" Zero is within the interval of {_some(found.weak)}."
+        text += f" {len(found.weak)} are weak: zero is within their interval ({_some(sorted(found.weak, key=len), 3)})."
     return Message(text=text, severity="warning" if doubtful or found.unseen else "done")
 
 
@@ -138,8 +138,13 @@ def _some(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _worst(validation: Validation | None) -> str:
-    return "" if validation is None else f"{100.0 * float(np.max(validation.relative)):.2g} % (rms)"
+def _worst(validation: Validation | None, names: Sequence[str]) -> str:
+    """The largest error, and of what; "" without rows that were held back."""
+    if validation is None:
+        return ""
+    k = int(np.argmax(validation.relative))
+    of = f" at most, of {names[k]}" if len(names) > 1 else ""
+    return f"{100.0 * validation.relative[k]:.2g} % (rms){of}"
 
 
 def _base_table(found: Identification) -> Table:
@@ -288,7 +293,7 @@ def run_fit_verdict(found: RunFit) -> Message:
     if not found.converged:
         text = f"Stopped after {found.iterations} steps: {sizes} (rms)."
     if found.validation is not None:
-        text += f" Rows that the fit did not see: {_worst(found.validation)}."
+        text += f" Rows that the fit did not see are off by {_worst(found.validation, found.outputs)}."
     if found.at_bounds:
         text += f" At a bound: {_some(found.at_bounds)}."
     if found.doubtful:
