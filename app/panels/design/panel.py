@@ -14,15 +14,11 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -32,6 +28,8 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
 from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
+from app.panels.design.in_view import CurveInView
+from app.panels.design.tables import fill, scrolled, table
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
@@ -42,9 +40,12 @@ from core.functions.subjects.design import TOPOLOGY_TITLES, design_of
 from core.model.parameters import value_of
 
 if TYPE_CHECKING:
+    from app.tools.target_curve import Drawn
+    from app.viewport.stage import Stage
     from app.workbench import Workbench
     from core.design.design import Designed
     from core.design.path_synthesis import Linkage
+    from core.design.target_curves import Target
 
 LOOKED_EVERY = 0.1
 """Seconds between two pictures of what is best so far."""
@@ -59,9 +60,11 @@ CURVES = 3
 class DesignPanel(QWidget):
     """What is asked, pictures of the search, and its results side by side."""
 
-    def __init__(self, session: Session, jobs: Jobs) -> None:
+    def __init__(self, session: Session, jobs: Jobs, stage: Stage | None = None) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
+        self._life = Lifetime()
+        self.in_view = CurveInView(stage, self._drawn_in_view, self._life)
         self.found: Designed | None = None
         self.linkages: tuple[Linkage, ...] = ()
         self._stop, self._pause = threading.Event(), threading.Event()
@@ -88,7 +91,6 @@ class DesignPanel(QWidget):
         for button in (self.search_button, self.pause_button, self.stop_button):
             bar.addWidget(button)
         self._lay_out(bar)
-        self._life = Lifetime()
         self._life.listen((session.changed, self._machine_changed))
         self._begin()
 
@@ -96,12 +98,12 @@ class DesignPanel(QWidget):
         """What is asked, a picture, the results, side by side below the buttons."""
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
         for page in (self._parameter_page(), self._curve_page()):
-            self.pages.addWidget(_scrolled(page))
+            self.pages.addWidget(scrolled(page))
         self.chart, self.canvas = ConvergenceChart(), CurveCanvas()
         self.canvas.drawn.connect(self._drawn)
         self.pictures.addWidget(self.chart)
         self.pictures.addWidget(self.canvas)
-        self.results = _table([])
+        self.results = table([])
         self.results.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.results.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.results.setAccessibleName("Results")
@@ -135,6 +137,7 @@ class DesignPanel(QWidget):
     def close(self) -> None:
         """Listen no more, search no more."""
         self._stop.set()
+        self.in_view.clear()
         self._life.close()
 
     def _button(self, title: str, tip: str, pressed: Any) -> QPushButton:
@@ -146,7 +149,7 @@ class DesignPanel(QWidget):
 
     def _parameter_page(self) -> QWidget:
         page, form = QWidget(), QFormLayout()
-        self.vary = _table(["Vary", "Now", "From", "To"])
+        self.vary = table(["Vary", "Now", "From", "To"])
         self.vary.setAccessibleName("Parameters that are varied")
         self.minimise = QLineEdit(placeholderText="span(tool.position.z), (mode[1].period - 1)^2 …")
         self.require = QLineEdit(placeholderText="min(tool.position.z) > 5 cm; …")
@@ -181,7 +184,7 @@ class DesignPanel(QWidget):
         self.topology.setAccessibleName("Kind of linkage")
         self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Even in the crank's time")
         self.closed.setChecked(True)
-        self.closed.toggled.connect(lambda on: self.canvas.show_target(self.canvas.target, on))
+        self.closed.toggled.connect(lambda _: self._show_target(self.canvas.target))
         self.smooth = QLineEdit("7")
         self.smooth.setMaximumWidth(70)
         self.smooth.setAccessibleName("Fourier terms")
@@ -189,11 +192,14 @@ class DesignPanel(QWidget):
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(self._typed)
         buttons = QHBoxLayout()
+        tip = "Draw the curve in the working plane of the 3-D view: with the button held, or point by point"
+        self.draw_button = self._button("Draw in the view", tip, self.in_view.draw)
         buttons.addWidget(self._button("Read…", "Points from a CSV file or an SVG path", self._read))
         buttons.addWidget(self._button("Clear", "An empty sheet", self._clear))
         buttons.addStretch(1)
         form.addRow("Kind", self.topology)
         form.addRow("Points", self.points)
+        form.addRow("", self.draw_button)
         form.addRow("", buttons)
         form.addRow("Fourier terms", self.smooth)
         form.addRow("", self.closed)
@@ -250,12 +256,14 @@ class DesignPanel(QWidget):
         self.pages.setCurrentIndex(self.kind.currentData())
         self.pictures.setCurrentIndex(self.kind.currentData())
         self._forget()
+        target = self.canvas.target if self.kind.currentData() == CURVE else np.zeros((0, 2))
+        self.in_view.show(target, self._closes)
 
     def _forget(self) -> None:
         """What was found is of another question."""
         self._untry()
         self.found, self.linkages = None, ()
-        _fill(self.results, [], [])
+        fill(self.results, [], [])
         self.chart.clear()
         self._enable()
         self.note.say("")
@@ -273,8 +281,29 @@ class DesignPanel(QWidget):
 
     def _drawn(self) -> None:
         self.points.clear()
-        self.canvas.show_target(self.canvas.target, self.closed.isChecked())
+        self.in_view.forget_plane()
         self._forget()
+        self._show_target(self.canvas.target)
+
+    def _drawn_in_view(self, drawn: Drawn) -> None:
+        """A curve from the 3-D view, smoothed as it will be searched for."""
+        self.kind.setCurrentIndex(self.kind.findData(CURVE))
+        self.points.clear()
+        self.closed.setChecked(drawn.closed)
+        self._forget()
+        self.canvas.show_curves(())
+        self._show_target(drawn.points)
+        try:
+            self._smooth()
+        except (KinetostatError, ValueError) as error:
+            self.note.say(str(error), "error")
+            return
+        self.note.say(f"{len(drawn.points)} points were drawn. Search finds linkages that follow them.", "hint")
+
+    def _show_target(self, points: Any, curves: Any = ()) -> None:
+        """On the sheet and in the view."""
+        self.canvas.show_target(points, self._closes)
+        self.in_view.show(points, self._closes, curves)
 
     def _typed(self) -> None:
         self._take(self.points.text().replace(";", "\n"), ".csv", "points")
@@ -307,7 +336,8 @@ class DesignPanel(QWidget):
         self.smooth.setText("0")
         self._forget()
         self.canvas.show_curves(())
-        self.canvas.show_target(found.points, found.closed)
+        self.in_view.forget_plane()
+        self._show_target(found.points)
 
     @property
     def _closes(self) -> bool:
@@ -316,7 +346,8 @@ class DesignPanel(QWidget):
     def _clear(self) -> None:
         self.points.clear()
         self.canvas.show_curves(())
-        self.canvas.show_target(np.zeros((0, 2)), self._closes)
+        self.in_view.forget_plane()
+        self._show_target(np.zeros((0, 2)))
         self._forget()
 
     # ---------------------------------------------------------------------------------------------- searching
@@ -369,15 +400,21 @@ class DesignPanel(QWidget):
 
         return work
 
-    def _curve_work(self) -> Any:
-        from core.design.path_synthesis import synthesise
+    def _smooth(self) -> Target:
+        """The target by so many Fourier terms, shown."""
         from core.design.target_curves import target
 
         wanted = target(self.canvas.target, closed=self._closes)
         terms = int(self.smooth.text() or 0)
         if terms:
             wanted = wanted.smoothed(terms)
-            self.canvas.show_target(wanted.points, wanted.closed)
+            self._show_target(wanted.points)
+        return wanted
+
+    def _curve_work(self) -> Any:
+        from core.design.path_synthesis import synthesise
+
+        wanted = self._smooth()
         if self.timed.isChecked():
             wanted = wanted.timed()
         name = str(self.topology.currentData())
@@ -406,7 +443,11 @@ class DesignPanel(QWidget):
             self._session.preview(parameters=parameters)
         elif what.best is not None:
             self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: {what.relative:.3g} sizes of the curve away", "hint")
-            self.canvas.show_curves([what.best.curve()])
+            self._show_curves([what.best.curve()])
+
+    def _show_curves(self, curves: list[Any]) -> None:
+        self.canvas.show_curves(curves)
+        self.in_view.show(self.canvas.target, self._closes, curves[:1])
 
     def _succeeded(self, found: Any) -> None:
         self._session.cancel()
@@ -422,7 +463,7 @@ class DesignPanel(QWidget):
         for row in found.table:
             value = f"{row.value:.6g}" if row.state != "failed" else "—"
             rows.append([str(row.number), row.state, value, *(f"{row.parameters[n]:.6g}" for n in names), row.message])
-        _fill(self.results, ["Start", "State", "Value", *names, "Ended"], rows)
+        fill(self.results, ["Start", "State", "Value", *names, "Ended"], rows)
         self.results.selectRow(0)
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
         missed = f" Missed: {'; '.join(found.best.missed)}." if found.best.missed else ""
@@ -440,7 +481,7 @@ class DesignPanel(QWidget):
             ]
             for each in found
         ]
-        _fill(self.results, ["Linkage", "Off, mm", "Crank", "Defects"], rows)
+        fill(self.results, ["Linkage", "Off, mm", "Crank", "Defects"], rows)
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."
@@ -474,7 +515,7 @@ class DesignPanel(QWidget):
             return
         if self.linkages:
             others = [each for k, each in enumerate(self.linkages[:CURVES]) if k != at]
-            self.canvas.show_curves([self.linkages[at].curve(), *(each.curve() for each in others)])
+            self._show_curves([self.linkages[at].curve(), *(each.curve() for each in others)])
         if self._trying:
             self.try_it()
 
@@ -499,7 +540,7 @@ class DesignPanel(QWidget):
             self._session.preview(parameters=dict(self.found.table[at].parameters))
             self._session.commit("Design")
         elif 0 <= at < len(self.linkages):
-            model = self.linkages[at].model
+            model = self.in_view.placed(self.linkages[at].model)
             self._applying = True  # the other results stay beside it
             try:
                 self._session.apply("Linkage for a curve", lambda _: model, pose={})
@@ -507,47 +548,9 @@ class DesignPanel(QWidget):
                 self._applying = False
 
 
-def _scrolled(page: QWidget) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(page)
-    return area
-
-
-def _table(heads: list[str]) -> QTableWidget:
-    table = QTableWidget(0, len(heads))
-    table.setHorizontalHeaderLabels(heads)
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(24)
-    table.setShowGrid(False)
-    if heads:
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        table.horizontalHeader().setMinimumSectionSize(56)
-        for column in range(1, len(heads)):
-            table.setColumnWidth(column, 64)
-    return table
-
-
-def _fill(table: QTableWidget, heads: list[str], rows: list[list[str]]) -> None:
-    """Show these rows, which nobody edits."""
-    table.clear()
-    table.setRowCount(len(rows))
-    table.setColumnCount(len(heads))
-    table.setHorizontalHeaderLabels(heads)
-    for k, row in enumerate(rows):
-        for column, text in enumerate(row):
-            item = QTableWidgetItem(text)
-            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
-            item.setToolTip(as_tip(text))
-            table.setItem(k, column, item)
-    table.resizeColumnsToContents()
-    if heads:
-        table.horizontalHeader().setStretchLastSection(True)
-
-
 def make(bench: Workbench) -> DesignPanel:
     """For a window."""
-    return DesignPanel(bench.session, bench.jobs)
+    return DesignPanel(bench.session, bench.jobs, bench.stage)
 
 
 PANEL = Panel(

@@ -137,11 +137,13 @@ class SignalChart(QWidget):
             for area in (self.upper, self.lower):
                 pen = pg.mkPen(muted, style=Qt.PenStyle.DashLine)
                 area.getPlotItem().addItem(pg.InfiniteLine(sheet.held_from, 90, pen=pen), ignoreBounds=True)
-        for area, values in ((self.upper, [y for _, y in sheet.curves]), (self.lower, [sheet.residual])):
+        for area, every in ((self.upper, [y for _, y in sheet.curves]), (self.lower, [sheet.residual])):
             area.setXRange(float(sheet.time[0]), float(sheet.time[-1]), padding=0.02)
-            finite = [y[np.isfinite(y)] for y in values if y is not None]
-            low, high = (f([f(y) for y in finite if len(y)] or [0.0]) for f in (np.min, np.max))
-            area.setYRange(float(low), float(high) if high > low else float(low) + 1.0, padding=0.06)
+            finite = [y[np.isfinite(y)] for y in every if y is not None]
+            shown = np.concatenate(finite) if finite else np.zeros(1)
+            low, high = float(np.min(shown, initial=np.inf)), float(np.max(shown, initial=-np.inf))
+            if low < high:
+                area.setYRange(low, high, padding=0.06)
 
     @staticmethod
     def _draw(area: pg.PlotWidget, time: Array, values: Array, color: str) -> None:
