@@ -87,6 +87,8 @@ if TYPE_CHECKING:
         Sphere,
         Strand,
         SubAssembly,
+        Trim,
+        TrimRow,
         World,
     )
     from core.model.edits import edits
@@ -172,6 +174,8 @@ _PLACES = {
         "Sphere",
         "Strand",
         "SubAssembly",
+        "Trim",
+        "TrimRow",
         "World",
     ),
     "core.model.validation.model": ("check",),

@@ -17,7 +17,7 @@ from app.panels.panel import panels
 from app.preferences.element_icons import icon_of
 from app.preferences.icons import icon
 from app.widgets.label import Label
-from core.model import WORDS
+from core.model import QUESTIONS, WORDS
 from resources import examples
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ COLLECTIONS_FOUND = (
     "chains",
     "parameters",
     "materials",
+    *QUESTIONS,
 )
 """Whose elements are found."""
 

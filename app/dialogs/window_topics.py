@@ -50,7 +50,7 @@ _MEANT = {
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
     "drivers": "Moves a joint or a sensor as a function of time; its force is what that needs.",
 }
-"""Collection → what one of its elements is."""
+"""Collection → what one of its elements is; those that ask something of the machine say it themselves."""
 
 _KINDS: dict[str, list[tuple[str, str]]] = {
     "joints": [
@@ -128,7 +128,7 @@ def window_topics() -> dict[str, tuple[str, str]]:
     for collection, element in COLLECTIONS.items():
         title = type_title(element)
         title = title[:1].upper() + title[1:]
-        text = _text(title, _MEANT[collection], element, _KINDS.get(collection, []))
+        text = _text(title, _MEANT.get(collection) or element.meaning, element, _KINDS.get(collection, []))
         found[f"element.{collection}"] = (title, text + _AFTER.get(collection, ""))
     return found
 

@@ -45,7 +45,7 @@ def same(before: Context, now: Context, reads: str) -> bool:
     """Whether a function that reads so much of the machine has the same answer in both."""
     if reads == "nothing":
         return True
-    if before.model is not now.model and before.model != now.model:
+    if before.model is not now.model and before.model.machine != now.model.machine:
         return False
     if before.p != now.p:
         return False
@@ -148,7 +148,7 @@ def _edited(before: _Itself, now: _Itself) -> tuple[str, ...]:
         words.append(f"'{old}' is '{new}' now")
         with suppress(KinetostatError):  # an element of a chain or a sub-assembly is renamed with its owner
             model = edits.rename(model, collection, old, new)
-    found = differences(model, now.model)
+    found = differences(model.machine, now.model.machine)
     places = (each.place for each in found if not (each.place.startswith("parameter ") and each.field == "value"))
     return (*words, *dict.fromkeys(places))
 

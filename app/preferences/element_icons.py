@@ -17,7 +17,12 @@ def icon_of(collection: str, element: Any) -> str:
         return driven.LOOK.icon_of(element)
     if collection in LOOKS:
         return look_of(collection, element.kind).icon_of(element)
-    return WORDS.get(collection, "model")
+    return collection_icon(collection)
+
+
+def collection_icon(collection: str) -> str:
+    """Name of the drawing that stands for the elements of a collection; that of the model for none."""
+    return WORDS.get(collection, "model").replace(" ", "_")
 
 
 _COLLECTIONS = {Force: "forces", Sensor: "sensors", Constraint: "constraints"}

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolBu
 from app.commands import Command, table
 from app.document.session import Ref, Session
 from app.plain_text import as_entry, headed_tip
+from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
-from core.model import WORDS
 
 if TYPE_CHECKING:
     from app.background.guard import Guard
@@ -160,4 +160,4 @@ def _picture(session: Session, ref: Ref) -> str:
     """Name of the drawing for an element."""
     if ref.collection == "joints":
         return session.model.expanded.find("joints", ref.name).kind
-    return WORDS.get(ref.collection, "model")
+    return collection_icon(ref.collection)

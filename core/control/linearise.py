@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.held_state import HeldState, as_named, well_chosen
-from core.analysis.linearisation import modes_of, states_at_rest
-from core.analysis.small_motions import SmallMotions, small_motions
-from core.analysis.state_reduction import names_of, reduction
-from core.constraints.machine_size import size_of
-from core.constraints.states import one_state
-from core.control.descriptor import DescriptorSystem, descriptor
-from core.control.inputs import Input, Inputs, speed_dimension
-from core.control.linear_system import LinearSystem, LinearSystems, Units
+from core.control.descriptor import DescriptorSystem
+from core.control.linear_system import LinearSystem, LinearSystems
+from core.control.lineariser import Lineariser, Point, input_points
 from core.control.open_chains import along, open_states
-from core.control.outputs import Outputs, OutputSlopes
-from core.errors import ModelError, near_misses
+from core.control.operating_point import OperatingPoint
+from core.errors import ModelError
 from core.mechanism import Mechanism
-from core.mobility.constraint_rank import PositionConstraints
-from core.model.units.units import DERIVED, SI
 from core.multibody.parameter_values import Values
-from core.numerics.rank import solver
 from core.simulation.run.interpolation import between
-from core.traces.derivatives import Equations, derivatives
 
 if TYPE_CHECKING:
     from core.model import Model
     from core.simulation import Run
 
 Array = NDArray[np.float64]
-
-WORST_CONDITION = 1e6
-"""Condition of the motions in the independent coordinates of a run from which on others are chosen."""
-NOT_UNIQUE = 1e-7
-"""Part of an output's slope by forces of what holds up to which redundancy does not show in it."""
 
 
 def linearise(
@@ -59,8 +43,8 @@ def linearise(
     """The linear system of a machine on the manifold of what holds, exact.
 
     machine : a model, a mechanism, or a run
-    at : (nq,) position, closed first (default: the rest pose), or an `OperatingPoint`'s solution; of a run a time, s,
-        or times, for which a `LinearSystems` is given
+    at : (nq,) position, closed first (default: the rest pose), an `OperatingPoint`'s solution, or the name of one of
+        the document; of a run a time, s, or times, for which a `LinearSystems` is given
     inputs : names as `core.control.inputs` says: joint.tau, force.input, driver.signal, parameters, gravity.x,
         frame.force … ; outputs : channels of a run, or formulas of them
     coordinates : names of independent speeds, or "auto"; form : "minimal" in these, or "descriptor": (E, A, B, C, D) in
@@ -122,42 +106,16 @@ def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems 
     return along(maker, others, q, v, tau, p, np.array([point.t for point in points]))
 
 
-class Point(NamedTuple):
-    """A state: q (nq,), v, tau (nv,), x (nx,) or None at rest, p (n_p,), t s; a (nv,) where it is known."""
-
-    mech: Mechanism
-    q: Array
-    v: Any
-    tau: Array
-    x: Array | None
-    p: Array
-    t: float
-
-
 def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:
     if hasattr(machine, "computed_channels"):
         return _of_run(machine, at)
     mech = machine if isinstance(machine, Mechanism) else Mechanism(machine)
-    if hasattr(at, "multipliers"):  # a solved operating point
-        return [Point(mech, at.q, at.v, at.tau, at.x, mech.parameter_values(at.parameters), at.t)], False
+    if isinstance(at, str):
+        at = OperatingPoint(mech, at, p=p).solve().met()
+    if hasattr(at, "multipliers"):  # a solved operating point, whose machine has a parameter more for other inputs
+        own = at.mech if at.mech.p_names != mech.p_names else mech
+        return [Point(own, at.q, at.v, at.tau, at.x, own.parameter_values(at.parameters), at.t)], False
     return [input_points(mech, at, v, tau, p, t)], False
-
-
-def input_points(mech: Mechanism, at: Any, v: Any, tau: Any, p: Values, t: float) -> Point:
-    """A state as scripts give it. at : (nq,), default the rest pose; v, tau : (nv,) or by name"""
-    values = mech.parameter_values(p)
-    q = mech.rest(values) if at is None else one_state(mech.compiled, at)
-    return Point(mech, q, v, effort_values(mech, tau), None, values, t)
-
-
-def effort_values(mech: Mechanism, tau: Any) -> Array:
-    """(nv,) joint forces, given so or by name. Raises ModelError."""
-    if not isinstance(tau, Mapping):
-        return np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
-    unknown = next((name for name in tau if name not in mech.v_names), None)
-    if unknown is not None:
-        raise ModelError(f"There is no speed '{unknown}'.", where="tau", remedy=near_misses(str(unknown), mech.v_names))
-    return np.array([float(tau.get(name, 0.0)) for name in mech.v_names])
 
 
 def _of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
@@ -178,333 +136,3 @@ def _of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
         x = run.states_at(float(time)) if run.x.shape[1] else None
         result.append(Point(mech, q[k], v[k], tau[k], x, values, float(time)))
     return result, np.ndim(run.time if at is None else at) > 0
-
-
-class Lineariser:
-    """Linear systems of one machine, one choice of inputs and outputs: traced once, evaluated at many states."""
-
-    def __init__(
-        self,
-        mech: Mechanism,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        p: Array,
-        driver_as: str = "signal",
-        friction: bool = True,
-    ) -> None:
-        self.inputs = Inputs(mech, inputs)
-        self.given, self.mech, self._friction = mech, self.inputs.mech, friction
-        names = self.mech.p_names
-        self._parameters = tuple(names.index(each.parameter) for each in self.inputs.table if each.parameter)
-        self.derivatives = derivatives(self.mech.compiled.program, self._parameters)
-        self.outputs = Outputs(self.mech, outputs, self._parameters, self.values(p))
-        self._holding: tuple[tuple[bytes, float], PositionConstraints] | None = None
-        self._driven = _Driven(self.mech, self.inputs.table, driver_as)
-
-    def values(self, p: Array) -> Array:
-        """(n_p,) parameters of the model with one for each input, from those of the model itself."""
-        if len(p) == len(self.mech.p_names):
-            return np.asarray(p, dtype=float)
-        return self.mech.parameter_values(dict(zip(self.given.p_names, p, strict=True)))
-
-    @cached_property
-    def size(self) -> float:
-        """The machine's own size, m."""
-        return size_of(self.mech.compiled, None)
-
-    def bound(self, point: Point) -> Array:
-        """(m,) values of the inputs at a point of the given machine; 0 of those added to it."""
-        p = self.values(point.p)
-        found = []
-        for each in self.inputs.table:
-            of_parameter = p[self.mech.p_names.index(each.parameter)] if each.parameter else 0.0
-            base = self._gravity(each, point) if each.name.startswith("gravity.") else 0.0
-            found.append(point.tau[each.speed] if each.speed >= 0 else of_parameter + base)
-        return np.array(found, dtype=float)
-
-    def pushed(self, point: Point, values: Array) -> Point:
-        """A point of the extended machine with these values (m,) of the inputs."""
-        tau, p = point.tau.copy(), np.array(point.p)
-        for each, value in zip(self.inputs.table, values, strict=True):
-            if each.speed >= 0:
-                tau[each.speed] = value
-            elif each.parameter:
-                base = self._gravity(each, point) if each.name.startswith("gravity.") else 0.0
-                p[self.mech.p_names.index(each.parameter)] = value - base
-        return point._replace(tau=tau, p=p)
-
-    def at(self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = ()) -> LinearSystem:
-        """The system at a state. named : independent speeds; kept : those to go on with as long as they do well."""
-        mech, p = self.mech, self.values(point.p)
-        at = self._held_at(point, named, kept)
-        held, slopes, a, x, chosen = at.state, at.slopes, at.a, at.x, at.chosen
-        q, v, constraints = held.q, held.v, held.constraints
-        found = reduction(mech, slopes)
-        small = small_motions(held, slopes, found, at.B, chosen)
-        C, D, y0 = self._seen(at, small, point.tau, p)
-        names = (*(mech.v_names[i] for i in chosen), *names_of(mech, found))
-        x_rate = mech.x_rate(q, v, x, p=p, t=point.t)[found.kept] if mech.nx else np.zeros(0)
-        rest = _Rest(q, v, a, x, x_rate, point, chosen, found.kept, constraints, p)
-        return self._system(small, C, D, y0, rest, names)
-
-    def _held_at(self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = ()) -> _Held:
-        """A point closed and moving as it must, with the derivatives there."""
-        mech, p = self.mech, self.values(point.p)
-        constraints = self._constraints(p, point.t)
-        speeds = {} if point.v is None else point.v
-        q, v = map(np.asarray, mech.assemble(one_state(mech.compiled, point.q), speeds, p=p, t=point.t, limits=False))
-        x = states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
-        held = HeldState(constraints, q, v, point.tau, x, self._friction)
-        N = held.motions
-        chosen = as_named(mech, named, N) if named else self._chosen(constraints, N, kept)
-        B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
-        a, multipliers, carried = held.motion(B, chosen)
-        state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(point.t, p)}
-        slopes = held.slopes(self._columns(self.derivatives(state, multipliers, p), held), a, carried)
-        return _Held(held, slopes, a, multipliers, x, chosen, B)
-
-    def descriptor_at(self, point: Point) -> DescriptorSystem:
-        """The system at a state in all coordinates and multipliers."""
-        at, p = self._held_at(point), self.values(point.p)
-        y = self.outputs(at.state.q, at.state.v, at.a, at.multipliers, at.x, point.tau, p, point.t)
-        inputs = tuple(each.name for each in self.inputs.table)
-        seen = self._at_once(y, np.zeros((len(self.outputs.names), len(inputs))))
-        names = (self.mech.v_names, self.mech.x_names, inputs, tuple(self.outputs.names))
-        return descriptor(at.state, at.slopes, y, at.a, seen, names)
-
-    def _constraints(self, p: Array, t: float) -> PositionConstraints:
-        """What holds, with what is known of it already."""
-        key = p.tobytes(), t
-        if self._holding is None or self._holding[0] != key:
-            self._holding = key, PositionConstraints(self.mech.compiled, p, t)
-        return self._holding[1]
-
-    def _chosen(self, constraints: PositionConstraints, N: Array, kept: Sequence[str]) -> list[int]:
-        if len(kept) == N.shape[1] and kept:
-            chosen = [self.mech.v_names.index(name) for name in kept]
-            if np.linalg.cond(N[chosen] / constraints.units[chosen, None]) < WORST_CONDITION:
-                return chosen
-        return well_chosen(constraints, N)
-
-    def _columns(self, slopes: Equations, held: HeldState) -> Equations:
-        """Derivatives by all inputs, from those by parameters."""
-        table, nv, rows = self.inputs.table, self.mech.nv, held.constraints.rows
-        count = len(table)
-        columns = {
-            "f_p": np.zeros((nv, count)),
-            **{name: np.zeros((rows, count)) for name in ("g_p", "Gv_p", "s_p")},
-            "x_p": np.zeros((self.mech.nx, count)),
-            "sum_p": np.zeros((len(slopes.sum_p), count)),
-        }
-        at = 0
-        for k, each in enumerate(table):
-            if each.parameter:
-                for name, column in columns.items():
-                    column[:, k] = getattr(slopes, name)[:, at]
-                at += 1
-            elif each.speed >= 0:
-                columns["f_p"][each.speed, k] = -1.0
-            else:
-                columns[("s_p", "Gv_p", "g_p")[each.order]][each.row, k] = -1.0
-        return slopes._replace(**columns)
-
-    def _seen(self, at: _Held, small: SmallMotions, tau: Array, p: Array) -> tuple[Array, Array, Array]:
-        """C, D and y0."""
-        held = at.state
-        y = self.outputs(held.q, held.v, at.a, at.multipliers, at.x, tau, p, held.constraints.t)
-        forces = solver(held.rows.T)(small.load)[: held.constraints.rows]
-        self._unique(held, y.y_l)
-        n = len(small.A)
-        moved = y.y_q @ small.displacement + y.y_v @ small.speed + y.y_a @ small.acceleration + y.y_x @ small.states
-        total = moved + y.y_l @ forces
-        return total[:, :n], self._at_once(y, total[:, n:]), y.y[:, 0]
-
-    def _at_once(self, y: OutputSlopes, D: Array) -> Array:
-        """(p, m) with what outputs have of the inputs themselves, beside what motions bring."""
-        of_parameters = iter(y.y_p.T)
-        for k, each in enumerate(self.inputs.table):
-            if each.parameter:
-                D[:, k] += next(of_parameters)
-            elif each.speed >= 0:
-                D[:, k] += y.y_tau[:, each.speed]
-        return D
-
-    def _unique(self, held: HeldState, y_l: Array) -> None:
-        """Outputs do not depend on multipliers that redundant constraints leave open."""
-        if not y_l.any() or not held.constraints.rows:
-            return
-        from core.numerics.matrix_forms import dense
-
-        open_ones = dense(held.constraints.stresses(held.q))
-        if not open_ones.shape[1]:
-            return
-        open_ones = open_ones / np.linalg.norm(open_ones, axis=0)
-        for name, slope in zip(self.outputs.names, y_l, strict=True):
-            if np.max(np.abs(slope @ open_ones)) > NOT_UNIQUE * max(float(np.linalg.norm(slope)), 1e-300):
-                raise ModelError(
-                    f"'{name}' is not unique: constraints are redundant, and leave this force open.",
-                    where="outputs",
-                    remedy="Name another force, or let a joint give way (Mobility proposes which).",
-                )
-
-    def _system(
-        self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _Rest, names: tuple[str, ...]
-    ) -> LinearSystem:
-        k, inputs = len(rest.chosen), self.inputs.table
-        A, B = small.A, small.B
-        u0 = np.array([self._value(each, rest) for each in inputs])
-        measured = [speed_dimension(self.mech, i) for i in rest.chosen]
-        state_names = (*(f"{name}.q" for name in names[:k]), *(f"{name}.v" for name in names[:k]), *names[k:])
-        units = [*("rad" if each == "angular_velocity" else "m" for each in measured), *(SI[each] for each in measured)]
-        units += [""] * len(names[k:])
-        x0 = np.concatenate([self._positions(rest), rest.v[rest.chosen], rest.x[rest.kept]])
-        residual = np.concatenate([rest.v[rest.chosen], rest.a[rest.chosen], rest.x_rate])
-        system = LinearSystem(
-            A,
-            B,
-            C,
-            D,
-            state_names,
-            tuple(each.name for each in inputs),
-            tuple(self.outputs.names),
-            Units(
-                tuple(units),
-                tuple(_unit(each.dimension) for each in inputs),
-                tuple(_unit(each) for each in self.outputs.dimensions),
-            ),
-            x0,
-            u0,
-            y0,
-            residual,
-            rest.q,
-            rest.v,
-            rest.a,
-            rest.point.tau,
-            small.displacement,
-            self._modes(small, rest, names[k:]),
-            rest.point.t,
-            names[:k],
-        )
-        return self._driven.integrated(system)
-
-    def _modes(self, small: SmallMotions, rest: _Rest, states: Sequence[str]) -> tuple[Any, ...]:
-        k = len(rest.chosen)
-        A = small.A
-        if not len(A):
-            return ()
-        values, vectors = np.linalg.eig(A)
-        order = np.lexsort((values.imag, np.round(np.abs(values), 9)))
-        values, vectors = values[order], vectors[:, order]
-        B = small.displacement[:, :k]
-        return modes_of(values, B @ vectors[:k], rest.constraints, vectors[2 * k :], states)
-
-    def _positions(self, rest: _Rest) -> Array:
-        """(k,) coordinates of the chosen speeds; 0 for displacements of quaternions."""
-        mech = self.mech
-        return np.array(
-            [
-                rest.q[mech.q_names.index(mech.v_names[i])] if mech.v_names[i] in mech.q_names else 0.0
-                for i in rest.chosen
-            ]
-        )
-
-    def _value(self, each: Input, rest: _Rest) -> float:
-        """What an input is at the state: of drivers 0, the deviation from their function."""
-        if each.speed >= 0:
-            return float(rest.point.tau[each.speed])
-        own = float(rest.p[self.mech.p_names.index(each.parameter)]) if each.parameter else 0.0
-        return own + (self._gravity(each, rest.point) if each.name.startswith("gravity.") else 0.0)
-
-    def _gravity(self, each: Input, point: Point) -> float:
-        """A component of gravity in the document, perhaps an expression of parameters."""
-        from core.model.formula.expression import evaluate, parse
-
-        value = self.given.model.expanded.world.gravity.acceleration["xyz".index(each.name[-1])]
-        if not isinstance(value, str):
-            return float(value)
-        names = self.given.p_names
-        p = dict(zip(self.mech.p_names, self.values(point.p), strict=True))
-        return float(evaluate(parse(value), self.given.model.values({name: p[name] for name in names})))
-
-
-class _Held(NamedTuple):
-    """A state with what holds it, the derivatives there, and the motions B of the chosen speeds."""
-
-    state: HeldState
-    slopes: Equations
-    a: Array
-    multipliers: Array
-    x: Array
-    chosen: list[int]
-    B: Array
-
-
-class _Rest(NamedTuple):
-    """The state itself."""
-
-    q: Array
-    v: Array
-    a: Array
-    x: Array
-    x_rate: Array
-    point: Point
-    chosen: list[int]
-    kept: list[int]
-    constraints: PositionConstraints
-    p: Array
-
-
-class _Driven:
-    """Drivers as inputs: of value, rate and second rate of what is moved the first ones become states, each the
-    integral of the next; of a driver that gives speeds the value at least, of one that gives accelerations both."""
-
-    def __init__(self, mech: Mechanism, table: Sequence[Input], driver_as: str) -> None:
-        self._chains: list[tuple[list[int], int]] = []
-        for k, each in enumerate(table):
-            if each.row >= 0 and each.order == 0:
-                level = mech.compiled.rows[each.row].level
-                self._chains.append(([k, k + 1, k + 2], 2 if driver_as == "acceleration" else level))
-
-    def integrated(self, system: LinearSystem) -> LinearSystem:
-        """The system with these states."""
-        import dataclasses
-
-        states = [column for columns, count in self._chains for column in columns[:count]]
-        moved = [*range(len(system.A)), *(len(system.A) + k for k in states)]
-        system = dataclasses.replace(system, basis=system.basis[:, moved])
-        if not states:
-            return system
-        left = [k for k in range(len(system.input_names)) if k not in states]
-        n, extra = len(system.A), len(states)
-        A, B = np.zeros((n + extra, n + extra)), np.zeros((n + extra, len(left)))
-        A[:n, :n], A[:n, n:], B[:n] = system.A, system.B[:, states], system.B[:, left]
-        for columns, count in self._chains:
-            for order in range(count):
-                row, follower = n + states.index(columns[order]), columns[order + 1]
-                if follower in states:
-                    A[row, n + states.index(follower)] = 1.0
-                else:
-                    B[row, left.index(follower)] = 1.0
-        C, D = np.concatenate([system.C, system.D[:, states]], axis=1), system.D[:, left]
-        names, units = system.input_names, system.units
-        return dataclasses.replace(
-            system,
-            A=A,
-            B=B,
-            C=C,
-            D=D,
-            state_names=(*system.state_names, *(names[k] for k in states)),
-            input_names=tuple(names[k] for k in left),
-            units=Units(
-                (*units.states, *(units.inputs[k] for k in states)),
-                tuple(units.inputs[k] for k in left),
-                units.outputs,
-            ),
-            x0=np.concatenate([system.x0, np.zeros(extra)]),
-            residual=np.concatenate([system.residual, np.zeros(extra)]),
-            u0=system.u0[left],
-        )
-
-
-def _unit(dimension: str) -> str:
-    return SI.get(dimension) or DERIVED.get(dimension, "")

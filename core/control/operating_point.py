@@ -7,7 +7,7 @@ of force elements, free inputs and parameters; equations are
     targets                                                                      weighted least squares.
 
 Newton's method on the manifold of closed poses: the blocks are A, B, C, D of the linear system there
-(`core.control.linearise`), loops are closed again after each step. Where less is asked than there are unknowns the
+(`core.control.lineariser`), loops are closed again after each step. Where less is asked than there are unknowns the
 step is the least in units of the machine; where targets compete, they share by their weights; bounds that would be
 passed act as fixed values of that step (active set; Nocedal and Wright, Numerical Optimization, 16.5).
 """
@@ -16,21 +16,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from core.control.asked_points import ask, asked_point
 from core.control.inputs import input_names
 from core.control.linear_system import LinearSystem
-from core.control.linearise import Lineariser, Point, input_points
+from core.control.lineariser import Lineariser, Point, input_points
 from core.control.outputs import all_outputs
 from core.control.trim_counting import missing_rows, structural_rank
 from core.errors import KinetostatError, ModelError, near_misses
 from core.mechanism import Mechanism
-from core.model import Model
+from core.model import Model, Trim
 from core.multibody.parameter_values import Values
 from core.numerics.rank import null_space
+
+if TYPE_CHECKING:
+    from core.simulation import Run
 
 Array = NDArray[np.float64]
 
@@ -123,6 +127,25 @@ class Found:
         size = float(np.max(np.abs(poles), initial=0.0))
         return bool(np.max(poles.real, initial=0.0) <= 1e-6 * max(size, 1e-3))
 
+    def met(self) -> Found:
+        """The point itself. Raises ModelError where it does not fulfil what was asked."""
+        if not self.solved:
+            raise ModelError(self.message, where="operating point", remedy="Change its rows, or begin elsewhere.")
+        return self
+
+    def run(self, duration: float, **options: Any) -> Run:
+        """A run that begins here, with the forces, inputs and parameters of the point. options : those of `simulate`"""
+        from core.simulation import simulate
+
+        begin: dict[str, Any] = {
+            "q0": self.q,
+            "v0": self.v,
+            "torque": self.tau,
+            "parameters": self.parameters,
+            "start": self.t,
+        }
+        return simulate(self.mech, duration, **(begin | ({"x0": self.x} if len(self.x) else {}) | options))
+
 
 class OperatingPoint:
     """A problem: rows by name, `op["crank.q"].fixed(0.5)`, and `solve()`.
@@ -135,18 +158,37 @@ class OperatingPoint:
     def __init__(
         self,
         model: Model | Mechanism,
-        at: ArrayLike | None = None,
+        at: ArrayLike | str | None = None,
         *,
+        name: str = "",
         v: Any = None,
         tau: Any = None,
         p: Values = None,
         t: float = 0.0,
     ) -> None:
-        """at : (nq,) where to begin, default the rest pose; v, tau : (nv,) or by name; p : parameters; t : s."""
+        """at : (nq,) where to begin, default the rest pose, or the name of an operating point of the document
+
+        name : the same; its rows are asked; v, tau : (nv,) or by name; p : parameters; t : s. Raises ModelError.
+        """
+        at, name = (None, at) if isinstance(at, str) else (at, name)
         self.mech = model if isinstance(model, Mechanism) else Mechanism(model)
         self._start = input_points(self.mech, at, v, tau, p, t)
         self.rows: dict[str, Row] = {}
         self._traced: dict[tuple[tuple[str, ...], ...], Lineariser] = {}
+        if name:
+            self.ask(asked_point(self.mech.model, name))
+
+    def ask(self, point: Trim) -> None:
+        """Ask what an operating point of the document asks. Raises ModelError naming its row."""
+        where = f"operating point '{point.name}'"
+        values = self.mech.model.values(dict(zip(self.mech.p_names, map(float, self._start.p), strict=True)))
+        for row in point.rows:
+            try:
+                ask(self[row.quantity], row, values, where)
+            except KinetostatError as error:
+                if not error.where.startswith(where):
+                    error.where = f"{where}, row '{row.quantity}'"
+                raise error
 
     def lineariser(self, inputs: Sequence[str], outputs: Sequence[str]) -> Lineariser:
         """Linear systems with these inputs and outputs, traced once."""

@@ -8,7 +8,7 @@ from core.model.constraints import CONSTRAINT_KINDS, Constraint, ConstraintKind,
 from core.model.declared_numbers import Quantity, Setting
 from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass, Strand
 from core.model.joints import Joint, Limit, Mimic
-from core.model.model import COLLECTIONS, WORDS, Annotation, Model
+from core.model.model import COLLECTIONS, QUESTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
 from core.model.sensors import SENSOR_KINDS, Sensor, SensorKind
 from core.model.shapes import (
@@ -28,6 +28,7 @@ from core.model.shapes import (
     Shape,
     Sphere,
 )
+from core.model.trims import Trim, TrimRow
 from core.model.validation.findings import Finding, Severity
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "CONSTRAINT_KINDS",
     "FORCE_KINDS",
     "JOINT_KINDS",
+    "QUESTIONS",
     "SENSOR_KINDS",
     "SHAPE_TYPES",
     "WORDS",
@@ -82,5 +84,7 @@ __all__ = [
     "Sphere",
     "Strand",
     "SubAssembly",
+    "Trim",
+    "TrimRow",
     "World",
 ]

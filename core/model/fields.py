@@ -30,6 +30,7 @@ Rule = Callable[[tuple[Any, ...], Any, "int | None"], str]
 
 _NAME = re.compile(r"(?=.*[^\W\d])\w[\w\-]*(?:[./:|][\w\-]+)*")
 MAX_NAME = 200
+MAX_SIGNAL = 4000
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,19 @@ class TextKind(Kind):
 
 
 @dataclass(frozen=True)
+class SignalKind(TextKind):
+    """Quantities of the machine by name, or a formula of such (`core.model.signal_texts`). Renaming follows; a name
+    that nothing has is a finding, since what was asked for stays when what it names goes."""
+
+    def coerce(self, value: Any) -> str:
+        text = super().coerce(value).strip()
+        if not text or len(text) > MAX_SIGNAL:
+            what = "A quantity is missing." if not text else f"A quantity has at most {MAX_SIGNAL} characters."
+            raise ModelError(what, remedy="Name one, such as joint.q, joint.tau or a parameter.")
+        return text
+
+
+@dataclass(frozen=True)
 class FlagKind(Kind):
     """True or false."""
 
@@ -298,6 +312,11 @@ def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
     return _declare(TextKind(role), help, default)
 
 
+def signal(help: str = "") -> Any:
+    """Quantities of the machine by name, or a formula of such."""
+    return _declare(SignalKind(), help, required=True)
+
+
 def flag(help: str = "", default: bool = False) -> Any:
     """True or false."""
     return _declare(FlagKind(), help, default)
@@ -389,6 +408,13 @@ class Element(metaclass=ElementType):
 
     forms: ClassVar[str] = ""
     """What lists may stand for it, for messages."""
+    meaning: ClassVar[str] = ""
+    """What one of them is, for help; of collections that ask something of the machine."""
+
+    @property
+    def summary(self) -> str:
+        """A few words that stand beside its name in lists."""
+        return ""
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Any:

@@ -37,6 +37,7 @@ from core.model.placements import Carrier, Placement, placements
 from core.model.sensors import Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
+from core.model.trims import Trim
 from core.model.unknown_kinds import of_unknown_kind
 from core.model.validation.circular_references import circles
 
@@ -49,53 +50,45 @@ class Annotation(Element):
     content: str = text("The text as it stood in the file")
 
 
-COLLECTIONS: dict[str, type[Element]] = {
-    "parameters": Parameter,
-    "materials": Material,
-    "bodies": Body,
-    "frames": Frame,
-    "joints": Joint,
-    "chains": DHChain,
-    "assemblies": SubAssembly,
-    "junctions": Junction,
-    "sensors": Sensor,
-    "forces": Force,
-    "constraints": Constraint,
-    "drivers": Driver,
+class _Collection(NamedTuple):
+    """A list of elements of a model. word : what one is called in messages and menus; namespace : in which their names
+    are unique; asks : whether they ask something of the machine and are no part of it."""
+
+    element: type[Element]
+    word: str
+    namespace: str
+    asks: bool = False
+
+
+_TABLE = {
+    "parameters": _Collection(Parameter, "parameter", "parameter"),
+    "materials": _Collection(Material, "material", "material"),
+    "bodies": _Collection(Body, "body", "frame"),
+    "frames": _Collection(Frame, "frame", "frame"),
+    "joints": _Collection(Joint, "joint", "joint"),
+    "chains": _Collection(DHChain, "chain", "chain"),
+    "assemblies": _Collection(SubAssembly, "assembly", "assembly"),
+    "junctions": _Collection(Junction, "junction", "frame"),
+    "sensors": _Collection(Sensor, "sensor", "sensor"),
+    "forces": _Collection(Force, "force", "force"),
+    "constraints": _Collection(Constraint, "constraint", "force"),
+    "drivers": _Collection(Driver, "driver", "force"),
+    "operating_points": _Collection(Trim, "operating point", "operating_point", asks=True),
 }
+"""In the order of files and trees. Bodies, frames and junctions share one namespace, and so do all that exert
+forces."""
+
+COLLECTIONS: dict[str, type[Element]] = {name: each.element for name, each in _TABLE.items()}
 """Collections of a model, in the order of files and trees, with their element types."""
 
-WORDS = {
-    "parameters": "parameter",
-    "materials": "material",
-    "bodies": "body",
-    "frames": "frame",
-    "joints": "joint",
-    "chains": "chain",
-    "assemblies": "assembly",
-    "junctions": "junction",
-    "sensors": "sensor",
-    "forces": "force",
-    "constraints": "constraint",
-    "drivers": "driver",
-}
+WORDS = {name: each.word for name, each in _TABLE.items()}
 """What one element of a collection is called in messages and menus."""
 
-NAMESPACES = {
-    "bodies": "frame",
-    "frames": "frame",
-    "joints": "joint",
-    "parameters": "parameter",
-    "materials": "material",
-    "chains": "chain",
-    "assemblies": "assembly",
-    "junctions": "frame",
-    "sensors": "sensor",
-    "forces": "force",
-    "constraints": "force",
-    "drivers": "force",
-}
-"""Bodies, frames and junctions share one namespace, and so do all that exert forces; the others have their own."""
+NAMESPACES = {name: each.namespace for name, each in _TABLE.items()}
+"""Which collections share their names."""
+
+QUESTIONS = tuple(name for name, each in _TABLE.items() if each.asks)
+"""Collections that ask something of the machine: they are part of the document, and no part of the machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +110,7 @@ class Model(Element):
     forces: tuple[Force, ...] = parts(Force, "Force elements")
     constraints: tuple[Constraint, ...] = parts(Constraint, "Held sensors and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
+    operating_points: tuple[Trim, ...] = parts(Trim, "Operating points that are asked for")
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked for beside it); not saved."""
@@ -178,6 +172,12 @@ class Model(Element):
     def values(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
         """The value of every parameter, those of sub-assemblies too, after replacing those in `given`."""
         return environment(self.expanded.parameters, given)
+
+    @cached_property
+    def machine(self) -> Model:
+        """The model without what is asked of it: two of them are the same machine if these are equal."""
+        asked: dict[str, Any] = {name: () for name in QUESTIONS if getattr(self, name)}
+        return dataclasses.replace(self, **asked) if asked else self
 
     @cached_property
     def expanded(self) -> Model:

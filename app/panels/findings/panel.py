@@ -27,12 +27,13 @@ from app.document.validation import Diagnosis
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
+from app.preferences.element_icons import collection_icon
 from app.preferences.icons import icon
 from app.widgets.label import Label
 from app.widgets.note import severity_color
 from app.widgets.pointing_rows import PointingRows
 from app.widgets.quantities.quantity_text import Units
-from core.model import WORDS, Finding, Model
+from core.model import Finding, Model
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -175,7 +176,7 @@ class FindingsPanel(QWidget):
         for finding in rows:
             item = QTreeWidgetItem([finding.place or "model", finding.text, finding.remedy])
             item.setData(0, FINDING, finding)
-            item.setIcon(0, icon(WORDS.get(finding.collection, "model")))
+            item.setIcon(0, icon(collection_icon(finding.collection)))
             for column in range(3):
                 item.setToolTip(column, as_tip(str(finding)))
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)

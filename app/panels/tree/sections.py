@@ -1,4 +1,5 @@
-"""What the model tree shows beneath the machine: forces, sensors, constraints, drivers, parameters, materials."""
+"""What the model tree shows beneath the machine: forces, sensors, constraints, drivers, parameters, materials, and what
+is asked of it."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from typing import Any
 from app.document.chain_members import assembled
 from app.document.session import Ref
 from app.panels.tree.machine_nodes import Machine, Node, walk
-from app.preferences.element_icons import icon_of
+from app.preferences.element_icons import collection_icon, icon_of
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, value_in
-from core.model import WORLD, Constraint, Driver, Force, Model, Parameter, Sensor
+from core.model import QUESTIONS, WORLD, Constraint, Driver, Force, Model, Parameter, Sensor
 from core.model.forces import JOINT, SENSOR, STRANDS
 
 
@@ -35,6 +36,10 @@ def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
             for m in model.materials
         ]
         found.append(Node("#materials", "Materials", str(len(materials)), "material", children=materials))
+    for collection in QUESTIONS:
+        if rows := [_question(collection, element) for element in getattr(model, collection)]:
+            title = collection.replace("_", " ").capitalize()
+            found.append(Node(f"#{collection}", title, str(len(rows)), collection_icon(collection), children=rows))
     if model.expanded.bodies:
         found.append(_energies())
     return found
@@ -62,6 +67,12 @@ def _row(collection: str, element: Any, derived: bool = False) -> Node:
         help=element.description,
         channels=_channels(collection, element),
     )
+
+
+def _question(collection: str, element: Any) -> Node:
+    """The row of something that is asked of the machine."""
+    key, drawing = f"{collection}:{element.name}", icon_of(collection, element)
+    return Node(key, element.name, element.summary, drawing, Ref(collection, element.name), help=element.description)
 
 
 def _brought(model: Model, refs: Iterable[Ref], shown: Collection[Ref | None]) -> list[Node]:

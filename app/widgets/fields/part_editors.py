@@ -19,11 +19,12 @@ from app.widgets.section import Section
 from core.errors import KinetostatError
 from core.model import SHAPE_TYPES, Inertia, Model, Pose, Shape, Strand
 from core.model.edits.rewiring import first_strand, together
-from core.model.fields import Element, Field, PartKind, PartsKind, ReferenceKind, fields_of
+from core.model.fields import Element, Field, PartKind, PartsKind, ReferenceKind, SignalKind, fields_of
 
 
-def fresh(element: type, model: Model, owner: Element) -> Any:
-    """A new nested element with its defaults; required references name the first element that fits."""
+def fresh(element: type, model: Model, owner: Element, siblings: tuple[Any, ...] = ()) -> Any:
+    """A new nested element with its defaults; required references name the first element that fits, quantities the
+    first coordinate that no sibling names."""
     from app.widgets.fields.choice_editors import names_for
 
     if element is Strand:
@@ -36,7 +37,18 @@ def fresh(element: type, model: Model, owner: Element) -> Any:
             if not fitting:
                 raise KinetostatError(f"There is no other {field.kind.target} yet.", remedy="Add one first.")
             given[field.name] = fitting[0]
+        elif field.required and isinstance(field.kind, SignalKind):
+            used = {getattr(other, field.name, "") for other in siblings}
+            given[field.name] = next((name for name in coordinates(model) if name not in used), "t")
     return element(**given)
+
+
+def coordinates(model: Model) -> list[str]:
+    """Coordinates of joints, as quantities are called."""
+    joints = model.expanded.joints
+    return [
+        f"{joint.name}.{word}.q" if word else f"{joint.name}.q" for joint in joints for word in joint.info.coordinates
+    ]
 
 
 def types_of(element: Any) -> dict[str, type]:
@@ -55,7 +67,7 @@ def summary_of(element: Element, context: Context) -> str:
         return "zero"
     if isinstance(element, Shape):
         return "" if element.role == "both" else element.role
-    return ""
+    return element.summary
 
 
 def _place(pose: Pose, context: Context) -> str:
@@ -163,7 +175,7 @@ class PartsEditor(FieldEditor):
         """Append a new element of a kind."""
         assert self._shown is not None
         try:
-            return self.attempt((*self.value, fresh(kind, self._shown[1].model, self._shown[0])))
+            return self.attempt((*self.value, fresh(kind, self._shown[1].model, self._shown[0], self.value)))
         except KinetostatError as error:
             self.explain(str(error), "error")
             return str(error)

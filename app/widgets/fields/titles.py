@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from core.model import (
+    COLLECTIONS,
+    QUESTIONS,
+    WORDS,
     Constraint,
     DHChain,
     DHRow,
@@ -85,8 +88,10 @@ def title_of(field: Field, element: type) -> str:
 
 def type_title(element: type) -> str:
     """What an element of a type is called."""
-    words = {"DHChain": "DH chain", "DHRow": "row", "SubAssembly": "sub-assembly", "LineMass": "mass"}
-    return words.get(element.__name__, element.__name__.lower())
+    asked = next((WORDS[collection] for collection in QUESTIONS if COLLECTIONS[collection] is element), "")
+    words = {"DHChain": "DH chain", "SubAssembly": "sub-assembly", "LineMass": "mass"}
+    plain = "row" if element.__name__.endswith("Row") else element.__name__.lower()
+    return asked or words.get(element.__name__, plain)
 
 
 def coordinate_titles(element: Element) -> tuple[str, ...]:

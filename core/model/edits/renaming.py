@@ -22,6 +22,7 @@ from core.model.fields import (
     FormulaVectorKind,
     ReferenceKind,
     ScalarKind,
+    SignalKind,
     VectorKind,
     fields_of,
     nested_elements,
@@ -31,6 +32,7 @@ from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.model import NAMESPACES, Model
 from core.model.sensors import Sensor
+from core.model.signal_texts import Owners, texts_with
 from core.model.signals import component
 from core.model.unknown_kinds import of_unknown_kind
 
@@ -45,6 +47,8 @@ class Renaming:
     references: dict[str, dict[str, str]] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
     signals: dict[str, str] = field(default_factory=dict)
+    owners: Owners | None = None
+    """Whose the names in texts of quantities are; None: these stay."""
 
     def changes(self, element: Element) -> dict[str, Any]:
         """New values of the fields of an element (not of those inside it) that use one of the names."""
@@ -54,6 +58,8 @@ class Renaming:
             match each.kind:
                 case ReferenceKind(target=target):
                     new = self.references.get(SPACES.get(target, target), {}).get(old, old)
+                case SignalKind() if self.owners is not None:
+                    new = texts_with(old, self.owners, self._quantity)
                 case ScalarKind():
                     new = self._formula(old, each.kind)
                 case VectorKind():
@@ -75,8 +81,17 @@ class Renaming:
 
         return renamed(value, new)
 
+    def _quantity(self, name: str) -> str:
+        """A quantity as it is called after the renaming."""
+        owner = None if self.owners is None else self.owners(name)
+        if owner is None:
+            return name
+        new = self.references.get(owner.namespace, {}).get(owner.name, owner.name)
+        return new + name[len(owner.name) :]
+
     def lasting(self) -> Renaming:
-        """Without parameters and materials: those who use them can do without."""
+        """Without parameters and materials: those who use them can do without; and without quantities, as what is asked
+        for stays."""
         kept = {space: table for space, table in self.references.items() if space != "material"}
         return Renaming(kept, {}, self.signals)
 
@@ -157,7 +172,7 @@ def _with(value: Any, table: Mapping[str, Node]) -> Any:
 def renaming_of(model: Model, collection: str, old: str, new: str | None = None) -> Renaming:
     """What changes when an element gets a new name, with all that it brings (chain, sub-assembly); without a new name,
     all names that go when the element does."""
-    made = Renaming(defaultdict(dict), {}, {})
+    made = Renaming(defaultdict(dict), {}, {}, Owners(model))
     shadowed: set[str] = set(model.expanded.index("parameter"))
     sensors = {name for s in model.expanded.sensors for name in of_sensor(s, s.name)}
     held = {joint.child for joint in model.expanded.joints}

@@ -28,6 +28,7 @@ from core.model.validation.circular_references import circles
 from core.model.validation.degrees import in_degrees
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words
+from core.model.validation.quantities import unknown_quantities
 from core.model.validation.units import wrong_units
 
 TRIANGLE_TOLERANCE = 1e-4
@@ -55,6 +56,7 @@ def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...
         *_unknown_kinds(model.expanded),
         *bad_formulas(model),
         *wrong_units(model),
+        *unknown_quantities(model),
         *in_degrees(model),
         *parameters(model),
         *forces.assemblies(model),

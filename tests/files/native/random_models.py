@@ -28,6 +28,8 @@ from core.model import (
     Sensor,
     Setting,
     Strand,
+    Trim,
+    TrimRow,
     World,
 )
 from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
@@ -237,6 +239,22 @@ DRIVERS = st.tuples(
     _TABLE.flatmap(_table_driver),
     st.builds(Driver, name=st.just("d3"), joint=st.just("a:b"), column=TEXTS, file=TEXTS.filter(bool)),
 )
+_QUANTITIES = st.one_of(TEXTS.filter(str.strip), st.sampled_from(("a:b.q", "arm_q.tau", "max(abs(reach.rate))", "1")))
+_TRIM_ROWS = st.builds(
+    TrimRow,
+    quantity=_QUANTITIES,
+    role=st.sampled_from(("fixed", "free", "target", "steady")),
+    value=VALUES,
+    minimum=st.one_of(st.none(), FORMULAS),
+    maximum=st.one_of(st.none(), VALUES),
+    weight=st.one_of(FORMULAS, st.floats(1e-9, 1e9)),
+)
+TRIMS = st.builds(
+    Trim,
+    name=st.just("hover"),
+    rows=st.lists(_TRIM_ROWS, max_size=3, unique_by=lambda row: row.quantity).map(tuple),
+    description=TEXTS,
+)
 MODELS: st.SearchStrategy[Model] = st.builds(
     Model,
     name=TEXTS,
@@ -265,5 +283,6 @@ MODELS: st.SearchStrategy[Model] = st.builds(
     constraints=CONSTRAINTS,
     drivers=DRIVERS,
     chains=st.one_of(st.just(()), st.tuples(CHAINS)),
+    operating_points=st.lists(TRIMS, max_size=1).map(tuple),
     annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
 )

@@ -1,0 +1,43 @@
+"""Operating points that the document asks for, by name: what their rows say to a problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ModelError
+from core.model import Model, Trim, TrimRow
+from core.model.parameters import finite_value_of
+
+if TYPE_CHECKING:
+    from core.control.operating_point import Row
+
+
+def asked_point(model: Model, name: str) -> Trim:
+    """The operating point of this name. Raises ModelError with near misses, or saying that there are none."""
+    if not model.operating_points:
+        raise ModelError(
+            f"There is no operating point '{name}': the document asks for none.",
+            remedy="Save one in the panel Operating point, or add a ks.Trim.",
+        )
+    found: Trim = model.find("operating_points", name)
+    return found
+
+
+def ask(row: Row, asked: TrimRow, values: Any, where: str) -> None:
+    """Say to a row of a problem what the document asks of it. values : of all parameters, by name"""
+
+    def number(field: str) -> float | None:
+        value = getattr(asked, field)
+        place = f"{where}, row '{asked.quantity}', {field}"
+        return None if value is None else float(finite_value_of(value, values, place))
+
+    match asked.role:
+        case "fixed":
+            row.fixed(number("value"))
+        case "target":
+            row.target(float(number("value") or 0.0), float(number("weight") or 0.0))
+        case "steady":
+            row.steady()
+        case _:
+            low, high = number("minimum"), number("maximum")
+            row.free(float("-inf") if low is None else low, float("inf") if high is None else high)

@@ -1,0 +1,111 @@
+"""Operating points of the document: what a person asks of quantities of the machine. What fulfils it is found, and is
+no part of the document (`core.control.operating_point`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from core.errors import ModelError
+from core.model.dimensions import dual, of_joint, of_sensor, rate
+from core.model.fields import Element, Value, choice, name, parts, scalar, signal, text
+from core.model.signal_texts import Owners
+
+ROLES = ("fixed", "free", "target", "steady")
+_OF_FRAMES = {
+    "position": "length",
+    "velocity": "velocity",
+    "omega": "angular_velocity",
+    "acceleration": "acceleration",
+    "alpha": "angular_acceleration",
+    "force": "force",
+    "torque": "torque",
+}
+
+
+def dimension_of_signal(model: Any, quantity: str) -> str:
+    """What a quantity measures, as far as its name says it; "none" where it does not."""
+    owner = Owners(model)(quantity)
+    if owner is None:
+        return {"gravity": "acceleration", "energy": "energy"}.get(quantity.partition(".")[0], "none")
+    words = [word for word in quantity[len(owner.name) :].split(".") if word]
+    last = words[-1] if words else ""
+    match owner.namespace:
+        case "parameter":
+            return str(model.expanded.find("parameters", owner.name).dimension)
+        case "frame":
+            return _OF_FRAMES.get(words[0], "none") if words else "none"
+        case "joint":
+            coordinate = of_joint(model, owner.name, words[0] if len(words) > 1 else "")
+            known = {"": coordinate, "q": coordinate, "v": rate(coordinate), "tau": dual(coordinate)}
+            return rate(rate(coordinate)) if last == "a" else known.get(last, "none")
+        case "sensor":
+            measured = of_sensor(model, owner.name)
+            return rate(measured) if last == "rate" else measured
+    return "none"
+
+
+def _of_quantity(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+    return dimension_of_signal(model, owners[-1].quantity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrimRow(Element):
+    """What is asked of one quantity."""
+
+    quantity: str = signal("A quantity: joint.q, .v, .a or .tau, a parameter, any channel, or a formula of channels")
+    role: str = choice(ROLES, "Has a value, is found, comes near a value, or does not change", "fixed")
+    value: Value | None = scalar(default=None, help="Of fixed and target; fixed without one: as it is", by=_of_quantity)
+    minimum: Value | None = scalar(default=None, help="Smallest value of what is free", by=_of_quantity)
+    maximum: Value | None = scalar(default=None, help="Largest value of what is free", by=_of_quantity)
+    weight: Value = scalar(default=1.0, help="Share of a target among those that compete")
+
+    @property
+    def summary(self) -> str:
+        return f"{self.quantity} {self.role}"
+
+    def validate(self) -> None:
+        """A target has a value and a positive weight; bounds leave something."""
+        where = f"row '{self.quantity}'"
+        if self.role == "target" and self.value is None:
+            raise ModelError("A target needs a value.", where=f"{where}, value", remedy="Give one, or take 'free'.")
+        if isinstance(self.weight, float) and not self.weight > 0.0:
+            raise ModelError(
+                "A weight is positive.", where=f"{where}, weight", remedy="Give one, or leave the row out."
+            )
+        low, high = self.minimum, self.maximum
+        if isinstance(low, float) and isinstance(high, float) and low > high:
+            raise ModelError(
+                f"Nothing lies between {low:g} and {high:g}.", where=f"{where}, minimum", remedy="Swap the bounds."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trim(Element):
+    """An operating point that is asked for: quantities that are fixed, free, targets or steady. What is not named:
+    poses are free, speeds and accelerations zero, inputs and parameters as they are."""
+
+    meaning: ClassVar[str] = (
+        "An operating point that is asked for: which quantities are fixed, free, targets or steady. The panel "
+        "Operating point finds the pose, speeds and forces that fulfil it."
+    )
+
+    name: str = name()
+    rows: tuple[TrimRow, ...] = parts(TrimRow, "What is asked of quantities")
+    description: str = text("Notes")
+
+    @property
+    def summary(self) -> str:
+        counts = Counter(row.role for row in self.rows)
+        return ", ".join(f"{counts[role]} {role}" for role in ROLES if counts[role]) or "at rest"
+
+    def validate(self) -> None:
+        """No quantity is asked for twice."""
+        for quantity, count in Counter(row.quantity for row in self.rows).items():
+            if count > 1:
+                raise ModelError(
+                    f"'{quantity}' has {count} rows.",
+                    where=f"operating point '{self.name}', rows",
+                    remedy="Let it be fixed, a target or free.",
+                )
