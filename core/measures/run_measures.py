@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
 from core.measures.formula_units import LITERAL, UNKNOWN, Dimension, dimension_of, fits, of_name
+from core.measures.reductions import END, FURTHER, REDUCTIONS, START, reduced, simpson_weights, without_reductions
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.fields import nested_elements
@@ -35,11 +35,6 @@ from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]
 
-REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
-FURTHER = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
-"""What formulas of measures have beside the usual functions: (name, number of arguments)."""
-END, START = "end", "start"
-"""Names of the times at which a run ends and begins, in the second argument of `at`."""
 ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
 TIME_FRACTION = 1e-9
 """Of the duration: a time so near to a sample is the sample's."""
@@ -356,19 +351,13 @@ class _Reader:
 
     def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
         """The formula with a name in place of each reduction, whose values go into `found`."""
-        match node:
-            case Call("at", (what, when)):
-                return _placeholder(found, self._at(what, float(np.asarray(self._value(when)))))
-            case Call(function, (what,)) if function in REDUCTIONS:
-                return _placeholder(found, self._over_time(function, what))
-            case Negative(operand):
-                return Negative(self._reduced(operand, found))
-            case Binary(operator, left, right):
-                return Binary(operator, self._reduced(left, found), self._reduced(right, found))
-            case Call(function, arguments):
-                return Call(function, tuple(self._reduced(each, found) for each in arguments))
-            case _:
-                return node
+
+        def put(word: str, arguments: tuple[Node, ...]) -> Node:
+            what, *when = arguments
+            value = self._at(what, float(np.asarray(self._value(when[0])))) if when else self._over_time(word, what)
+            return _placeholder(found, value)
+
+        return without_reductions(node, FURTHER, put)
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -394,18 +383,9 @@ class _Reader:
 
     def _over_time(self, function: str, what: Node) -> float:
         values = np.broadcast_to(np.asarray(self._value(what), dtype=float), self.run.time.shape)
-        if function in ("max", "min", "span"):
-            top, bottom = float(np.max(values)), float(np.min(values))
-            return {"max": top, "min": bottom, "span": top - bottom}[function]
-        time = self.run.time
         if self._weights is None:
-            self._weights = simpson_weights(time)
-        length = float(time[-1] - time[0])
-        if length == 0.0:
-            return 0.0 if function == "integral" else float(abs(values[-1]) if function == "rms" else values[-1])
-        if function == "rms":
-            return float(np.sqrt(max(float(self._weights @ values**2) / length, 0.0)))
-        return float(self._weights @ values) / (1.0 if function == "integral" else length)
+            self._weights = simpson_weights(self.run.time)
+        return reduced(function, values, self.run.time, self._weights)
 
     def _at(self, what: Node, t: float) -> float:
         """The value at a time: of a sample, or of the polynomial through the nearest, at most four, of its side of a
@@ -457,29 +437,3 @@ def _local(mech: Mechanism, name: str) -> bool:
 def _lagrange(nodes: Array, k: int, t: float) -> float:
     others = np.delete(nodes, k)
     return float(np.prod((t - others) / (nodes[k] - others)))
-
-
-def simpson_weights(time: Array) -> Array:
-    """(n,) weights of samples in an integral over time: each stretch between changes by parabolas through three
-    samples, its last interval, where their number is odd, by the parabola that ends there (Cartwright 2017)."""
-    weights = np.zeros(len(time))
-    borders = [0, *(np.flatnonzero(np.diff(time) <= 0.0) + 1).tolist(), len(time)]
-    for first, end in pairwise(borders):
-        h = np.diff(time[first:end])
-        part = weights[first:end]
-        if len(h) == 1:
-            part += 0.5 * h[0]
-        if len(h) < 2:
-            continue
-        pairs = len(h) // 2
-        a, b = h[0 : 2 * pairs : 2], h[1 : 2 * pairs : 2]
-        both = a + b
-        np.add.at(part, np.arange(0, 2 * pairs, 2), both / 6.0 * (2.0 - b / a))
-        np.add.at(part, np.arange(1, 2 * pairs, 2), both**3 / (6.0 * a * b))
-        np.add.at(part, np.arange(2, 2 * pairs + 1, 2), both / 6.0 * (2.0 - a / b))
-        if len(h) % 2:
-            a1, b1 = h[-2], h[-1]
-            part[-1] += (2.0 * b1**2 + 3.0 * a1 * b1) / (6.0 * (a1 + b1))
-            part[-2] += (b1**2 + 3.0 * a1 * b1) / (6.0 * a1)
-            part[-3] -= b1**3 / (6.0 * a1 * (a1 + b1))
-    return weights
