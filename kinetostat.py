@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from core.control.linearise import linearise
     from core.control.operating_point import OperatingPoint
     from core.control.root_locus import RootLocus, root_locus
+    from core.design.asked_designs import asked_design, asked_target
     from core.design.design import Design
     from core.design.path_synthesis import synthesise
     from core.design.target_curves import target
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from core.kinds import register
     from core.mechanism import Mechanism
     from core.model import (
+        Aim,
         Annotation,
         Arrow,
         Beam,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         Coil,
         Cone,
         Constraint,
+        CurveRow,
         Cylinder,
         DHChain,
         DHRow,
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
         Pipe,
         Pose,
         Quantity,
+        RequiredRow,
         Sensor,
         Setting,
         Sphere,
@@ -89,6 +93,7 @@ if TYPE_CHECKING:
         SubAssembly,
         Trim,
         TrimRow,
+        VariedRow,
         World,
     )
     from core.model.edits import edits
@@ -114,6 +119,7 @@ _PLACES = {
     "core.control.linearise": ("linearise",),
     "core.control.root_locus": ("RootLocus", "root_locus"),
     "core.control.operating_point": ("OperatingPoint",),
+    "core.design.asked_designs": ("asked_design", "asked_target"),
     "core.design.design": ("Design",),
     "core.design.path_synthesis": ("synthesise",),
     "core.design.target_curves": ("target",),
@@ -138,6 +144,7 @@ _PLACES = {
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
     "core.model": (
+        "Aim",
         "Annotation",
         "Arrow",
         "Beam",
@@ -148,6 +155,7 @@ _PLACES = {
         "Cone",
         "Constraint",
         "Cylinder",
+        "CurveRow",
         "DHChain",
         "DHRow",
         "Driver",
@@ -169,6 +177,7 @@ _PLACES = {
         "Pipe",
         "Pose",
         "Quantity",
+        "RequiredRow",
         "Sensor",
         "Setting",
         "Sphere",
@@ -176,6 +185,7 @@ _PLACES = {
         "SubAssembly",
         "Trim",
         "TrimRow",
+        "VariedRow",
         "World",
     ),
     "core.model.validation.model": ("check",),

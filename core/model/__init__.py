@@ -1,6 +1,7 @@
 """The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
 
 from core.joints import JOINT_KINDS, JointKind
+from core.model.aims import Aim, CurveRow, RequiredRow, VariedRow
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
@@ -41,6 +42,7 @@ __all__ = [
     "SHAPE_TYPES",
     "WORDS",
     "WORLD",
+    "Aim",
     "Annotation",
     "Arrow",
     "Beam",
@@ -51,6 +53,7 @@ __all__ = [
     "Cone",
     "Constraint",
     "ConstraintKind",
+    "CurveRow",
     "Cylinder",
     "DHChain",
     "DHRow",
@@ -76,6 +79,7 @@ __all__ = [
     "Pipe",
     "Pose",
     "Quantity",
+    "RequiredRow",
     "Sensor",
     "SensorKind",
     "Setting",
@@ -86,5 +90,6 @@ __all__ = [
     "SubAssembly",
     "Trim",
     "TrimRow",
+    "VariedRow",
     "World",
 ]

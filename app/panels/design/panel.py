@@ -27,9 +27,11 @@ from PySide6.QtWidgets import (
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
+from app.panels.design.aim_forms import check_rows, checked_rows, curve_aim, parameter_aim
 from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
 from app.panels.design.in_view import CurveInView
-from app.panels.design.tables import fill, scrolled, table
+from app.panels.design.saved_designs import SavedDesigns
+from app.panels.design.tables import fill, scrolled, show_designed, show_linkages, table
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
@@ -37,6 +39,7 @@ from app.widgets.note import Note
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.functions.subjects.design import TOPOLOGY_TITLES, design_of
+from core.model import Aim
 from core.model.parameters import value_of
 
 if TYPE_CHECKING:
@@ -87,7 +90,9 @@ class DesignPanel(QWidget):
         self.apply_button = self._button("Apply", "Take the chosen result (can be undone)", self.apply)
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 6, 8, 6)
+        self.saved = SavedDesigns(session, self._show_aim, self._aim, lambda words: self.note.say(words, "error"))
         bar.addWidget(self.kind, 1)
+        bar.addWidget(self.saved, 1)
         for button in (self.search_button, self.pause_button, self.stop_button):
             bar.addWidget(button)
         self._lay_out(bar)
@@ -243,6 +248,8 @@ class DesignPanel(QWidget):
             self.note.say("The machine has no free parameter. Give lengths or springs names under Parameters.", "hint")
 
     def _machine_changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self.saved.offer()
         if old.model is not new.model and not self._busy:
             before = [self.vary.item(k, 0).text() for k in range(self.vary.rowCount())]
             if before != list(self._session.mech.p_names):
@@ -251,6 +258,43 @@ class DesignPanel(QWidget):
             values = self._session.model.values()
             for k, name in enumerate(before):
                 self.vary.item(k, 1).setText(f"{values[name]:.6g}")
+
+    def _aim(self, name: str) -> Aim:
+        """What stands here as a design of the document."""
+        if self.kind.currentData() == CURVE:
+            linkage = str(self.topology.currentData())
+            return curve_aim(name, self.canvas.target, linkage, self._closes, self.timed.isChecked())
+        texts = self.minimise.text(), self.require.text(), str(self.along.currentData()), self.duration.text()
+        return parameter_aim(name, checked_rows(self.vary), *texts)
+
+    def _show_aim(self, aim: Aim) -> None:
+        """A design of the document."""
+        self.kind.setCurrentIndex(self.kind.findData(CURVE if aim.kind == "curve" else PARAMETERS))
+        self._forget()
+        if aim.kind == "curve":
+            self._show_curve_of(aim)
+            return
+        check_rows(self.vary, aim.vary)
+        self.minimise.setText(aim.minimise)
+        self.require.setText("; ".join(row.formula for row in aim.require))
+        along = aim.coordinate if aim.over == "sweep" else aim.over
+        self.along.setCurrentIndex(max(0, self.along.findData(along)))
+        self.duration.setText(f"{aim.duration}")
+
+    def _show_curve_of(self, aim: Aim) -> None:
+        from core.design.asked_designs import asked_target
+
+        self.topology.setCurrentIndex(max(0, self.topology.findData(aim.linkage)))
+        self.closed.setChecked(aim.closed)
+        self.timed.setChecked(aim.timed)
+        self.points.clear()
+        self.smooth.setText("0")
+        self.in_view.forget_plane()
+        self.canvas.show_curves(())
+        try:
+            self._show_target(asked_target(self._session.model, aim.name).points)
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
 
     def _turned(self) -> None:
         self.pages.setCurrentIndex(self.kind.currentData())
@@ -380,10 +424,7 @@ class DesignPanel(QWidget):
         return bool(self._stop.is_set() or cancelled())
 
     def _parameter_work(self) -> Any:
-        rows = [k for k in range(self.vary.rowCount()) if self.vary.item(k, 0).checkState() == Qt.CheckState.Checked]
-        vary = ", ".join(
-            f"{self.vary.item(k, 0).text()}={self.vary.item(k, 2).text()}:{self.vary.item(k, 3).text()}" for k in rows
-        )
+        vary = ", ".join(f"{name}={low}:{high}" for name, low, high in checked_rows(self.vary))
         along = self.along.currentData()
         sweep = along if along not in (REST, RUN) else ""
         duration = float(self.duration.text()) if along == RUN else None
@@ -458,12 +499,7 @@ class DesignPanel(QWidget):
 
     def _show_designed(self, found: Designed) -> None:
         self.found = found
-        names = tuple(found.best.parameters)
-        rows = []
-        for row in found.table:
-            value = f"{row.value:.6g}" if row.state != "failed" else "—"
-            rows.append([str(row.number), row.state, value, *(f"{row.parameters[n]:.6g}" for n in names), row.message])
-        fill(self.results, ["Start", "State", "Value", *names, "Ended"], rows)
+        show_designed(self.results, found)
         self.results.selectRow(0)
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
         missed = f" Missed: {'; '.join(found.best.missed)}." if found.best.missed else ""
@@ -472,16 +508,7 @@ class DesignPanel(QWidget):
 
     def _show_linkages(self, found: tuple[Linkage, ...]) -> None:
         self.linkages = found
-        rows = [
-            [
-                TOPOLOGY_TITLES[each.topology],
-                f"{1000 * each.error:.4g}",
-                "turns" if each.turns else "swings",
-                " ".join(each.defects) or "none",
-            ]
-            for each in found
-        ]
-        fill(self.results, ["Linkage", "Off, mm", "Crank", "Defects"], rows)
+        show_linkages(self.results, found)
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."

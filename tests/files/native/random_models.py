@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from core.model import (
     SHAPE_TYPES,
+    Aim,
     Annotation,
     Body,
     Constraint,
+    CurveRow,
     DHChain,
     DHRow,
     Driver,
@@ -25,11 +27,13 @@ from core.model import (
     Model,
     Parameter,
     Pose,
+    RequiredRow,
     Sensor,
     Setting,
     Strand,
     Trim,
     TrimRow,
+    VariedRow,
     World,
 )
 from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
@@ -255,6 +259,23 @@ TRIMS = st.builds(
     rows=st.lists(_TRIM_ROWS, max_size=3, unique_by=lambda row: row.quantity).map(tuple),
     description=TEXTS,
 )
+_VARIED_ROWS = st.one_of(
+    st.builds(VariedRow, parameter=_QUANTITIES),
+    st.builds(VariedRow, parameter=_QUANTITIES, minimum=FORMULAS, maximum=FORMULAS),
+)
+AIMS = st.builds(
+    Aim,
+    name=st.just("light"),
+    kind=st.sampled_from(("parameters", "curve")),
+    vary=st.lists(_VARIED_ROWS, max_size=2, unique_by=lambda row: row.parameter).map(tuple),
+    minimise=st.one_of(st.just(""), _QUANTITIES),
+    require=st.lists(st.builds(RequiredRow, formula=_QUANTITIES), max_size=2).map(tuple),
+    over=st.sampled_from(("rest", "sweep", "run")),
+    curve=st.lists(st.builds(CurveRow, x=VALUES.filter(lambda x: x is not None), z=FORMULAS), max_size=3).map(tuple),
+    closed=st.booleans(),
+    timed=st.booleans(),
+    description=TEXTS,
+)
 MODELS: st.SearchStrategy[Model] = st.builds(
     Model,
     name=TEXTS,
@@ -284,5 +305,6 @@ MODELS: st.SearchStrategy[Model] = st.builds(
     drivers=DRIVERS,
     chains=st.one_of(st.just(()), st.tuples(CHAINS)),
     operating_points=st.lists(TRIMS, max_size=1).map(tuple),
+    designs=st.lists(AIMS, max_size=1).map(tuple),
     annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
 )
