@@ -40,6 +40,12 @@ def test_parameters_are_found_and_applied(names):
     assert 0.28 <= found["b"] <= 0.36
 
 
+def test_a_design_of_the_document_is_solved(names):
+    assert set(names["low"].best.parameters) == {"a", "d"}
+    assert names["low"].best.value < names["low"].table[0].value + 1e-12
+    assert 0.08 <= names["low"].best.parameters["a"] <= 0.12
+
+
 def test_the_spring_of_the_governor_is_that_of_the_reference(names):
     known = json.loads((ROOT / "tests" / "reference" / "opt_spring_for_period.json").read_text(encoding="utf-8"))
     assert names["small"].best.parameters["k"] == pytest.approx(known["reference"]["k_small"], rel=1e-4)
