@@ -29,7 +29,7 @@ EXPECTS = "Target curve: draw it with the button held, or click points · Enter 
 GOES_ON = "Click the next point · Enter or a double click ends, the first point closes · Backspace takes one back · Esc"
 STEP = 3.0
 """Pixels (at 100 %) between points of a stroke."""
-NEAR = 12.0
+CLOSES_WITHIN = 12.0
 """Pixels within which a curve that comes back to its beginning is closed."""
 LEAST = 3
 """Points that are a curve."""
@@ -104,14 +104,18 @@ class CurveHand:
     def near_start(self, point: Point | None) -> bool:
         """Whether a point would close the curve."""
         return point is not None and len(self.points) >= LEAST and math.dist(point, self.points[0]) < (
-            NEAR * self.hand.pixel
+            CLOSES_WITHIN * self.hand.pixel
         )  # fmt: skip
 
     def finish(self) -> bool:
         """The curve is done; False if it is none yet."""
         closed = self.closes or self.near_start(self.points[-1] if self.points else None)
         points = np.array(self.points)
-        if closed and len(points) > LEAST and math.dist(self.points[-1], self.points[0]) < NEAR * self.hand.pixel:
+        if (
+            closed
+            and len(points) > LEAST
+            and math.dist(self.points[-1], self.points[0]) < CLOSES_WITHIN * self.hand.pixel
+        ):
             points = points[:-1]
         if len(points) < LEAST:
             return False

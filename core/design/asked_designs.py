@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from core.design.design import Design
@@ -54,8 +52,3 @@ def asked_target(model: Model, name: str) -> Target:
     if not points:
         raise ModelError("It has no points.", where=where, remedy="Give at least three, [x, z] in metres.")
     return target(np.array(points), closed=aim.closed, timed=aim.timed)
-
-
-def written(number: float) -> float:
-    """A coordinate of a curve as documents have it: to a micrometre."""
-    return round(number, 6) + 0.0 if math.isfinite(number) else 0.0

@@ -198,7 +198,7 @@ class _Point(NamedTuple):
     @property
     def open(self) -> float:
         """What opens between segments, rad, m and their rates."""
-        return float(sum(np.sum(np.abs(gap)) for gap in self.whole.gaps))
+        return float(sum(np.sum(np.abs(mismatch)) for mismatch in self.whole.mismatches))
 
 
 class _Search:
@@ -306,7 +306,7 @@ class _Search:
         return closed and (tiny or float(np.linalg.norm(change)) <= SMALL_STEP * sigma)
 
     def _slope(self, own_steps: Sequence[Array], d: Array) -> float:
-        """How what is minimised begins to change along a step, with a price of gaps for which it falls."""
+        """How what is minimised begins to change along a step, with a price of mismatches for which it falls."""
         point, m = self.point, len(self.problem.vary)
         along, curved = 0.0, 0.0
         for each, step in zip(point.passed, own_steps, strict=True):

@@ -53,13 +53,13 @@ class Passed(NamedTuple):
 
 class Condensed(NamedTuple):
     """All segments: residuals (N, c), with what opens between segments closed to first order (`closed`); slopes
-    (N, c, m) by parameters and the first segment's free values; gaps : what opens before each of the others; onto :
-    (A, e) with which their own values step by A d + e."""
+    (N, c, m) by parameters and the first segment's free values; mismatches : what opens before each of the others;
+    onto : (A, e) with which their own values step by A d + e."""
 
     residuals: Array
     closed: Array
     slopes: Array
-    gaps: tuple[Array, ...]
+    mismatches: tuple[Array, ...]
     onto: tuple[tuple[Array, Array], ...]
 
 
@@ -181,25 +181,25 @@ class Shooting:
     def condensed(self, passed: Sequence[Passed], own: Sequence[Array]) -> Condensed:
         """All segments, put together."""
         m, first = len(self.vary), passed[0]
-        gaps: list[Array] = []
+        mismatches: list[Array] = []
         onto: list[tuple[Array, Array]] = []
         closed, slopes = [first.residuals], [first.slopes]
         A, e = np.zeros((0, 0)), np.zeros(0)
         for k, (before, now) in enumerate(itertools.pairwise(passed), 1):
             segment = self.segments[k]
             rows = self._rows(segment)
-            gap = before.state[rows] - own[k]
+            mismatch = before.state[rows] - own[k]
             by_p, by_own = before.state_slopes[rows][:, :m], before.state_slopes[rows][:, m:]
             if k == 1:
-                A, e = np.hstack([by_p, by_own]), gap
+                A, e = np.hstack([by_p, by_own]), mismatch
             else:
-                A, e = by_own @ A, by_own @ e + gap
+                A, e = by_own @ A, by_own @ e + mismatch
                 A[:, :m] += by_p
-            gaps.append(gap)
+            mismatches.append(mismatch)
             onto.append((A, e))
             whole = now.slopes[:, :, m:] @ A
             whole[:, :, :m] += now.slopes[:, :, :m]
             closed.append(now.residuals - now.slopes[:, :, m:] @ e)
             slopes.append(whole)
         residuals = np.concatenate([each.residuals for each in passed])
-        return Condensed(residuals, np.concatenate(closed), np.concatenate(slopes), tuple(gaps), tuple(onto))
+        return Condensed(residuals, np.concatenate(closed), np.concatenate(slopes), tuple(mismatches), tuple(onto))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget
 
-from core.design.asked_designs import written
 from core.model import Aim, CurveRow, RequiredRow, VariedRow
 
 Array = NDArray[np.float64]
@@ -65,5 +64,5 @@ def parameter_aim(
 
 def curve_aim(name: str, points: Array, linkage: str, closed: bool, timed: bool) -> Aim:
     """A design of a linkage for a curve. Raises ModelError."""
-    curve = tuple(CurveRow(x=written(float(x)), z=written(float(z))) for x, z in points)
+    curve = tuple(CurveRow(x=x, z=z) for x, z in (np.round(points, 6) + 0.0).tolist())  # to a micrometre
     return Aim(name=name, kind="curve", linkage=linkage, curve=curve, closed=closed, timed=timed)

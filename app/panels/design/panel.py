@@ -30,8 +30,8 @@ from app.document.session import Session, State
 from app.panels.design.aim_forms import check_rows, checked_rows, curve_aim, parameter_aim
 from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
 from app.panels.design.in_view import CurveInView
+from app.panels.design.result_tables import fill, scrolled, show_designed, show_linkages, table
 from app.panels.design.saved_designs import SavedDesigns
-from app.panels.design.tables import fill, scrolled, show_designed, show_linkages, table
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidg
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from core.errors import ModelError
-from core.identification.measured_trace import TIME, guessed_signals, si_unit, signal_names
-from core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -56,6 +57,8 @@ class ColumnTable(QTableWidget):
 
     def show_columns(self, mech: Mechanism, names: Sequence[str], numbers: Array) -> None:
         """Show the columns of a table, with what they are likely to be."""
+        from core.identification.measured_trace import TIME, guessed_signals, si_unit
+
         self._quiet = True
         self._names, self._numbers = tuple(names), numbers
         self.offer(mech)
@@ -77,8 +80,15 @@ class ColumnTable(QTableWidget):
             self.setItem(at, UNIT, QTableWidgetItem(unit or ("s" if at == clock else si_unit(mech, signal))))
         self._quiet = False
 
+    def clear_columns(self) -> None:
+        """No trace."""
+        self._names, self._numbers = (), np.zeros((0, 0))
+        self.setRowCount(0)
+
     def offer(self, mech: Mechanism) -> None:
         """Signals of a machine to choose from."""
+        from core.identification.measured_trace import signal_names
+
         self._mech = mech
         frames = [frame.name for frame in mech.model.expanded.frames]
         places = [f"{name}.position.{axis}" for name in frames for axis in "xyz"]
@@ -129,6 +139,8 @@ class ColumnTable(QTableWidget):
 
     def _chosen(self, at: int) -> None:
         """Another signal has another unit."""
+        from core.identification.measured_trace import si_unit
+
         quiet, self._quiet = self._quiet, True
         signal = self.signal(at)
         self.item(at, UNIT).setText("s" if signal == CLOCK else si_unit(self._mech, signal))

@@ -4,7 +4,7 @@ the window."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +32,6 @@ from app.document.session import Session, State
 from app.panels.identification.column_table import ColumnTable
 from app.panels.identification.estimate_table import EstimateTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
-from app.panels.identification.shown_results import (
-    excitation_rows,
-    excitation_sheets,
-    force_rows,
-    force_sheets,
-    run_rows,
-    run_sheets,
-)
-from app.panels.identification.signal_chart import SignalChart
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
@@ -55,6 +46,8 @@ from core.functions.subjects.identification import (
 )
 
 if TYPE_CHECKING:
+    from app.panels.identification.signal_chart import SignalChart
+    from app.panels.identification.signal_sheet import Sheet
     from app.workbench import Workbench
     from core.identification.excitation import Excitation
     from core.identification.identify import Identification
@@ -153,14 +146,18 @@ class IdentificationPanel(QWidget):
     def _result_part(self) -> QWidget:
         """Estimates and curves; below them what is done with them."""
         part, buttons = QWidget(), QHBoxLayout()
-        self.estimates, self.chart = EstimateTable(), SignalChart()
+        self.estimates, self.curves = EstimateTable(), QVBoxLayout()
+        self.chart: SignalChart | None = None
+        curves = QWidget()
+        curves.setLayout(self.curves)
+        self.curves.setContentsMargins(0, 0, 0, 0)
         self.limits = _plain_table(LIMIT_HEADS)
         self.numbers = QStackedWidget()
         self.numbers.addWidget(self.estimates)
         self.numbers.addWidget(self.limits)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.numbers, "Estimates")
-        self.tabs.addTab(self.chart, "Curves")
+        self.tabs.addTab(curves, "Curves")
         buttons.setContentsMargins(4, 4, 8, 6)
         buttons.addStretch(1)
         for button in (self.save_button, self.show_button, self.apply_button):
@@ -182,7 +179,7 @@ class IdentificationPanel(QWidget):
     def _begin(self) -> None:
         """As for a machine that was just opened."""
         self.title = ""
-        self.columns.show_columns(self._session.mech, (), np.zeros((0, 0)))
+        self.columns.clear_columns()
         self.run_page.show_parameters(self._session.context())
         self._offer_sources()
         self._turned()
@@ -192,7 +189,8 @@ class IdentificationPanel(QWidget):
             return
         if not self._applying:
             self._forget()
-        self.columns.offer(self._session.mech)
+        if self.columns.rowCount():
+            self.columns.offer(self._session.mech)
         self.run_page.show_parameters(self._session.context())
 
     def _turned(self) -> None:
@@ -210,7 +208,7 @@ class IdentificationPanel(QWidget):
         self.identified = self.fitted = self.motion = None
         self.estimates.show_rows(())
         self.limits.setRowCount(0)
-        self.chart.show_sheets(())
+        self._show_sheets(())
         self.note.say("" if self._session.mech.nv else "Nothing moves yet. Add a joint.", "hint")
         self._enable()
 
@@ -376,21 +374,38 @@ class IdentificationPanel(QWidget):
 
     # ------------------------------------------------------------------------------------------------ results
 
+    def _show_sheets(self, sheets: Sequence[Sheet]) -> None:
+        """Curves; the chart is made when there are any."""
+        if self.chart is None:
+            if not sheets:
+                return
+            from app.panels.identification.signal_chart import SignalChart
+
+            self.chart = SignalChart()
+            self.curves.addWidget(self.chart)
+        self.chart.show_sheets(sheets)
+
     def _show_forces(self, found: Identification) -> None:
+        from app.panels.identification.shown_results import force_rows, force_sheets
+
         self.identified = found
         self.estimates.show_rows(force_rows(found), "Base parameter")
-        self.chart.show_sheets(force_sheets(found))
+        self._show_sheets(force_sheets(found))
         words = identification_verdict(found)
         self.note.say(words.text, words.severity)
 
     def _show_run(self, found: RunFit) -> None:
+        from app.panels.identification.shown_results import run_rows, run_sheets
+
         self.fitted = found
         self.estimates.show_rows(run_rows(found), "Parameter")
-        self.chart.show_sheets(run_sheets(found))
+        self._show_sheets(run_sheets(found))
         words = run_fit_verdict(found)
         self.note.say(words.text, words.severity)
 
     def _show_excitation(self, found: Excitation) -> None:
+        from app.panels.identification.shown_results import excitation_rows, excitation_sheets
+
         self.motion = found
         rows = excitation_rows(found)
         self.limits.setRowCount(len(rows))
@@ -398,7 +413,7 @@ class IdentificationPanel(QWidget):
             for column, text in enumerate(row):
                 self.limits.setItem(at, column, QTableWidgetItem(text))
         self.limits.resizeColumnsToContents()
-        self.chart.show_sheets(excitation_sheets(found))
+        self._show_sheets(excitation_sheets(found))
         self.note.say(excitation_words(found), "done")
 
     def show_motion(self) -> None:

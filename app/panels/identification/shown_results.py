@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.panels.identification.estimate_table import Row
-from app.panels.identification.signal_chart import Sheet
+from app.panels.identification.signal_sheet import Sheet
 from core.identification.measured_trace import si_unit
 
 if TYPE_CHECKING:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
+from app.panels.identification.signal_sheet import Sheet
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.label import Label
 
@@ -22,19 +22,6 @@ MOST_POINTS = 4000
 """Of a curve."""
 MOST_NAMED = 8
 """Curves whose names stand above the chart."""
-
-
-class Sheet(NamedTuple):
-    """What is drawn for one signal: curves (name, y) over time (n,), residual (n,) or none, the time from which rows
-    were held back, and words on it."""
-
-    title: str
-    unit: str
-    time: Array
-    curves: tuple[tuple[str, Array], ...]
-    residual: Array | None = None
-    held_from: float | None = None
-    words: str = ""
 
 
 class _Area(pg.PlotWidget):
@@ -64,11 +51,11 @@ class SignalChart(QWidget):
         self.words.setProperty("muted", True)
         self.upper, self.lower = _Area(), _Area()
         self.lower.setXLink(self.upper)
-        self.names = QLabel(textFormat=Qt.TextFormat.RichText)
+        self.names = QHBoxLayout()
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 4, 8, 2)
         bar.addWidget(self.choice, 1)
-        bar.addWidget(self.names)
+        bar.addLayout(self.names)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -113,7 +100,7 @@ class SignalChart(QWidget):
                 axis = area.getPlotItem().getAxis(side)
                 axis.setPen(muted)
                 axis.setTextPen(text)
-        self.names.clear()
+        self._say_names(())
         self.words.setText("" if sheet is None else sheet.words)
         self.words.setVisible(bool(self.words.text()))
         self.lower.setVisible(sheet is not None and sheet.residual is not None)
@@ -125,14 +112,14 @@ class SignalChart(QWidget):
         bottom.getPlotItem().getAxis("bottom").setLabel("t, s")
         if bottom is self.lower:
             self.upper.getPlotItem().getAxis("bottom").setLabel("")
-        words = []
+        words: list[tuple[str, str]] = []
         for k, (name, values) in enumerate(sheet.curves):
             color = COLORS[k % len(COLORS)]
             self._draw(self.upper, sheet.time, values, color)
-            words.append(f'<span style="color:{color}">━</span> {name}')
+            words.append((name, color))
         if sheet.residual is not None:
             self._draw(self.lower, sheet.time, sheet.residual, COLORS[len(sheet.curves) % len(COLORS)])
-        self.names.setText("&nbsp; ".join(words[:MOST_NAMED]))
+        self._say_names(words[:MOST_NAMED])
         if sheet.held_from is not None:
             for area in (self.upper, self.lower):
                 pen = pg.mkPen(muted, style=Qt.PenStyle.DashLine)
@@ -144,6 +131,18 @@ class SignalChart(QWidget):
             low, high = float(np.min(shown, initial=np.inf)), float(np.max(shown, initial=-np.inf))
             if low < high:
                 area.setYRange(low, high, padding=0.06)
+
+    def _say_names(self, names: Sequence[tuple[str, str]]) -> None:
+        """Names of the curves in their colours."""
+        while (item := self.names.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for name, color in names:
+            label = Label(f"━ {name}")
+            palette = label.palette()
+            palette.setColor(QPalette.ColorRole.WindowText, QColor(color))
+            label.setPalette(palette)
+            self.names.addWidget(label)
 
     @staticmethod
     def _draw(area: pg.PlotWidget, time: Array, values: Array, color: str) -> None:
