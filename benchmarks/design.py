@@ -63,10 +63,8 @@ def main(count: int) -> None:
             spent.append(time.process_time() - began)
             hits += found.relative < 1e-6 and not found.defects
         kind = "timed" if timed else "untimed"
-        print(
-            f"{kind}: {hits} of {len(tried)} unseen curves to 1e-6, {np.mean(spent):.2f} s each, {max(spent):.2f} s at most",
-            flush=True,
-        )
+        each = f"{np.mean(spent):.2f} s each, {max(spent):.2f} s at most"
+        print(f"{kind}: {hits} of {len(tried)} unseen curves to 1e-6, {each}", flush=True)
     _beside_scipy(w)
 
 
@@ -92,9 +90,8 @@ def _beside_scipy(w) -> None:
             best = min(best, float(np.sqrt(2 * found.cost / len(points))))
         spent.append(time.process_time() - began)
         hits += best < 1e-6
-    print(
-        f"SciPy, finite differences, {SCIPY_STARTS} random starts: {hits} of {SCIPY_CURVES} timed curves, {np.mean(spent):.1f} s each"
-    )
+    each = f"{hits} of {SCIPY_CURVES} timed curves, {np.mean(spent):.1f} s each"
+    print(f"SciPy, finite differences, {SCIPY_STARTS} random starts: {each}", flush=True)
     goal = target(np.column_stack([w[0].real, w[0].imag]), timed=True)
     fit = PathFit(atlas_of("four_bar"), goal)
     print(f"ours, 120 starts of the atlas: {cpu(lambda: fit.solved(120), 3):.2f} s")
