@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from core.control.linearise import linearise
     from core.control.operating_point import OperatingPoint
     from core.control.root_locus import RootLocus, root_locus
+    from core.design.asked_designs import asked_design, asked_target
     from core.design.design import Design
     from core.design.path_synthesis import synthesise
     from core.design.target_curves import target
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
     from core.identification.excitation import Excitation, excitation
     from core.identification.identify import Identification, identify
     from core.identification.measured_motion import Preparation
+    from core.identification.output_error import RunFit, fit_run
     from core.joints import JointKind
     from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
     from core.mechanism import Mechanism
     from core.model import (
+        Aim,
         Annotation,
         Arrow,
         Beam,
@@ -59,7 +62,9 @@ if TYPE_CHECKING:
         Coil,
         Cone,
         Constraint,
+        CurveRow,
         Cylinder,
+        DesignVariable,
         DHChain,
         DHRow,
         Driver,
@@ -82,6 +87,7 @@ if TYPE_CHECKING:
         Pose,
         Quantity,
         RecordRow,
+        RequiredRow,
         Sensor,
         Setting,
         Sphere,
@@ -121,6 +127,7 @@ _PLACES = {
     "core.control.linearise": ("linearise",),
     "core.control.root_locus": ("RootLocus", "root_locus"),
     "core.control.operating_point": ("OperatingPoint",),
+    "core.design.asked_designs": ("asked_design", "asked_target"),
     "core.design.design": ("Design",),
     "core.design.path_synthesis": ("synthesise",),
     "core.design.target_curves": ("target",),
@@ -139,11 +146,13 @@ _PLACES = {
     "core.identification.excitation": ("Excitation", "excitation"),
     "core.identification.identify": ("Identification", "identify"),
     "core.identification.measured_motion": ("Preparation",),
+    "core.identification.output_error": ("RunFit", "fit_run"),
     "core.joints": ("JointKind",),
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
     "core.model": (
+        "Aim",
         "Annotation",
         "Arrow",
         "Beam",
@@ -154,8 +163,10 @@ _PLACES = {
         "Cone",
         "Constraint",
         "Cylinder",
+        "CurveRow",
         "DHChain",
         "DHRow",
+        "DesignVariable",
         "Driver",
         "Finding",
         "Force",
@@ -176,6 +187,7 @@ _PLACES = {
         "Pose",
         "Quantity",
         "RecordRow",
+        "RequiredRow",
         "Sensor",
         "Setting",
         "Sphere",

@@ -108,6 +108,7 @@ _OTHERS = (
     ("materials", "colors colours material"),
     ("operating_points", "trims trim equilibria setpoints operatingpoint"),
     ("studies", "study sweeps sweep montecarlo doe experiments"),
+    ("designs", "aims optimisations optimizations objectives"),
     # coordinates, speeds and channels, behind a joint's or sensor's name
     ("q", "angle theta phi pos position displacement value s x"),
     ("v", "w omega speed velocity vel rate dq qd qdot dot angularvelocity"),

@@ -35,6 +35,10 @@ _METAVARS = {
 }
 
 
+BEHIND = "behind"
+"""What stands behind the file of the machine without a name."""
+
+
 def command_of(function: Function) -> click.Command:
     """The command `kinetostat <function> FILE --option …`."""
 
@@ -42,6 +46,9 @@ def command_of(function: Function) -> click.Command:
         model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str], **given: Any
     ) -> None:
         reading = {name: given.pop(name) for name in READING}
+        behind = given.pop(BEHIND, None)
+        if behind and given.get(function.argument) is None:
+            given[function.argument] = behind
         options = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in given.items()
@@ -65,6 +72,8 @@ def command_of(function: Function) -> click.Command:
     )(decorated)
     for option in reversed(function.options):
         decorated = _parameter(option)(decorated)
+    if function.argument:
+        decorated = click.argument(BEHIND, metavar=f"[{function.argument.upper()}]", required=False)(decorated)
     decorated = FILE(decorated)
     return click.command(function.command, help=function.help, short_help=function.summary)(decorated)
 

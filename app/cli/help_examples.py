@@ -37,6 +37,12 @@ EXAMPLES = {
     "inverse_kinematics": ("inverse-kinematics arm.kst --position 0.4,0.1,0.6 --show all",),
     "manipulability": ('ellipsoid arm.rob --ranges joint1=0:"90 deg" --scale',),
     "response": ('response arm.rob --torques circle.tau --set k1=400 --initial q1="30 deg" --end 10',),
+    "identify": (
+        "identify arm.kst measured.csv --save better.kst",
+        'identify arm.kst log.csv --columns "joint1.q=angle [deg], joint1.tau=torque" --cutoff "10 Hz"',
+    ),
+    "fit_run": ("fit-run pendulum.kst swing.csv --vary k --vary c=0:5",),
+    "excitation": ("excitation arm.kst --period 8 --speed 1.5 --save motion.csv",),
     "derive": ("derive two_link.rob --what M -o M.tex", "derive two_link.rob --what T --i 0 --j 2"),
     "write_equations": ("write-equations two_link.rob --what M --language latex --file M.tex",),
     "simplify_expression": ('simplify-expression arm.rob --expression "Cos[q1]^2 + Sin[q1]^2"',),

@@ -57,6 +57,12 @@ def _choose(tool: str) -> Run:
     return lambda bench: bench.stage.gestures.choose(tool)
 
 
+def _draw_target_curve(bench: Workbench) -> None:
+    """The panel that takes it comes to the front."""
+    bench.panels.show("design")
+    bench.stage.gestures.choose("target_curve")
+
+
 def _draw(key: str) -> Run:
     """Draw with a sub-tool."""
 
@@ -146,4 +152,16 @@ _ON_THIS_FACE = Command(
     help="Draw on the flat face under the pointer (or where the menu was opened).",
     also=("draw here", "sketch here", "working plane here"),
 )
-COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP, _ON_FACE, _ON_THIS_FACE)
+_TARGET_CURVE = Command(
+    "tool.target_curve",
+    "Draw a target curve",
+    _draw_target_curve,
+    "Tools",
+    icon="trace",
+    section="tools",
+    checked=lambda w: w.stage.gestures.tool.id == "target_curve",
+    help="Draw a curve in the working plane (of Draw; Tab takes the next one) with the button held, or click points; "
+    "Enter ends, Esc cancels. The panel Design finds linkages of which a point follows it.",
+    also=("coupler curve", "path synthesis", "freehand", "sketch a path"),
+)
+COMMANDS = (*_TOOLS, *_SUB_TOOLS, _FLIP, _ON_FACE, _ON_THIS_FACE, _TARGET_CURVE)

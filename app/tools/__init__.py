@@ -1,6 +1,6 @@
 """Gestures in the viewport, each a generator: press, a `yield` per move, one commit."""
 
-from app.tools import connect, measure, move, pull, selection
+from app.tools import connect, measure, move, pull, selection, target_curve
 from app.tools.draw import tool as draw
 from app.viewport.gestures import Tool
 from app.viewport.stage import Stage
@@ -9,6 +9,7 @@ DRAG = ((0.35, 0.62, False), (0.42, 0.5, True), (0.52, 0.42, True), (0.62, 0.45,
 """The way of a hand that drags."""
 TWO_POINTS = ((0.3, 0.6, False), (0.4, 0.45, True), (0.6, 0.45, True))
 FOUR_POINTS = ((0.28, 0.66, False), (0.36, 0.62, True), (0.42, 0.42, True), (0.6, 0.38, True), (0.66, 0.62, True))
+STROKE = ((0.3, 0.5, True), (0.42, 0.36, True), (0.58, 0.4, True), (0.55, 0.58, True), (0.4, 0.62, True))
 TOOLS: dict[str, Tool[Stage]] = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave, ends=True),
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave, ends=True, hand=DRAG),
@@ -40,6 +41,21 @@ TOOLS: dict[str, Tool[Stage]] = {
         keeps_view=True,
         hand=FOUR_POINTS,
         handles=False,
+    ),
+    "target_curve": Tool(
+        "target_curve",
+        target_curve.EXPECTS,
+        target_curve.press,
+        target_curve.hover,
+        target_curve.leave,
+        enter=target_curve.enter,
+        double=target_curve.double,
+        back=target_curve.back,
+        wants=target_curve.wants,
+        key=target_curve.key,
+        handles=False,
+        keeps_view=True,
+        hand=STROKE,
     ),
     "measure": Tool(
         "measure", measure.EXPECTS, measure.press, measure.hover, measure.leave, handles=False, hand=TWO_POINTS

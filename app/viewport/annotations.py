@@ -8,7 +8,7 @@ from math import isfinite
 
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.preferences.icons import icon
@@ -66,6 +66,8 @@ class Annotations(QWidget):
         """Places (m, world) of parts that are locked, until they are set anew."""
         self.names: tuple[Name, ...] = ()
         """Names beside points, until they are set anew."""
+        self.curves: tuple[tuple[tuple[float, float, float], ...], ...] = ()
+        """Curves (points in m, world), the first the strongest, until they are set anew."""
         self.sketch: Callable[[QPainter], None] | None = None
         """Draws below all this what is being drawn."""
         self._labels: list[QRectF] = []
@@ -93,11 +95,12 @@ class Annotations(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
         flat = (self.value, self.lines, self.points, self.names, self.values, self.grips, self.open, self.locks)
-        if self.sketch is None and not any(flat):
+        if self.sketch is None and not self.curves and not any(flat):
             return
         self._labels.clear()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_curves(painter)
         if self.sketch is not None:
             self.sketch(painter)
         self._draw_names(painter)
@@ -116,6 +119,17 @@ class Annotations(QWidget):
         if self.value:
             self._draw_label(painter, self.value, QPointF(self.at[0] + 18.0, self.at[1] - 18.0))
         painter.end()
+
+    def _draw_curves(self, painter: QPainter) -> None:
+        """The first one dashed, as something that is to be followed; others thin."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for k, curve in enumerate(self.curves):
+            places = [self.pixel(point) for point in curve]
+            line = QPolygonF([place for place in places if place is not None])
+            color = QColor(self._theme.colors.accent if k == 0 else YELLOW)
+            style = Qt.PenStyle.DashLine if k == 0 else Qt.PenStyle.SolidLine
+            painter.setPen(QPen(color, 2.2 if k == 0 else 1.6, style, Qt.PenCapStyle.RoundCap))
+            painter.drawPolyline(line)
 
     def _draw_grips(self, painter: QPainter) -> None:
         """A small square on each place that can be dragged, yellow under the pointer."""

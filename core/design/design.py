@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
+from core.design.generation import Generation, function_generation, motion_generation
 from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
 from core.design.solvers import SOLVERS, Evaluated, Problem, chosen, differences, solve
 from core.design.swept import PLANES, SweptPoint, explicit_forms
@@ -88,6 +89,7 @@ class Design:
         self.requirements: list[Requirement] = []
         self._objective: Formula | None = None
         self._fit: tuple[str, Target, str, str] | None = None
+        self._generation: Generation | None = None
         self._sweep: tuple[str, Array] | None = None
         self._run: dict[str, Any] | None = None
         self._point: SweptPoint | None = None
@@ -136,7 +138,7 @@ class Design:
 
     def minimise(self, formula: str) -> Design:
         """What is to be least, as `core.design.objective` says."""
-        self._objective, self._fit = Formula(self.signals, formula), None
+        self._objective, self._fit, self._generation = Formula(self.signals, formula), None, None
         return self
 
     def fit(self, frame: str, target: Target, driven: str, plane: str = "xz") -> Design:
@@ -149,7 +151,37 @@ class Design:
         if plane not in PLANES:
             raise ModelError(f"'{plane}' is no plane.", where="fit", remedy="Take xy, xz or yz.")
         SweptPoint(self.mech, driven, frame, (), plane)
-        self._fit, self._objective = (frame, target, driven, plane), None
+        self._fit, self._objective, self._generation = (frame, target, driven, plane), None, None
+        return self
+
+    def generate(self, output: str, points: ArrayLike, driven: str) -> Design:
+        """An output (any channel of poses, "rocker_pin.q") is a function of a coordinate: points (n, 2) are its values
+        there, rad or m (function generation)."""
+        refuse_moving((output,), f"generate '{output}'")
+        if not self.signals.is_channel(output) or self.signals.components(output):
+            raise ModelError(
+                f"'{output}' is no channel of one number.",
+                where="generate",
+                remedy=near_misses(output, self.signals.all),
+            )
+        return self._generated(function_generation(driven, output, points))
+
+    def guide(
+        self, frame: str, poses: ArrayLike, driven: str, plane: str = "xz", length: float | None = None
+    ) -> Design:
+        """A body or frame goes through poses of a plane while `driven` runs: rows (n, 4) of its value, place along both
+        axes, m, and angle of the frame's first axis, rad (motion generation); length : m that a rad counts, default:
+        the size of the path."""
+        if frame not in self.mech.frame_names:
+            raise ModelError(
+                f"There is no frame '{frame}'.", where="guide", remedy=near_misses(frame, self.mech.frame_names)
+            )
+        return self._generated(motion_generation(driven, frame, poses, plane, length))
+
+    def _generated(self, generation: Generation) -> Design:
+        self.sweep(generation.driven)
+        self._sweep = generation.driven, generation.along
+        self._generation, self._fit, self._objective = generation, None, None
         return self
 
     def require(self, *comparisons: str) -> Design:
@@ -204,13 +236,15 @@ class Design:
     def _problem(self, hear: Callable[[Array, float], None]) -> Problem:
         if not self.bounds:
             raise ModelError("No parameter is varied.", where="design", remedy="Name one: d.vary('a').")
-        if self._fit is None and self._objective is None:
+        if self._fit is None and self._objective is None and self._generation is None:
             raise ModelError("Nothing is asked for.", where="design", remedy="Say d.minimise(…) or d.fit(…).")
         if self._run is None:
             for each in self.requirements:
                 refuse_moving(each.measure.channels, f"requirement '{each.text}'")
         if self._fit is not None:
             return self._fitting(hear)
+        if self._generation is not None:
+            return self._generating(self._generation, hear)
         objective = self._objective
         assert objective is not None
         if self._run is None:
@@ -229,6 +263,26 @@ class Design:
             return Evaluated(np.array([value]), required)
 
         return Problem(len(self.bounds), evaluate, None, False, objective.rough)
+
+    def _generating(self, generation: Generation, hear: Callable[[Array, float], None]) -> Problem:
+        """A sum of squares over poses, slopes by differences."""
+        size = [0]
+
+        def evaluate(x: Array) -> Evaluated:
+            try:
+                motion = self.motion(x)
+            except NotReached as error:
+                lost = LOST * (1.0 - float(np.minimum(error.reach, 0.0).mean()))
+                count = size[0] or len(generation.along)
+                return Evaluated(np.full(count, lost / np.sqrt(count)), np.full(len(self.requirements), -lost))
+            r = generation.residuals(motion)
+            size[0] = len(r)
+            required = self._required(motion)
+            if (required > -FULFILLED).all():
+                hear(x, float(np.sqrt(r @ r)))
+            return Evaluated(r, required)
+
+        return Problem(len(self.bounds), evaluate, None, True)
 
     def _fitting(self, hear: Callable[[Array, float], None]) -> Problem:
         frame, target, driven, plane = self._fit  # type: ignore[misc]

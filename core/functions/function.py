@@ -40,6 +40,9 @@ class Function:
     also: tuple[str, ...] = ()
     """What others call it: the palette and the help find it by these, too."""
 
+    argument: str = ""
+    """The option that may stand behind the file of the machine on the command line; "": none."""
+
     @property
     def command(self) -> str:
         """The name on the command line."""

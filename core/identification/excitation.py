@@ -29,6 +29,8 @@ from core.identification.identify import DEFAULT_KINDS, chosen_parameters
 from core.mechanism import Mechanism
 from core.multibody.parameter_values import Values
 from core.regressor.base_parameters import BaseParameters, combinations_of, random_motions
+from core.simulation.run.recorded import run_of
+from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]
 Criterion = Literal["condition", "determinant"]
@@ -77,6 +79,12 @@ class Excitation:
         for quantity, values in (("q", self.q), ("v", self.v), ("a", self.a), ("tau", self.tau)):
             found |= {f"{name}.{quantity}": values[:, k] for k, name in enumerate(self.mech.v_names)}
         return found
+
+    def run(self, p: Values = None) -> Run:
+        """The motion as a run, to be played and plotted."""
+        names = ("time", *(f"{name}.q" for name in self.mech.v_names))
+        values = dict(zip(self.mech.p_names, self.mech.parameter_values(p).tolist(), strict=True))
+        return run_of(self.mech, values, names, np.column_stack([self.time, self.q]), {}, "exciting motion")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as CSV, SI. Raises FileError."""

@@ -32,6 +32,10 @@ Array = NDArray[np.float64]
 DEFAULT_KINDS = ("inertia", "armature", "damping", "friction")
 SEEN_FRACTION = 1e-7
 """Part of a column of the regressor that data must show beside the others."""
+SLOW_FRACTION = 1e-3
+"""Part of a joint's largest speed below which the sign of its dry friction is not sure."""
+LEAST_KEPT_FRACTION = 0.7
+"""Part of the rows that must be left where others are left out."""
 LEAST_ENTRIES = 200
 
 
@@ -60,7 +64,8 @@ class Identification:
     """What a trace says of the parameters of a machine.
 
     base : the combinations that were identified; fit : their estimate with its intervals; forces : names of the forces,
-    in the order of the fit's; time (n,) of the rows of the fit; validation : on rows held back, None without any;
+    in the order of the fit's; time (n,) of the rows of the fit; measured (n, m) forces there; validation : on rows held
+    back, None without any;
     unseen : parameters that these data do not show, though other motions would; weak : base parameters whose interval
     is wider than their value; notes : how the data were made ready
     """
@@ -70,6 +75,7 @@ class Identification:
     fit: LinearFit
     forces: tuple[str, ...]
     time: Array
+    measured: Array
     validation: Validation | None
     unseen: tuple[str, ...]
     notes: tuple[str, ...]
@@ -88,6 +94,11 @@ class Identification:
     def intervals(self) -> Array:
         """(r, 2) of 95 %."""
         return self.fit.intervals
+
+    @property
+    def predicted(self) -> Array:
+        """(n, m) forces at the rows of the fit, as it gives them."""
+        return self.measured - self.fit.residuals
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -164,6 +175,8 @@ def identify_motion(
 ) -> Identification:
     """The same from a motion that is ready."""
     known, places = chosen_parameters(mech, kinds, only, p)
+    if "friction" in kinds:
+        motion = _without_slow_rows(mech, motion)
     forces = tuple(np.array(mech.v_names)[motion.measured])
     actuators = forces if mech.constrained else None
     Y, tau = equations(mech, motion, kinds, places, actuators, known.values, p)
@@ -177,7 +190,21 @@ def identify_motion(
         whole = motion.tau[used:, motion.measured]
         predicted = whole - tau[used:] + own[used:] @ fit.estimate
         validation = Validation(motion.time[used:], whole, predicted)
-    return Identification(mech, base, fit, forces, motion.time[:used], validation, unseen, motion.notes)
+    measured = motion.tau[:used, motion.measured]
+    return Identification(mech, base, fit, forces, motion.time[:used], measured, validation, unseen, motion.notes)
+
+
+def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotion:
+    """Rows in which every joint that moves at all moves surely one way: near rest the sign of dry friction is that of
+    the noise. All rows where few would be left."""
+    speed = np.abs(motion.v)
+    fastest = np.max(speed, axis=0, initial=0.0)
+    sure = np.all((speed > SLOW_FRACTION * fastest) | (fastest == 0.0), axis=1)
+    if sure.all() or np.count_nonzero(sure) < LEAST_KEPT_FRACTION * len(motion):
+        return motion
+    note = f"{np.count_nonzero(~sure)} rows in which a joint hardly moves are left out: friction has no sure sign there"
+    arrays = {name: getattr(motion, name)[sure] for name in ("time", "q", "v", "a", "tau")}
+    return replace(motion, **arrays, notes=(*motion.notes, note))
 
 
 def chosen_parameters(

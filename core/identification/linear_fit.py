@@ -98,16 +98,23 @@ def linear_fit(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
             floor = NOISELESS_FRACTION * max(float(np.sqrt(np.mean(tau**2))), 1e-300)
             weights = 1.0 / np.maximum(sizes, floor)
             estimate, residuals, spread, condition = _solved(Y, tau, weights)
-    freedom = count * forces - width
-    scaled = residuals * weights
-    variance = float(np.sum(scaled**2)) / freedom
-    covariance = variance * spread
     if method == "total":
         estimate, residuals, covariance = _total(Y, tau)
+        return with_statistics(estimate, residuals, covariance, tau, condition, method)
+    variance = float(np.sum((residuals * weights) ** 2)) / (count * forces - width)
+    return with_statistics(estimate, residuals, variance * spread, tau, condition, method)
+
+
+def with_statistics(
+    estimate: Array, residuals: Array, covariance: Array, measured: Array, condition: float, method: str
+) -> LinearFit:
+    """A fit of which estimate, residuals (n, m) of the measured values (n, m), and covariance are known."""
+    (count, signals), width = residuals.shape, len(estimate)
+    freedom = count * signals - width
     half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom)) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     intervals = np.stack([estimate - half, estimate + half], axis=-1)
-    sigma = np.sqrt(np.sum(residuals**2, axis=0) / max(count - width / forces, 1.0))
-    noiseless = float(np.max(np.abs(residuals))) <= NOISELESS_FRACTION * float(np.max(np.abs(tau), initial=0.0))
+    sigma = np.sqrt(np.sum(residuals**2, axis=0) / max(count - width / signals, 1.0))
+    noiseless = float(np.max(np.abs(residuals))) <= NOISELESS_FRACTION * float(np.max(np.abs(measured), initial=0.0))
     white = tuple(Whiteness(0.0, 1.0) if noiseless else whiteness(column) for column in residuals.T)
     return LinearFit(estimate, covariance, intervals, sigma, residuals, white, condition, method)
 

@@ -138,7 +138,9 @@ def noise_of(values: Array) -> float:
     return size / math.sqrt(math.comb(2 * order, order))
 
 
-def _derivatives(time: Array, values: Array, smooth: bool, notes: list[str], name: str) -> tuple[Array, Array, Array]:
+def spline_derivatives(
+    time: Array, values: Array, smooth: bool, notes: list[str], name: str
+) -> tuple[Array, Array, Array]:
     """Values, first and second derivatives of a quintic spline."""
     sigma = noise_of(values) if smooth else 0.0
     if sigma <= RANDOM_FRACTION * max(float(np.ptp(values)), 1e-12):
@@ -166,9 +168,9 @@ def _states(
             )
         if name in mech.q_names:
             at = mech.q_names.index(name)
-            q[:, at], v[:, k], a[:, k] = _derivatives(time, q[:, at], smooth, notes, f"{name}.q")
+            q[:, at], v[:, k], a[:, k] = spline_derivatives(time, q[:, at], smooth, notes, f"{name}.q")
         if f"{name}.v" in signals:
-            v[:, k], a[:, k], _ = _derivatives(time, signals[f"{name}.v"], smooth, notes, f"{name}.v")
+            v[:, k], a[:, k], _ = spline_derivatives(time, signals[f"{name}.v"], smooth, notes, f"{name}.v")
         if f"{name}.a" in signals:
             a[:, k] = signals[f"{name}.a"]
     return q, v, a
@@ -179,7 +181,7 @@ def _closed(
 ) -> tuple[Array, Array, Array]:
     """With loops: what was measured is smoothed, all else follows."""
     given = {name: signals[f"{name}.q"] for name in mech.q_names if f"{name}.q" in signals}
-    columns = {name: _derivatives(time, values, smooth, notes, f"{name}.q")[0] for name, values in given.items()}
+    columns = {name: spline_derivatives(time, values, smooth, notes, f"{name}.q")[0] for name, values in given.items()}
     names = ("time", *(f"{name}.q" for name in columns))
     numbers = np.column_stack([time, *columns.values()])
     values = dict(zip(mech.p_names, mech.parameter_values(p).tolist(), strict=True))

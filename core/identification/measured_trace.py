@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.elements.recorded_signals import table_of
 from core.errors import FileError, ModelError, near_misses
 from core.files.regular_file import RUN, path_of, status_of
+from core.measures.run_measures import Signals
 from core.mechanism import Mechanism
 from core.model.units.compound_units import compound
 from core.simulation.run.run import Run
@@ -23,6 +24,15 @@ Array = NDArray[np.float64]
 
 TIME = ("time", "t")
 WHOLE = (".h5", ".hdf5")
+QUANTITY_WORDS = {
+    "tau": {"tau", "torque", "effort", "force", "moment", "load"},
+    "a": {"a", "acc", "accel", "acceleration", "ddq", "qdd"},
+    "v": {"v", "vel", "velocity", "speed", "rate", "dq", "qd", "omega"},
+    "q": {"q", "pos", "position", "angle", "theta", "phi", "displacement"},
+}
+"""Words of headings that say what a column is."""
+UNITS_OF = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s²", "m/s²"), "tau": ("N·m", "N")}
+"""SI, of joints that turn and of such that slide."""
 _WITH_UNIT = re.compile(r"^(.*?)\s*[\[(]([^\])]*)[\])]$")
 LEAST_ROWS = 8
 """Rows below which nothing can be fitted and judged."""
@@ -123,10 +133,12 @@ def trace_of(
     else:
         title = path_of(source)
         names, numbers = columns_of(source)
-    return _mapped(mech, names, numbers, dict(columns or {}), title)
+    return _mapped(mech, names, numbers, dict(columns or {}), title, not isinstance(source, Run))
 
 
-def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str) -> Trace:
+def _mapped(
+    mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str, any_channel: bool
+) -> Trace:
     plain = {_split(name)[0]: k for k, name in reversed(list(enumerate(names)))}
     at = next((plain[name] for name in plain if name.lower() in TIME), 0)
     time = numbers[:, at] * _factor(_split(names[at])[1] or "s", title, names[at])
@@ -142,8 +154,10 @@ def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mappi
                 f"There is no column '{name}'.", file=title, where=f"signal '{signal}'", remedy=near_misses(name, names)
             )
         chosen[_known_signal(mech, signal, known)] = (k, unit or _split(names[k])[1])
+    others = _Others(mech) if any_channel else None
     for k, name in enumerate(names):
-        signal = known.get(_split(name)[0], "")
+        plain_name = _split(name)[0]
+        signal = known.get(plain_name) or (others.channel(plain_name) if others is not None else "")
         if k != at and signal and signal not in chosen and all(k != other for other, _ in chosen.values()):
             chosen[signal] = (k, _split(name)[1])
     if not chosen:
@@ -169,6 +183,20 @@ def _mapped(mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mappi
     return Trace(time, signals, tuple(name for k, name in enumerate(names) if k not in used), title)
 
 
+class _Others:
+    """Channels of runs beside those of joints, looked for when they are first asked for."""
+
+    def __init__(self, mech: Mechanism) -> None:
+        self._mech = mech
+        self._signals: Signals | None = None
+
+    def channel(self, name: str) -> str:
+        """The name, if it is that of a single number that changes along runs; else ""."""
+        if self._signals is None:
+            self._signals = Signals(self._mech)
+        return name if name not in TIME and self._signals.components(name) == () else ""
+
+
 def signal_names(mech: Mechanism) -> dict[str, str]:
     """Names of columns that need no mapping → the signal they are: "joint1.q", "joint1" and "q1", "dq1", "tau1"."""
     found: dict[str, str] = {}
@@ -186,6 +214,52 @@ def signal_names(mech: Mechanism) -> dict[str, str]:
                 found.setdefault(f"{word}{k}", f"{name}.{quantity}")
                 found.setdefault(f"{word}_{k}", f"{name}.{quantity}")
     return found
+
+
+def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, str]]:
+    """(signal, unit) that each column of a table may be, for a person to look at; "" where nothing is likely. Beside
+    names that need no mapping, words as "torque_2", "elbow angle [deg]" or "position.elbow" are taken."""
+    known, others = signal_names(mech), _Others(mech)
+    words = [_tokens(name) for name in names]
+    first = 0 if any(number == "0" for each in words for number in each) else 1
+    found: list[tuple[str, str]] = []
+    for name, tokens in zip(names, words, strict=True):
+        plain, unit = _split(name)
+        signal = "" if plain.lower() in TIME else known.get(plain) or others.channel(plain)
+        if not signal and plain.lower() not in TIME:
+            signal = _likely(mech, tokens, first)
+        found.append(("" if signal in {taken for taken, _ in found} else signal, unit))
+    return found
+
+
+def _tokens(name: str) -> list[str]:
+    """Words and numbers of a heading, without its unit."""
+    return re.findall(r"[a-z]+|\d+", _split(name)[0].lower())
+
+
+def _likely(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
+    """The signal that words speak of: a quantity, and a joint by name or number; "" if none."""
+    quantity = next((q for q, words in QUANTITY_WORDS.items() if set(tokens) & words), "")
+    if not quantity:
+        return ""
+    names = mech.q_names if quantity == "q" else mech.v_names
+    own = {name: _tokens(name) for name in names}
+    named = [name for name, words in own.items() if words and set(words) <= set(tokens)]
+    if len(named) == 1:
+        return f"{named[0]}.{quantity}"
+    numbers = [int(each) - first for each in tokens if each.isdigit()]
+    if len(numbers) == 1 and 0 <= numbers[0] < len(names):
+        return f"{names[numbers[0]]}.{quantity}"
+    return f"{names[0]}.{quantity}" if len(names) == 1 else ""
+
+
+def si_unit(mech: Mechanism, signal: str) -> str:
+    """The SI unit of a joint's signal; "" of any other."""
+    owner, _, quantity = signal.rpartition(".")
+    turning = next((each.dimension == "angle" for each in mech.coordinates if each.name == owner), None)
+    if turning is None or quantity not in UNITS_OF:
+        return ""
+    return UNITS_OF[quantity][0 if turning else 1]
 
 
 def _known_signal(mech: Mechanism, signal: str, known: Mapping[str, str]) -> str:

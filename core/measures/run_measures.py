@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
 from core.measures.formula_units import LITERAL, UNKNOWN, Dimension, dimension_of, fits, of_name
+from core.measures.reductions import END, FURTHER, REDUCTIONS, START, reduced, simpson_weights, without_reductions
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.fields import nested_elements
@@ -34,12 +34,6 @@ from core.simulation.setup import Settings
 
 Array = NDArray[np.float64]
 
-REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
-FURTHER = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
-"""What formulas of measures have beside the usual functions: (name, number of arguments)."""
-_COUNTS = dict(FURTHER)
-END, START = "end", "start"
-"""Names of the times at which a run ends and begins, in the second argument of `at`."""
 TIME_FRACTION = 1e-9
 """Of the duration: a time so near to a sample is the sample's."""
 
@@ -371,8 +365,8 @@ class _Reader:
         match node:  # what stands alone needs no formula around it
             case Name(name) if name not in CONSTANTS:
                 return self._named(name)
-            case Call(function, (what, *_)) if function in REDUCTIONS and len(node.arguments) == _COUNTS[function]:
-                return self._reduction(function, what, node)
+            case Call(word, arguments) if (word, len(arguments)) in FURTHER:
+                return self._reduction(word, arguments)
         inner: dict[str, Any] = {}
         outer = self._reduced(node, inner)
         values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
@@ -380,22 +374,15 @@ class _Reader:
 
     def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
         """The formula with a name in place of each reduction, whose values go into `found`."""
-        match node:
-            case Call(function, (what, *_)) if function in REDUCTIONS and len(node.arguments) == _COUNTS[function]:
-                return _placeholder(found, self._reduction(function, what, node))
-            case Negative(operand):
-                return Negative(self._reduced(operand, found))
-            case Binary(operator, left, right):
-                return Binary(operator, self._reduced(left, found), self._reduced(right, found))
-            case Call(function, arguments):
-                return Call(function, tuple(self._reduced(each, found) for each in arguments))
-            case _:
-                return node
 
-    def _reduction(self, function: str, what: Node, node: Call) -> float:
-        if function != "at":
-            return self._over_time(function, what)
-        return self._at(what, float(np.asarray(self._value(node.arguments[1]))))
+        def put(word: str, arguments: tuple[Node, ...]) -> Node:
+            return _placeholder(found, self._reduction(word, arguments))
+
+        return without_reductions(node, FURTHER, put)
+
+    def _reduction(self, word: str, arguments: tuple[Node, ...]) -> float:
+        what, *when = arguments
+        return self._at(what, float(np.asarray(self._value(when[0])))) if when else self._over_time(word, what)
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -421,18 +408,9 @@ class _Reader:
 
     def _over_time(self, function: str, what: Node) -> float:
         values = np.broadcast_to(np.asarray(self._value(what), dtype=float), self.run.time.shape)
-        if function in ("max", "min", "span"):
-            top, bottom = float(np.max(values)), float(np.min(values))
-            return {"max": top, "min": bottom, "span": top - bottom}[function]
-        time = self.run.time
         if self._weights is None:
-            self._weights = simpson_weights(time)
-        length = float(time[-1] - time[0])
-        if length == 0.0:
-            return 0.0 if function == "integral" else float(abs(values[-1]) if function == "rms" else values[-1])
-        if function == "rms":
-            return float(np.sqrt(max(float(self._weights @ values**2) / length, 0.0)))
-        return float(self._weights @ values) / (1.0 if function == "integral" else length)
+            self._weights = simpson_weights(self.run.time)
+        return reduced(function, values, self.run.time, self._weights)
 
     def _at(self, what: Node, t: float) -> float:
         """The value at a time: of a sample, or of the polynomial through the nearest, at most four, of its side of a
@@ -485,29 +463,3 @@ def _local(mech: Mechanism, name: str) -> bool:
 def _lagrange(nodes: Array, k: int, t: float) -> float:
     others = np.delete(nodes, k)
     return float(np.prod((t - others) / (nodes[k] - others)))
-
-
-def simpson_weights(time: Array) -> Array:
-    """(n,) weights of samples in an integral over time: each stretch between changes by parabolas through three
-    samples, its last interval, where their number is odd, by the parabola that ends there (Cartwright 2017)."""
-    weights = np.zeros(len(time))
-    borders = [0, *(np.flatnonzero(np.diff(time) <= 0.0) + 1).tolist(), len(time)]
-    for first, end in pairwise(borders):
-        h = np.diff(time[first:end])
-        part = weights[first:end]
-        if len(h) == 1:
-            part += 0.5 * h[0]
-        if len(h) < 2:
-            continue
-        pairs = len(h) // 2
-        a, b = h[0 : 2 * pairs : 2], h[1 : 2 * pairs : 2]
-        both = a + b
-        np.add.at(part, np.arange(0, 2 * pairs, 2), both / 6.0 * (2.0 - b / a))
-        np.add.at(part, np.arange(1, 2 * pairs, 2), both**3 / (6.0 * a * b))
-        np.add.at(part, np.arange(2, 2 * pairs + 1, 2), both / 6.0 * (2.0 - a / b))
-        if len(h) % 2:
-            a1, b1 = h[-2], h[-1]
-            part[-1] += (2.0 * b1**2 + 3.0 * a1 * b1) / (6.0 * (a1 + b1))
-            part[-2] += (b1**2 + 3.0 * a1 * b1) / (6.0 * a1)
-            part[-3] -= b1**3 / (6.0 * a1 * (a1 + b1))
-    return weights

@@ -1,6 +1,7 @@
 """The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
 
 from core.joints import JOINT_KINDS, JointKind
+from core.model.aims import Aim, CurveRow, DesignVariable, RequiredRow
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
@@ -42,6 +43,7 @@ __all__ = [
     "SHAPE_TYPES",
     "WORDS",
     "WORLD",
+    "Aim",
     "Annotation",
     "Arrow",
     "Beam",
@@ -52,9 +54,11 @@ __all__ = [
     "Cone",
     "Constraint",
     "ConstraintKind",
+    "CurveRow",
     "Cylinder",
     "DHChain",
     "DHRow",
+    "DesignVariable",
     "Driver",
     "Figures",
     "Finding",
@@ -78,6 +82,7 @@ __all__ = [
     "Pose",
     "Quantity",
     "RecordRow",
+    "RequiredRow",
     "Sensor",
     "SensorKind",
     "Setting",

@@ -171,10 +171,14 @@ class TextKind(Kind):
 @dataclass(frozen=True)
 class SignalKind(TextKind):
     """Quantities of the machine by name, or a formula of such (`core.model.signal_texts`). Renaming follows; a name
-    that nothing has is a finding, since what was asked for stays when what it names goes."""
+    that nothing has is a finding, since what was asked for stays when what it names goes. `optional`: may be empty."""
+
+    optional: bool = False
 
     def coerce(self, value: Any) -> str:
         text = super().coerce(value).strip()
+        if not text and self.optional:
+            return text
         if not text or len(text) > MAX_SIGNAL:
             what = "A quantity is missing." if not text else f"A quantity has at most {MAX_SIGNAL} characters."
             raise ModelError(what, remedy="Name one, such as joint.q, joint.tau or a parameter.")
@@ -312,9 +316,9 @@ def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
     return _declare(TextKind(role), help, default)
 
 
-def signal(help: str = "") -> Any:
+def signal(help: str = "", *, optional: bool = False) -> Any:
     """Quantities of the machine by name, or a formula of such."""
-    return _declare(SignalKind(), help, required=True)
+    return _declare(SignalKind(optional=optional), help, "", required=not optional)
 
 
 def flag(help: str = "", default: bool = False) -> Any:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, likely_meant, near_misses
+from core.model.aims import Aim
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain
@@ -76,6 +77,7 @@ _TABLE = {
     "drivers": _Collection(Driver, "driver", "force"),
     "operating_points": _Collection(Trim, "operating point", "operating_point", asks=True),
     "studies": _Collection(StudyPlan, "study", "study", asks=True),
+    "designs": _Collection(Aim, "design", "design", asks=True),
 }
 """In the order of files and trees. Bodies, frames and junctions share one namespace, and so do all that exert
 forces."""
@@ -114,6 +116,7 @@ class Model(Element):
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
     operating_points: tuple[Trim, ...] = parts(Trim, "Operating points that are asked for")
     studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies that are asked for")
+    designs: tuple[Aim, ...] = parts(Aim, "Designs that are asked for")
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked for beside it); not saved."""

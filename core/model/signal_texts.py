@@ -25,7 +25,7 @@ OF_JOINTS = ("q", "v", "a", "tau", "reaction", "friction", "stop", "speed_limit"
 _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:\s*(?P<unit>[^\W\d]\w*))?)"
     r"|(?P<quoted>\"[^\"]*\"|'[^']*')"
-    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?P<call>\s*(?:\(|=(?!=)))?"
+    r"|(?P<name>[^\W\d]\w*(?:\[\d+\])?(?:\.[^\W\d]\w*)*)(?P<call>\s*(?:\(|=(?!=)))?"
 )
 
 
@@ -111,4 +111,4 @@ def names_in(text: str, owners: Owners) -> list[str]:
 def unknown_names(text: str, owners: Owners) -> list[str]:
     """Names in a text that neither an element nor the whole machine has."""
     names = names_in(text, owners)
-    return [name for name in names if owners(name) is None and name.partition(".")[0] not in OF_ALL]
+    return [name for name in names if owners(name) is None and re.split(r"[.[]", name)[0] not in OF_ALL]

@@ -1,8 +1,8 @@
 """A scalar of a run as a formula of reductions: "at(tool.position.z, end)", "rms(elbow.tau) + max(abs(tip.v))".
 
 A reduction takes a channel or a formula of channels: its value at a time (`at`), mean, root mean square, integral,
-largest or smallest value, span, or smooth maximum (`softmax(x, beta)`) over the samples of the run. Integrals are by
-the trapezoidal rule.
+largest or smallest value, span, or smooth maximum (`softmax(x, beta)`) over the samples of the run, as
+`core.measures.reductions` has them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ExpressionError, ModelError
-from core.measures.run_measures import END, FURTHER
-from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, text_of
-from core.model.formula.nodes import Negative
+from core.measures.reductions import END, FURTHER, SMOOTH, with_slopes, without_reductions
+from core.model.formula.expression import Name, Node, evaluate, names, parse, text_of
 
 Array = NDArray[np.float64]
 
-WORDS = FURTHER | {("softmax", 2)}
+WORDS = FURTHER | {SMOOTH}
 """Reductions: (word, number of arguments)."""
 EXAMPLE = "Write e.g. at(tool.position.z, end), rms(elbow.tau) or max(abs(elbow.v))."
 
@@ -37,29 +36,7 @@ class Reduction(NamedTuple):
         """Its value over samples, and its derivatives by these (n,)."""
         if self.word == "at":
             return float(values[0]), np.ones(1)
-        weights = _trapezoids(times)
-        span = float(times[-1] - times[0])
-        if self.word == "integral":
-            return float(weights @ values), weights
-        if self.word == "mean":
-            return float(weights @ values) / span, weights / span
-        if self.word == "rms":
-            size = float(np.sqrt(weights @ values**2 / span))
-            return size, weights * values / (span * size) if size else np.zeros_like(values)
-        if self.word == "softmax":
-            beta = float(self.second)
-            top = float(np.max(beta * values))
-            parts = weights * np.exp(beta * values - top)
-            return (top + float(np.log(parts.sum() / span))) / beta, parts / parts.sum()
-        found, slopes = 0.0, np.zeros_like(values)
-        if self.word in ("max", "span"):
-            k = int(np.argmax(values))
-            found, slopes[k] = float(values[k]), 1.0
-        if self.word in ("min", "span"):
-            k = int(np.argmin(values))
-            found += float(values[k]) * (1.0 if self.word == "min" else -1.0)
-            slopes[k] += 1.0 if self.word == "min" else -1.0
-        return found, slopes
+        return with_slopes(self.word, values, times, beta=float(self.second or 1.0))
 
     def time(self, first: float, last: float) -> float | None:
         """Of `at`, s; None: it takes all samples. Raises ModelError for a time that the run does not have."""
@@ -80,13 +57,6 @@ class Reduction(NamedTuple):
         return time
 
 
-def _trapezoids(times: Array) -> Array:
-    weights = np.zeros(len(times))
-    weights[:-1] += 0.5 * np.diff(times)
-    weights[1:] += 0.5 * np.diff(times)
-    return weights
-
-
 class Objective:
     """A formula of reductions. Raises ExpressionError and ModelError that name what is wrong in it."""
 
@@ -96,7 +66,7 @@ class Objective:
         self.text = text
         self.reductions: list[Reduction] = []
         try:
-            self._node = self._replaced(parse(text, further=WORDS))
+            self._node = without_reductions(parse(text, further=WORDS), WORDS, self._put)
         except ExpressionError as error:
             raise error.at(where="objective") from None
         unknown = sorted(names(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
@@ -108,20 +78,10 @@ class Objective:
                 remedy=EXAMPLE,
             )
 
-    def _replaced(self, node: Node) -> Node:
-        """The formula with a name in place of each reduction, which are gathered."""
-        match node:
-            case Call(word, arguments) if (word, len(arguments)) in WORDS:
-                self.reductions.append(_reduction(word, arguments))
-                return Name(f"reduction{len(self.reductions) - 1}")
-            case Negative(operand):
-                return Negative(self._replaced(operand))
-            case Binary(operator, left, right):
-                return Binary(operator, self._replaced(left), self._replaced(right))
-            case Call(function, arguments):
-                return Call(function, tuple(map(self._replaced, arguments)))
-            case _:
-                return node
+    def _put(self, word: str, arguments: tuple[Node, ...]) -> Node:
+        """A name in place of a reduction, which is kept."""
+        self.reductions.append(_reduction(word, arguments))
+        return Name(f"reduction{len(self.reductions) - 1}")
 
     def combined(self, values: Sequence[float]) -> tuple[float, Array]:
         """Its value, and its derivatives by the reductions' values."""
@@ -147,17 +107,14 @@ def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
 
 def _reduced_within(node: Node) -> str:
     """The first reduction in a formula; "" where there is none."""
-    match node:
-        case Negative(operand):
-            return _reduced_within(operand)
-        case Binary(_, left, right):
-            return _reduced_within(left) or _reduced_within(right)
-        case Call(word, arguments):
-            if (word, len(arguments)) in WORDS:
-                return word
-            return next(filter(None, map(_reduced_within, arguments)), "")
-        case _:
-            return ""
+    found: list[str] = []
+
+    def put(word: str, arguments: tuple[Node, ...]) -> Node:
+        found.append(word)
+        return arguments[0]
+
+    without_reductions(node, WORDS, put)
+    return found[0] if found else ""
 
 
 def _is_number(text: str) -> bool:

@@ -194,7 +194,9 @@ def _onto_manifold(
     rates = HeldRates(Arguments(mech, None, np.zeros(nv), p), parameters)
     place = rates.on_manifold(Moments(np.array([start.time]), y0[None], np.zeros((1, rates.switches))))
     preferred = [column.place for column in columns if column.kind in ("q", "v")]
-    independent = _independent(mech, p, start.time, place.G, preferred, [mech.v_names.index(name) for name in given])
+    independent = independent_speeds(
+        mech, p, start.time, place.G, preferred, [mech.v_names.index(name) for name in given]
+    )
     free = np.setdiff1d(np.arange(nv), independent)
     inverse = np.linalg.pinv(place.G[:, free], rcond=RANK_TOLERANCE)
     along = np.linalg.pinv(place.N)
@@ -210,7 +212,7 @@ def _onto_manifold(
         speeds[free] = -inverse @ (drift + place.G[:, independent] @ speeds[independent])
 
 
-def _independent(
+def independent_speeds(
     mech: Mechanism, p: Array, t: float, G: Array, asked: Sequence[int], given: Sequence[int]
 ) -> list[int]:
     """Independent speeds, those first whose start values are asked for, then those that were given."""

@@ -149,3 +149,40 @@ def test_steps_are_searched_without_gradients(four_bar):
     best = Design(four_bar).vary("a").minimise("floor(a*100)").solve(starts=1, iterations=5)
     assert best.solver == "differential_evolution"
     assert best.best.value == 5.0
+
+
+def test_functions_and_motions_of_a_four_bar_are_generated(four_bar):
+    """Lengths are found again from the rocker's angle, or from poses of the coupler, of a machine that has them."""
+    from core.mechanism import Mechanism
+
+    mech, truth = Mechanism(four_bar), {"a": 0.11, "b": 0.33, "c": 0.27, "d": 0.31}
+    turn, q, angles, poses = np.linspace(0.2, 5.2, 12), mech.rest(truth), [], []
+    for angle in turn:
+        q = mech.move(q, {"crank_pin": angle}, p=truth, exact=True)
+        angles.append(q[mech.joint_q("rocker_pin")][0])
+        X = mech.frame(q, "coupler_point", p=truth)
+        poses.append([angle, X[0, 3], X[2, 3], np.arctan2(X[2, 0], X[0, 0])])
+    ratios = {name: truth[name] / truth["d"] for name in truth}
+    by_function = (
+        Design(four_bar).vary("a", "b", "c").generate("rocker_pin.q", np.column_stack([turn, angles]), "crank_pin")
+    )
+    found = by_function.solve(starts=2).best.parameters
+    ground = four_bar.values()["d"]  # angles tell ratios of lengths
+    assert {name: found[name] / ground for name in found} == pytest.approx({n: ratios[n] for n in found}, abs=1e-6)
+    by_motion = Design(four_bar).vary("a", "b", "c", "d").guide("coupler_point", poses, "crank_pin")
+    best = by_motion.solve(starts=2)
+    assert best.solver == "least_squares"
+    assert best.best.parameters == pytest.approx(truth, abs=1e-7)
+
+
+def test_bad_functions_and_motions_are_named(four_bar):
+    design = Design(four_bar).vary("a")
+    for act, words in (
+        (lambda: design.generate("rocker_pn.q", [[0, 0], [1, 1]], "crank_pin"), "no channel of one number"),
+        (lambda: design.generate("rocker_pin.q", [[0, 0, 1]], "crank_pin"), "no rows of 2"),
+        (lambda: design.generate("rocker_pin.q", [[0, 0], [1, 1]], "crank"), "no coordinate 'crank'"),
+        (lambda: design.guide("couplr", [[0, 0, 0, 0]] * 2, "crank_pin"), "no frame 'couplr'"),
+        (lambda: design.guide("coupler_point", [[0, 0, 0, 0]] * 2, "crank_pin", "uv"), "no plane"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            act()

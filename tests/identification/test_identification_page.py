@@ -17,3 +17,9 @@ def test_the_script_of_the_page_does_what_the_page_says():
     found = names["found"]
     np.testing.assert_allclose(found.estimate, found.base.values, rtol=0.0, atol=1e-8)
     assert np.max(found.validation.relative) < 1e-8
+    fit = names["fit"]
+    assert fit.names == ("k", "c", "x.q", "x.v")
+    truth = np.array([40.0, 0.8, 0.1, 0.0])
+    assert np.max(np.abs(fit.estimate - truth) / fit.fit.deviations) < 4.0
+    assert fit.validation.relative[0] < 0.2
+    assert fit.model.values()["k"] == fit.estimate[0]

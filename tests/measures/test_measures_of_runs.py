@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetostat as ks
-from core.measures.run_measures import Measure, Measures, Requirement, Signals, simpson_weights, unused_parameters
+from core.measures.reductions import simpson_weights
+from core.measures.run_measures import Measure, Measures, Requirement, Signals, unused_parameters
 
 G, T = 9.81, 0.8
 K, M, X0 = 40.0, 1.6, 0.3

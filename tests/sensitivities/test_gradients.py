@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 
 import kinetostat as ks
 from resources import EXAMPLES
@@ -122,11 +123,11 @@ def test_a_law_of_a_force_that_jumps():
 
 CASES = [
     ("ur5", "at(tool.position.x, end)", lambda r: r["tool.position"][-1, 0], {"q0": [0, -1, 1, 0, 0, 0]}),
-    ("ur5", "mean(energy.kinetic)", lambda r: np.trapezoid(r["energy.kinetic"], r.time) / 0.4, {}),
+    ("ur5", "mean(energy.kinetic)", lambda r: simpson(r["energy.kinetic"], x=r.time) / 0.4, {}),
     ("four_bar", "at(rocker_pin.v, end)", lambda r: r["rocker_pin.v"][-1], {"q0": {"crank_pin": 0.5}}),
-    ("four_bar", "rms(crank_pin.a)", lambda r: np.sqrt(np.trapezoid(r["crank_pin.a"] ** 2, r.time) / 0.4), {}),
+    ("four_bar", "rms(crank_pin.a)", lambda r: np.sqrt(simpson(r["crank_pin.a"] ** 2, x=r.time) / 0.4), {}),
     ("spatial_four_bar", "at(energy.kinetic, end)", lambda r: r["energy.kinetic"][-1], {}),
-    ("body_on_springs", "integral(energy.potential)", lambda r: np.trapezoid(r["energy.potential"], r.time), {}),
+    ("body_on_springs", "integral(energy.potential)", lambda r: simpson(r["energy.potential"], x=r.time), {}),
     ("flyball_governor", "at(energy.kinetic, end)", lambda r: r["energy.kinetic"][-1], {"step": 2e-4}),
     ("squeezer", "at(energy.kinetic, end)", lambda r: r["energy.kinetic"][-1], {"step": 1e-4, "duration": 0.02}),
 ]
@@ -218,8 +219,8 @@ REDUCTIONS = [
     ("max(x.q)", lambda x, t: x.max()),
     ("min(x.q)", lambda x, t: x.min()),
     ("span(x.q)", lambda x, t: x.max() - x.min()),
-    ("softmax(x.q, 20)", lambda x, t: math.log(np.trapezoid(np.exp(20 * x), t) / t[-1]) / 20),
-    ("2*at(x.q, 0.5)^2 + max(mean(x.q), -1)", lambda x, t: 2 * x[500] ** 2 + np.trapezoid(x, t) / t[-1]),
+    ("softmax(x.q, 20)", lambda x, t: math.log(simpson(np.exp(20 * x), x=t) / t[-1]) / 20),
+    ("2*at(x.q, 0.5)^2 + max(mean(x.q), -1)", lambda x, t: 2 * x[500] ** 2 + simpson(x, x=t) / t[-1]),
 ]
 
 

@@ -14,15 +14,11 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -31,7 +27,11 @@ from PySide6.QtWidgets import (
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
+from app.panels.design.aim_forms import check_rows, checked_rows, curve_aim, parameter_aim
 from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
+from app.panels.design.in_view import CurveInView
+from app.panels.design.result_tables import fill, scrolled, show_designed, show_linkages, table
+from app.panels.design.saved_designs import SavedDesigns
 from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
@@ -39,12 +39,16 @@ from app.widgets.note import Note
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.functions.subjects.design import TOPOLOGY_TITLES, design_of
+from core.model import Aim
 from core.model.parameters import value_of
 
 if TYPE_CHECKING:
+    from app.tools.target_curve import Drawn
+    from app.viewport.stage import Stage
     from app.workbench import Workbench
     from core.design.design import Designed
     from core.design.path_synthesis import Linkage
+    from core.design.target_curves import Target
 
 LOOKED_EVERY = 0.1
 """Seconds between two pictures of what is best so far."""
@@ -59,9 +63,11 @@ CURVES = 3
 class DesignPanel(QWidget):
     """What is asked, pictures of the search, and its results side by side."""
 
-    def __init__(self, session: Session, jobs: Jobs) -> None:
+    def __init__(self, session: Session, jobs: Jobs, stage: Stage | None = None) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
+        self._life = Lifetime()
+        self.in_view = CurveInView(stage, self._drawn_in_view, self._life)
         self.found: Designed | None = None
         self.linkages: tuple[Linkage, ...] = ()
         self._stop, self._pause = threading.Event(), threading.Event()
@@ -84,11 +90,12 @@ class DesignPanel(QWidget):
         self.apply_button = self._button("Apply", "Take the chosen result (can be undone)", self.apply)
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 6, 8, 6)
+        self.saved = SavedDesigns(session, self._show_aim, self._aim, lambda words: self.note.say(words, "error"))
         bar.addWidget(self.kind, 1)
+        bar.addWidget(self.saved, 1)
         for button in (self.search_button, self.pause_button, self.stop_button):
             bar.addWidget(button)
         self._lay_out(bar)
-        self._life = Lifetime()
         self._life.listen((session.changed, self._machine_changed))
         self._begin()
 
@@ -96,12 +103,12 @@ class DesignPanel(QWidget):
         """What is asked, a picture, the results, side by side below the buttons."""
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
         for page in (self._parameter_page(), self._curve_page()):
-            self.pages.addWidget(_scrolled(page))
+            self.pages.addWidget(scrolled(page))
         self.chart, self.canvas = ConvergenceChart(), CurveCanvas()
         self.canvas.drawn.connect(self._drawn)
         self.pictures.addWidget(self.chart)
         self.pictures.addWidget(self.canvas)
-        self.results = _table([])
+        self.results = table([])
         self.results.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.results.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.results.setAccessibleName("Results")
@@ -135,6 +142,7 @@ class DesignPanel(QWidget):
     def close(self) -> None:
         """Listen no more, search no more."""
         self._stop.set()
+        self.in_view.clear()
         self._life.close()
 
     def _button(self, title: str, tip: str, pressed: Any) -> QPushButton:
@@ -146,7 +154,7 @@ class DesignPanel(QWidget):
 
     def _parameter_page(self) -> QWidget:
         page, form = QWidget(), QFormLayout()
-        self.vary = _table(["Vary", "Now", "From", "To"])
+        self.vary = table(["Vary", "Now", "From", "To"])
         self.vary.setAccessibleName("Parameters that are varied")
         self.minimise = QLineEdit(placeholderText="span(tool.position.z), (mode[1].period - 1)^2 …")
         self.require = QLineEdit(placeholderText="min(tool.position.z) > 5 cm; …")
@@ -181,7 +189,7 @@ class DesignPanel(QWidget):
         self.topology.setAccessibleName("Kind of linkage")
         self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Even in the crank's time")
         self.closed.setChecked(True)
-        self.closed.toggled.connect(lambda on: self.canvas.show_target(self.canvas.target, on))
+        self.closed.toggled.connect(lambda _: self._show_target(self.canvas.target))
         self.smooth = QLineEdit("7")
         self.smooth.setMaximumWidth(70)
         self.smooth.setAccessibleName("Fourier terms")
@@ -189,11 +197,14 @@ class DesignPanel(QWidget):
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(self._typed)
         buttons = QHBoxLayout()
+        tip = "Draw the curve in the working plane of the 3-D view: with the button held, or point by point"
+        self.draw_button = self._button("Draw in the view", tip, self.in_view.draw)
         buttons.addWidget(self._button("Read…", "Points from a CSV file or an SVG path", self._read))
         buttons.addWidget(self._button("Clear", "An empty sheet", self._clear))
         buttons.addStretch(1)
         form.addRow("Kind", self.topology)
         form.addRow("Points", self.points)
+        form.addRow("", self.draw_button)
         form.addRow("", buttons)
         form.addRow("Fourier terms", self.smooth)
         form.addRow("", self.closed)
@@ -237,6 +248,8 @@ class DesignPanel(QWidget):
             self.note.say("The machine has no free parameter. Give lengths or springs names under Parameters.", "hint")
 
     def _machine_changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self.saved.offer()
         if old.model is not new.model and not self._busy:
             before = [self.vary.item(k, 0).text() for k in range(self.vary.rowCount())]
             if before != list(self._session.mech.p_names):
@@ -246,16 +259,55 @@ class DesignPanel(QWidget):
             for k, name in enumerate(before):
                 self.vary.item(k, 1).setText(f"{values[name]:.6g}")
 
+    def _aim(self, name: str) -> Aim:
+        """What stands here as a design of the document."""
+        if self.kind.currentData() == CURVE:
+            linkage = str(self.topology.currentData())
+            return curve_aim(name, self.canvas.target, linkage, self._closes, self.timed.isChecked())
+        texts = self.minimise.text(), self.require.text(), str(self.along.currentData()), self.duration.text()
+        return parameter_aim(name, checked_rows(self.vary), *texts)
+
+    def _show_aim(self, aim: Aim) -> None:
+        """A design of the document."""
+        self.kind.setCurrentIndex(self.kind.findData(CURVE if aim.kind == "curve" else PARAMETERS))
+        self._forget()
+        if aim.kind == "curve":
+            self._show_curve_of(aim)
+            return
+        check_rows(self.vary, aim.vary)
+        self.minimise.setText(aim.minimise)
+        self.require.setText("; ".join(row.formula for row in aim.require))
+        along = aim.coordinate if aim.over == "sweep" else aim.over
+        self.along.setCurrentIndex(max(0, self.along.findData(along)))
+        self.duration.setText(f"{aim.duration}")
+
+    def _show_curve_of(self, aim: Aim) -> None:
+        from core.design.asked_designs import asked_target
+
+        self.topology.setCurrentIndex(max(0, self.topology.findData(aim.linkage)))
+        self.closed.setChecked(aim.closed)
+        self.timed.setChecked(aim.timed)
+        self.points.clear()
+        self.smooth.setText("0")
+        self.in_view.forget_plane()
+        self.canvas.show_curves(())
+        try:
+            self._show_target(asked_target(self._session.model, aim.name).points)
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+
     def _turned(self) -> None:
         self.pages.setCurrentIndex(self.kind.currentData())
         self.pictures.setCurrentIndex(self.kind.currentData())
         self._forget()
+        target = self.canvas.target if self.kind.currentData() == CURVE else np.zeros((0, 2))
+        self.in_view.show(target, self._closes)
 
     def _forget(self) -> None:
         """What was found is of another question."""
         self._untry()
         self.found, self.linkages = None, ()
-        _fill(self.results, [], [])
+        fill(self.results, [], [])
         self.chart.clear()
         self._enable()
         self.note.say("")
@@ -273,8 +325,29 @@ class DesignPanel(QWidget):
 
     def _drawn(self) -> None:
         self.points.clear()
-        self.canvas.show_target(self.canvas.target, self.closed.isChecked())
+        self.in_view.forget_plane()
         self._forget()
+        self._show_target(self.canvas.target)
+
+    def _drawn_in_view(self, drawn: Drawn) -> None:
+        """A curve from the 3-D view, smoothed as it will be searched for."""
+        self.kind.setCurrentIndex(self.kind.findData(CURVE))
+        self.points.clear()
+        self.closed.setChecked(drawn.closed)
+        self._forget()
+        self.canvas.show_curves(())
+        self._show_target(drawn.points)
+        try:
+            self._smooth()
+        except (KinetostatError, ValueError) as error:
+            self.note.say(str(error), "error")
+            return
+        self.note.say(f"{len(drawn.points)} points were drawn. Search finds linkages that follow them.", "hint")
+
+    def _show_target(self, points: Any, curves: Any = ()) -> None:
+        """On the sheet and in the view."""
+        self.canvas.show_target(points, self._closes)
+        self.in_view.show(points, self._closes, curves)
 
     def _typed(self) -> None:
         self._take(self.points.text().replace(";", "\n"), ".csv", "points")
@@ -307,7 +380,8 @@ class DesignPanel(QWidget):
         self.smooth.setText("0")
         self._forget()
         self.canvas.show_curves(())
-        self.canvas.show_target(found.points, found.closed)
+        self.in_view.forget_plane()
+        self._show_target(found.points)
 
     @property
     def _closes(self) -> bool:
@@ -316,7 +390,8 @@ class DesignPanel(QWidget):
     def _clear(self) -> None:
         self.points.clear()
         self.canvas.show_curves(())
-        self.canvas.show_target(np.zeros((0, 2)), self._closes)
+        self.in_view.forget_plane()
+        self._show_target(np.zeros((0, 2)))
         self._forget()
 
     # ---------------------------------------------------------------------------------------------- searching
@@ -349,10 +424,7 @@ class DesignPanel(QWidget):
         return bool(self._stop.is_set() or cancelled())
 
     def _parameter_work(self) -> Any:
-        rows = [k for k in range(self.vary.rowCount()) if self.vary.item(k, 0).checkState() == Qt.CheckState.Checked]
-        vary = ", ".join(
-            f"{self.vary.item(k, 0).text()}={self.vary.item(k, 2).text()}:{self.vary.item(k, 3).text()}" for k in rows
-        )
+        vary = ", ".join(f"{name}={low}:{high}" for name, low, high in checked_rows(self.vary))
         along = self.along.currentData()
         sweep = along if along not in (REST, RUN) else ""
         duration = float(self.duration.text()) if along == RUN else None
@@ -369,15 +441,21 @@ class DesignPanel(QWidget):
 
         return work
 
-    def _curve_work(self) -> Any:
-        from core.design.path_synthesis import synthesise
+    def _smooth(self) -> Target:
+        """The target by so many Fourier terms, shown."""
         from core.design.target_curves import target
 
         wanted = target(self.canvas.target, closed=self._closes)
         terms = int(self.smooth.text() or 0)
         if terms:
             wanted = wanted.smoothed(terms)
-            self.canvas.show_target(wanted.points, wanted.closed)
+            self._show_target(wanted.points)
+        return wanted
+
+    def _curve_work(self) -> Any:
+        from core.design.path_synthesis import synthesise
+
+        wanted = self._smooth()
         if self.timed.isChecked():
             wanted = wanted.timed()
         name = str(self.topology.currentData())
@@ -406,7 +484,11 @@ class DesignPanel(QWidget):
             self._session.preview(parameters=parameters)
         elif what.best is not None:
             self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: {what.relative:.3g} sizes of the curve away", "hint")
-            self.canvas.show_curves([what.best.curve()])
+            self._show_curves([what.best.curve()])
+
+    def _show_curves(self, curves: list[Any]) -> None:
+        self.canvas.show_curves(curves)
+        self.in_view.show(self.canvas.target, self._closes, curves[:1])
 
     def _succeeded(self, found: Any) -> None:
         self._session.cancel()
@@ -417,12 +499,7 @@ class DesignPanel(QWidget):
 
     def _show_designed(self, found: Designed) -> None:
         self.found = found
-        names = tuple(found.best.parameters)
-        rows = []
-        for row in found.table:
-            value = f"{row.value:.6g}" if row.state != "failed" else "—"
-            rows.append([str(row.number), row.state, value, *(f"{row.parameters[n]:.6g}" for n in names), row.message])
-        _fill(self.results, ["Start", "State", "Value", *names, "Ended"], rows)
+        show_designed(self.results, found)
         self.results.selectRow(0)
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
         missed = f" Missed: {'; '.join(found.best.missed)}." if found.best.missed else ""
@@ -431,16 +508,7 @@ class DesignPanel(QWidget):
 
     def _show_linkages(self, found: tuple[Linkage, ...]) -> None:
         self.linkages = found
-        rows = [
-            [
-                TOPOLOGY_TITLES[each.topology],
-                f"{1000 * each.error:.4g}",
-                "turns" if each.turns else "swings",
-                " ".join(each.defects) or "none",
-            ]
-            for each in found
-        ]
-        _fill(self.results, ["Linkage", "Off, mm", "Crank", "Defects"], rows)
+        show_linkages(self.results, found)
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."
@@ -474,7 +542,7 @@ class DesignPanel(QWidget):
             return
         if self.linkages:
             others = [each for k, each in enumerate(self.linkages[:CURVES]) if k != at]
-            self.canvas.show_curves([self.linkages[at].curve(), *(each.curve() for each in others)])
+            self._show_curves([self.linkages[at].curve(), *(each.curve() for each in others)])
         if self._trying:
             self.try_it()
 
@@ -499,7 +567,7 @@ class DesignPanel(QWidget):
             self._session.preview(parameters=dict(self.found.table[at].parameters))
             self._session.commit("Design")
         elif 0 <= at < len(self.linkages):
-            model = self.linkages[at].model
+            model = self.in_view.placed(self.linkages[at].model)
             self._applying = True  # the other results stay beside it
             try:
                 self._session.apply("Linkage for a curve", lambda _: model, pose={})
@@ -507,47 +575,9 @@ class DesignPanel(QWidget):
                 self._applying = False
 
 
-def _scrolled(page: QWidget) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(page)
-    return area
-
-
-def _table(heads: list[str]) -> QTableWidget:
-    table = QTableWidget(0, len(heads))
-    table.setHorizontalHeaderLabels(heads)
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(24)
-    table.setShowGrid(False)
-    if heads:
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        table.horizontalHeader().setMinimumSectionSize(56)
-        for column in range(1, len(heads)):
-            table.setColumnWidth(column, 64)
-    return table
-
-
-def _fill(table: QTableWidget, heads: list[str], rows: list[list[str]]) -> None:
-    """Show these rows, which nobody edits."""
-    table.clear()
-    table.setRowCount(len(rows))
-    table.setColumnCount(len(heads))
-    table.setHorizontalHeaderLabels(heads)
-    for k, row in enumerate(rows):
-        for column, text in enumerate(row):
-            item = QTableWidgetItem(text)
-            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
-            item.setToolTip(as_tip(text))
-            table.setItem(k, column, item)
-    table.resizeColumnsToContents()
-    if heads:
-        table.horizontalHeader().setStretchLastSection(True)
-
-
 def make(bench: Workbench) -> DesignPanel:
     """For a window."""
-    return DesignPanel(bench.session, bench.jobs)
+    return DesignPanel(bench.session, bench.jobs, bench.stage)
 
 
 PANEL = Panel(

@@ -121,6 +121,7 @@ def _curves(target: Target, found: tuple[Linkage, ...]) -> Diagram:
 
 def optimise(
     context: Context,
+    design: str,
     vary: str,
     minimise: str,
     require: str,
@@ -132,13 +133,18 @@ def optimise(
     save: str,
 ) -> Result:
     """Parameters by which a formula is least."""
-    if not vary.strip() or not minimise.strip():
+    if not design.strip() and (not vary.strip() or not minimise.strip()):
         free = ", ".join(context.mech.p_names) or "none; give the model parameters"
         text = f"Name what is varied and what is to be least. Free parameters: {free}."
         return Report(title="Optimisation", parts=(Message(text=text, severity="hint"),))
-    design = design_of(context, vary, minimise, require, sweep, duration)
+    if design.strip():
+        from core.design.asked_designs import asked_design
+
+        problem = asked_design(context.model, design.strip())
+    else:
+        problem = design_of(context, vary, minimise, require, sweep, duration)
     context.step(0, 1, "Search")
-    found = design.solve(starts, solver, seed, cancelled=context.cancelled)
+    found = problem.solve(starts, solver, seed, cancelled=context.cancelled)
     if save:
         from core.files import save as write
 
@@ -260,6 +266,7 @@ FUNCTIONS = (
         "is chosen with a reason; starts that fail are rows of the table.",
         optimise,
         (
+            Text("design", "Design", "Name of a design of the document, in place of what follows; empty: none"),
             Text("vary", "Vary", "a, b=0.1:0.3 … ; without bounds those of the parameter"),
             Text("minimise", "Minimise", "span(tool.position.z), (mode[1].period - 1)^2 …"),
             Text("require", "Require", "min(tool.position.z) > 5 cm; … "),

@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 
 from core.model import (
     SHAPE_TYPES,
+    Aim,
     Annotation,
     Body,
     Constraint,
+    CurveRow,
+    DesignVariable,
     DHChain,
     DHRow,
     Driver,
@@ -26,6 +29,7 @@ from core.model import (
     Parameter,
     Pose,
     RecordRow,
+    RequiredRow,
     Sensor,
     Setting,
     Strand,
@@ -245,7 +249,6 @@ DRIVERS = st.tuples(
 _QUANTITIES = st.one_of(TEXTS.filter(str.strip), st.sampled_from(("a:b.q", "arm_q.tau", "max(abs(reach.rate))", "1")))
 _TRIM_ROWS = st.builds(
     TrimRow,
-    VariedRow,
     quantity=_QUANTITIES,
     role=st.sampled_from(("fixed", "free", "target", "steady")),
     value=VALUES,
@@ -279,6 +282,23 @@ PLANS = st.builds(
     limit=VALUES,
     description=TEXTS,
 )
+_VARIED_ROWS = st.one_of(
+    st.builds(DesignVariable, parameter=_QUANTITIES),
+    st.builds(DesignVariable, parameter=_QUANTITIES, minimum=FORMULAS, maximum=FORMULAS),
+)
+AIMS = st.builds(
+    Aim,
+    name=st.just("light"),
+    kind=st.sampled_from(("parameters", "curve")),
+    vary=st.lists(_VARIED_ROWS, max_size=2, unique_by=lambda row: row.parameter).map(tuple),
+    minimise=st.one_of(st.just(""), _QUANTITIES),
+    require=st.lists(st.builds(RequiredRow, formula=_QUANTITIES), max_size=2).map(tuple),
+    over=st.sampled_from(("rest", "sweep", "run")),
+    curve=st.lists(st.builds(CurveRow, x=VALUES.filter(lambda x: x is not None), z=FORMULAS), max_size=3).map(tuple),
+    closed=st.booleans(),
+    timed=st.booleans(),
+    description=TEXTS,
+)
 MODELS: st.SearchStrategy[Model] = st.builds(
     Model,
     name=TEXTS,
@@ -309,5 +329,6 @@ MODELS: st.SearchStrategy[Model] = st.builds(
     chains=st.one_of(st.just(()), st.tuples(CHAINS)),
     operating_points=st.lists(TRIMS, max_size=1).map(tuple),
     studies=st.lists(PLANS, max_size=1).map(tuple),
+    designs=st.lists(AIMS, max_size=1).map(tuple),
     annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
 )

@@ -117,3 +117,34 @@ def test_points_are_read_from_a_file_and_bad_ones_named(panel, tmp_path):
     panel.read(bad)
     assert "line 2" in panel.note.text()
     panel.search()
+
+
+def test_designs_are_saved_with_the_document_and_come_back(panel):
+    session = panel._session
+    ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "d")
+    panel.vary.item(0, 2).setText("0.08")
+    panel.require.setText("a + b < 1; c < 2")
+    panel.saved.names.setEditText("high")
+    panel.saved.save_button.click()
+    aim = session.model.designs[0]
+    assert aim.name == "high"
+    assert aim.coordinate == "crank_pin"
+    assert [row.parameter for row in aim.vary] == ["a", "d"]
+    assert [row.formula for row in aim.require] == ["a + b < 1", "c < 2"]
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
+    panel._take("0 0\n0.1 0\n0.1 0.1", ".csv", "points")
+    panel.saved.names.setEditText("corner")
+    panel.saved.save_button.click()
+    assert [each.name for each in session.model.designs] == ["high", "corner"]
+    panel._clear()
+    panel.saved.names.setCurrentText("corner")
+    panel.saved.load()
+    np.testing.assert_allclose(panel.canvas.target, [[0, 0], [0.1, 0], [0.1, 0.1]])
+    panel.saved.names.setCurrentText("high")
+    panel.saved.load()
+    assert panel.kind.currentData() != CURVE
+    assert panel.minimise.text() == "rms(coupler_point.position.z - 0.35)"
+    assert panel.vary.item(0, 2).text() == "0.08"
+    session.undo()
+    session.undo()
+    assert not session.model.designs

@@ -1,0 +1,82 @@
+"""Designs of the document in the panel: what stands in it is saved under a name, and comes back by it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from app.document.session import Session
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from core.errors import KinetostatError
+from core.model import Aim, Model
+from core.model.edits import edits
+
+
+class SavedDesigns(QWidget):
+    """A list of those of the document, and a button that saves. shown(aim) : puts one into the panel; asked(name) :
+    makes one of what stands there; refused(words) : says why not."""
+
+    def __init__(
+        self,
+        session: Session,
+        shown: Callable[[Aim], None],
+        asked: Callable[[str], Aim],
+        refused: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._session, self._shown, self._asked, self._refused = session, shown, asked, refused
+        self.names = Combo()
+        self.names.setEditable(True)
+        self.names.setInsertPolicy(Combo.InsertPolicy.NoInsert)
+        self.names.setAccessibleName("Design of the document")
+        self.names.setToolTip(as_tip("Designs that are kept with the document; type a name to save another"))
+        line = self.names.lineEdit()
+        assert isinstance(line, QLineEdit)
+        line.setPlaceholderText("Not saved")
+        self.names.activated.connect(lambda _: self.load())
+        self.save_button = QPushButton("Save", toolTip=as_tip("Keep what is asked with the document (can be undone)"))
+        self.save_button.clicked.connect(lambda: self.save())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.names, 1)
+        row.addWidget(self.save_button)
+        self.offer()
+
+    def offer(self) -> None:
+        """The names as they are now; what is typed stays."""
+        text = self.names.currentText()
+        self.names.blockSignals(True)
+        self.names.clear()
+        self.names.addItems([aim.name for aim in self._session.model.designs])
+        self.names.setCurrentIndex(-1)
+        self.names.setEditText(text)
+        self.names.blockSignals(False)
+
+    def load(self) -> None:
+        """Put the chosen one into the panel."""
+        name = self.names.currentText().strip()
+        found = next((aim for aim in self._session.model.designs if aim.name == name), None)
+        if found is not None:
+            self._shown(found)
+
+    def save(self) -> None:
+        """Keep what stands in the panel, under the name that is chosen or typed, else a free one."""
+        model = self._session.model
+        name = self.names.currentText().strip() or edits.unused_name(model, "designs", "design")
+        try:
+            aim = self._asked(name)
+        except (KinetostatError, ValueError) as error:
+            self._refused(str(error))
+            return
+
+        def edit(model: Model) -> Model:
+            old = next((each for each in model.designs if each.name == name), None)
+            if old is None:
+                return edits.add(model, aim)
+            return edits.replace(model, old, dataclasses.replace(aim, description=old.description))
+
+        if self._session.apply(f"Save design {name}", edit):
+            self.names.setEditText(name)

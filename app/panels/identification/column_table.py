@@ -1,0 +1,152 @@
+"""What a trace holds: columns a row each, which signal of the machine each is, and in which unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QStringListModel, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem
+
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from core.errors import ModelError
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+COLUMN, IS, UNIT = range(3)
+HEADS = ("Column", "Is", "Unit")
+TIPS = (
+    "As the file calls it",
+    "The signal of the machine; a guess is shown, — is not used",
+    "Of the column: deg, rad/s, N·mm …; empty: SI",
+)
+UNUSED, CLOCK = "—", "time"
+
+
+class ColumnTable(QTableWidget):
+    """Rows of columns. `edited` after every choice of the person."""
+
+    edited = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(0, len(HEADS))
+        self.setAccessibleName("Columns of the trace")
+        self.setHorizontalHeaderLabels(list(HEADS))
+        for k, tip in enumerate(TIPS):
+            self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(26)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.horizontalHeader().setSectionResizeMode(COLUMN, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setMinimumSectionSize(48)
+        self.setColumnWidth(IS, 124)
+        self.setColumnWidth(UNIT, 62)
+        self._names: tuple[str, ...] = ()
+        self._numbers: Array = np.zeros((0, 0))
+        self._choices = QStringListModel(self)
+        self._quiet = False
+        self.itemChanged.connect(self._changed)
+
+    def show_columns(self, mech: Mechanism, names: Sequence[str], numbers: Array) -> None:
+        """Show the columns of a table, with what they are likely to be."""
+        from core.identification.measured_trace import TIME, guessed_signals, si_unit
+
+        self._quiet = True
+        self._names, self._numbers = tuple(names), numbers
+        self.offer(mech)
+        guesses = guessed_signals(mech, names)
+        clock = next((k for k, name in enumerate(names) if name.split("[")[0].strip().lower() in TIME), 0)
+        self.setRowCount(0)
+        for at, (name, (signal, unit)) in enumerate(zip(names, guesses, strict=True)):
+            self.insertRow(at)
+            head = QTableWidgetItem(name)
+            head.setFlags(head.flags() & ~Qt.ItemFlag.ItemIsEditable)
+            head.setToolTip(as_tip(name))
+            self.setItem(at, COLUMN, head)
+            combo = Combo()
+            combo.setModel(self._choices)
+            combo.setAccessibleName(f"What {name} is")
+            combo.setCurrentText(CLOCK if at == clock else signal or UNUSED)
+            combo.activated.connect(lambda _, at=at: self._chosen(at))
+            self.setCellWidget(at, IS, combo)
+            self.setItem(at, UNIT, QTableWidgetItem(unit or ("s" if at == clock else si_unit(mech, signal))))
+        self._quiet = False
+
+    def clear_columns(self) -> None:
+        """No trace."""
+        self._names, self._numbers = (), np.zeros((0, 0))
+        self.setRowCount(0)
+
+    def offer(self, mech: Mechanism) -> None:
+        """Signals of a machine to choose from."""
+        from core.identification.measured_trace import signal_names
+
+        self._mech = mech
+        frames = [frame.name for frame in mech.model.expanded.frames]
+        places = [f"{name}.position.{axis}" for name in frames for axis in "xyz"]
+        sensors = [sensor.name for sensor in mech.model.expanded.sensors]
+        self._choices.setStringList([UNUSED, CLOCK, *dict.fromkeys([*signal_names(mech).values(), *sensors, *places])])
+
+    def signal(self, at: int) -> str:
+        """What a row is said to be."""
+        combo: Any = self.cellWidget(at, IS)
+        return str(combo.currentText())
+
+    def choose(self, column: str, signal: str, unit: str = "") -> None:
+        """Say what a column is, as a person does."""
+        at = self._names.index(column)
+        combo: Any = self.cellWidget(at, IS)
+        combo.setCurrentText(signal)
+        self._chosen(at)
+        if unit:
+            self.item(at, UNIT).setText(unit)
+
+    def signals(self) -> tuple[str, ...]:
+        """Signals that some column is said to be."""
+        return tuple(s for at in range(self.rowCount()) if (s := self.signal(at)) not in (UNUSED, CLOCK))
+
+    def columns(self) -> dict[str, Array]:
+        """Arrays under the names and units that were chosen. Raises ModelError."""
+        if not self.rowCount():
+            raise ModelError("There is no trace yet.", where="trace", remedy="Open a file, or choose a run.")
+        found: dict[str, Array] = {}
+        taken: dict[str, str] = {}
+        for at, name in enumerate(self._names):
+            signal, unit = self.signal(at), self.item(at, UNIT).text().strip()
+            if signal == UNUSED:
+                continue
+            if signal in taken:
+                raise ModelError(
+                    f"'{name}' and '{taken[signal]}' are both said to be {signal}.",
+                    where="columns",
+                    remedy="Choose — for one of them.",
+                )
+            taken[signal] = name
+            found[f"{signal} [{unit}]" if unit else signal] = self._numbers[:, at]
+        if CLOCK not in taken:
+            raise ModelError("No column is the time.", where="columns", remedy="Choose 'time' for one of them.")
+        if len(taken) < 2:
+            raise ModelError("No column is a signal of the machine.", where="columns", remedy="Say what columns are.")
+        return found
+
+    def _chosen(self, at: int) -> None:
+        """Another signal has another unit."""
+        from core.identification.measured_trace import si_unit
+
+        quiet, self._quiet = self._quiet, True
+        signal = self.signal(at)
+        self.item(at, UNIT).setText("s" if signal == CLOCK else si_unit(self._mech, signal))
+        self._quiet = quiet
+        self.edited.emit()
+
+    def _changed(self) -> None:
+        if not self._quiet:
+            self.edited.emit()

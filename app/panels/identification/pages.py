@@ -1,0 +1,305 @@
+"""What is asked: of the forces of a motion, of a run, of an exciting motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QHeaderView,
+    QLineEdit,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from core.errors import ModelError
+from core.functions import Context
+from core.functions.option_texts import quantity
+from core.functions.options import Number
+from core.functions.subjects.identification import (
+    CRITERION_TITLES,
+    KIND_NAMES,
+    KINDS,
+    METHOD_TITLES,
+    parts_of,
+    torque_of_text,
+)
+from core.model.parameters import value_of
+
+NARROW = 90
+"""Pixels of a field for one number."""
+
+
+class Fields:
+    """Lines of text by name, in a form."""
+
+    def __init__(self) -> None:
+        self.form = QFormLayout()
+        self.form.setContentsMargins(0, 0, 0, 0)
+        self.form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        self.lines: dict[str, QLineEdit] = {}
+
+    def line(
+        self, name: str, title: str, text: str = "", hint: str = "", tip: str = "", *, narrow: bool = False
+    ) -> None:
+        """A further line."""
+        field = QLineEdit(text, placeholderText=hint, toolTip=as_tip(tip))
+        field.setAccessibleName(title)
+        if narrow:
+            field.setMaximumWidth(NARROW)
+        self.lines[name] = field
+        self.form.addRow(title, field)
+
+    def number(self, context: Context, name: str, dimension: str = "none") -> float | None:
+        """What a line says, SI; None if it is empty. Raises ModelError."""
+        text = self.lines[name].text().strip()
+        if not text:
+            return None
+        return quantity(text, context, Number(name, self.lines[name].accessibleName(), dimension=dimension))
+
+    def needed(self, context: Context, name: str, dimension: str = "none") -> float:
+        """The same of a line that must not be empty."""
+        found = self.number(context, name, dimension)
+        if found is None:
+            raise ModelError("A number is needed.", where=self.lines[name].accessibleName(), remedy="Type one.")
+        return found
+
+    def whole(self, context: Context, name: str) -> int:
+        """The same of a whole number."""
+        found = self.needed(context, name)
+        if found != int(found) or found < 1:
+            raise ModelError(
+                f"{found:g} is no whole number above zero.",
+                where=self.lines[name].accessibleName(),
+                remedy="Type 1, 2, …",
+            )
+        return int(found)
+
+
+class Kinds(QWidget):
+    """Which kinds of parameters are identified."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        self.boxes = {name: QCheckBox(name.capitalize()) for name in KIND_NAMES}
+        for k, (name, box) in enumerate(self.boxes.items()):
+            box.setChecked(name in parts_of(KINDS))
+            grid.addWidget(box, k // 2, k % 2)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Names of kinds. Raises ModelError."""
+        found = tuple(name for name, box in self.boxes.items() if box.isChecked())
+        if not found:
+            raise ModelError("No kind of parameter is chosen.", where="Kinds", remedy="Check inertia, damping …")
+        return found
+
+
+class ForcesPage(QWidget):
+    """Parameters of inverse dynamics."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields, self.kinds, self.method = Fields(), Kinds(), Combo()
+        for name, title in METHOD_TITLES.items():
+            self.method.addItem(title, name)
+        self.method.setAccessibleName("Least squares")
+        form = self.fields.form
+        form.addRow("Kinds", self.kinds)
+        self.fields.line("only", "Only", hint="all bodies and joints", tip="Names of bodies and joints, with commas")
+        form.addRow("Least squares", self.method)
+        self.fields.line(
+            "cutoff",
+            "Filter",
+            hint="Hz",
+            tip="Cut-off of a filter without delay; empty: smoothing splines",
+            narrow=True,
+        )
+        self.fields.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
+        _as_page(self, form)
+
+    def options(self, context: Context) -> dict[str, Any]:
+        """As `identify` takes them."""
+        return {
+            "kinds": self.kinds.chosen(),
+            "only": parts_of(self.fields.lines["only"].text()),
+            "method": self.method.currentData(),
+            "cutoff": self.fields.number(context, "cutoff", "frequency"),
+            "held_back": _share(self.fields),
+        }
+
+
+def _share(fields: Fields) -> float:
+    """A part of one, also in percent. Raises ModelError."""
+    text = fields.lines["held"].text().strip().replace(",", ".")
+    percent = text.endswith("%")
+    try:
+        value = float(text.rstrip("% ") or 0.0) * (0.01 if percent else 1.0)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 0.8:
+        raise ModelError(f"'{text}' of the rows cannot be held back.", where="Held back", remedy="Type 0 … 80 %.")
+    return value
+
+
+class RunPage(QWidget):
+    """Parameters and start values of a run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields = Fields()
+        self.vary = _vary_table()
+        self.start_free = QCheckBox("Find start values, too")
+        self.start_free.setChecked(True)
+        lines = self.fields
+        lines.form.addRow("", self.start_free)
+        lines.line("start", "Known start", hint="pin.q=30 deg, pin.v=0", tip="Start values that are known")
+        lines.line("torque", "Joint forces", hint="those of the trace", tip="joint1=10*sin(t); joint2=…")
+        lines.line("segments", "Segments", "1", tip="Pieces of a long trace that begin anew", narrow=True)
+        lines.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 6)
+        column.addWidget(self.vary, 1)
+        column.addLayout(lines.form)
+
+    def show_parameters(self, context: Context) -> None:
+        """Rows for the machine's free parameters; those that were checked stay so."""
+        checked = set(self.chosen_rows())
+        self.vary.setRowCount(0)
+        values = context.model.values()
+        for name in context.mech.p_names:
+            parameter = context.model.expanded.find("parameters", name)
+            at = self.vary.rowCount()
+            self.vary.insertRow(at)
+            ends = ("" if end is None else f"{float(value_of(end, values)):.6g}" for end in
+                    (parameter.minimum, parameter.maximum))  # fmt: skip
+            for column, text in enumerate((name, f"{values[name]:.6g}", *ends)):
+                item = QTableWidgetItem(text)
+                if column < 2:
+                    item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
+                if column == 0:
+                    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                    item.setCheckState(Qt.CheckState.Checked if name in checked else Qt.CheckState.Unchecked)
+                self.vary.setItem(at, column, item)
+
+    def chosen_rows(self) -> dict[str, int]:
+        """Names that are checked, and their rows."""
+        rows = range(self.vary.rowCount())
+        return {
+            self.vary.item(k, 0).text(): k for k in rows if self.vary.item(k, 0).checkState() == Qt.CheckState.Checked
+        }
+
+    def check(self, *names: str) -> None:
+        """Check rows, as a person does."""
+        for k in range(self.vary.rowCount()):
+            if self.vary.item(k, 0).text() in names:
+                self.vary.item(k, 0).setCheckState(Qt.CheckState.Checked)
+
+    def options(self, context: Context) -> dict[str, Any]:
+        """As `fit_run` takes them. Raises ModelError."""
+        start = self._start(context)
+        return {
+            "vary": self._bounds(context),
+            "free": None if self.start_free.isChecked() else (),
+            "q0": {name.removesuffix(".q"): value for name, value in start.items() if not name.endswith(".v")},
+            "v0": {name.removesuffix(".v"): value for name, value in start.items() if name.endswith(".v")},
+            "torque": torque_of_text(self.fields.lines["torque"].text()),
+            "segments": self.fields.whole(context, "segments"),
+            "held_back": _share(self.fields),
+        }
+
+    def _bounds(self, context: Context) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, at in self.chosen_rows().items():
+            known = context.model.expanded.find("parameters", name)
+            option = Number(name, name, dimension=known.dimension)
+            texts = [self.vary.item(at, column).text().strip() for column in (2, 3)]
+            ends = [quantity(text, context, option) if text else sign * float("inf") for text, sign in
+                    zip(texts, (-1, 1), strict=True)]  # fmt: skip
+            found[name] = (ends[0], ends[1])
+        if not found:
+            raise ModelError(
+                "No parameter is checked." if context.mech.p_names else "The machine has no free parameter.",
+                where="Vary",
+                remedy="Check one." if context.mech.p_names else "Name masses or springs under Parameters.",
+            )
+        return found
+
+    def _start(self, context: Context) -> Mapping[str, float]:
+        from core.functions.options import SignalValues
+
+        option = SignalValues("start", "Known start", of="run parameters")
+        found: Mapping[str, float] = option.coerce(self.fields.lines["start"].text().strip() or (), context)
+        return found
+
+
+def _vary_table() -> QTableWidget:
+    table = QTableWidget(0, 4)
+    table.setHorizontalHeaderLabels(["Vary", "Now", "From", "To"])
+    table.setAccessibleName("Parameters that are found")
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(24)
+    table.setShowGrid(False)
+    table.setFrameShape(QFrame.Shape.NoFrame)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+    table.setMinimumHeight(74)
+    table.horizontalHeader().setMinimumSectionSize(44)
+    table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    for column in range(1, 4):
+        table.setColumnWidth(column, 60)
+    return table
+
+
+class ExcitationPage(QWidget):
+    """A motion that shows parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields, self.kinds, self.criterion = Fields(), Kinds(), Combo()
+        for name, title in CRITERION_TITLES.items():
+            self.criterion.addItem(title, name)
+        self.criterion.setAccessibleName("Criterion")
+        lines = self.fields
+        lines.form.addRow("Kinds", self.kinds)
+        lines.line("only", "Only", hint="all bodies and joints", tip="Names of bodies and joints, with commas")
+        lines.line("period", "Period", "10 s", narrow=True)
+        lines.line("harmonics", "Harmonics", "5", narrow=True)
+        lines.line("speed", "Speed", hint="of the joints", tip="Largest, rad/s or m/s", narrow=True)
+        lines.line("acceleration", "Acceleration", hint="any", tip="Largest, rad/s² or m/s²", narrow=True)
+        lines.line("rate", "Rows a second", "100", narrow=True)
+        lines.line("starts", "Starts", "1", tip="Random motions from which it is improved", narrow=True)
+        lines.form.addRow("Criterion", self.criterion)
+        _as_page(self, lines.form)
+
+    def options(self, context: Context) -> dict[str, Any]:
+        """As `excitation` takes them."""
+        fields = self.fields
+        return {
+            "kinds": self.kinds.chosen(),
+            "only": parts_of(fields.lines["only"].text()),
+            "period": fields.needed(context, "period", "time"),
+            "harmonics": fields.whole(context, "harmonics"),
+            "criterion": self.criterion.currentData(),
+            "speed": fields.number(context, "speed"),
+            "acceleration": fields.number(context, "acceleration"),
+            "rate": fields.needed(context, "rate", "frequency"),
+            "starts": fields.whole(context, "starts"),
+        }
+
+
+def _as_page(page: QWidget, form: QFormLayout) -> None:
+    column = QVBoxLayout(page)
+    column.setContentsMargins(8, 4, 8, 6)
+    column.addLayout(form)
+    column.addStretch(1)

@@ -1,0 +1,502 @@
+"""The panel Identification: parameters from a trace, by forces or by a run, and motions that show them; computed beside
+the window."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTableWidget,
+    QTableWidgetItem,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.background.jobs import Job, Jobs
+from app.background.lifetime import Lifetime
+from app.document.run_tree import Record
+from app.document.session import Session, State
+from app.panels.identification.column_table import ColumnTable
+from app.panels.identification.estimate_table import EstimateTable
+from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
+from app.panels.panel import BOTTOM, Panel
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.note import Note
+from core.errors import KinetostatError
+from core.functions.context import Cancelled, Context
+from core.functions.subjects.identification import (
+    TRACES,
+    excitation_words,
+    identification_verdict,
+    run_fit_verdict,
+)
+
+if TYPE_CHECKING:
+    from app.panels.identification.signal_chart import SignalChart
+    from app.panels.identification.signal_sheet import Sheet
+    from app.workbench import Workbench
+    from core.identification.excitation import Excitation
+    from core.identification.identify import Identification
+    from core.identification.output_error import RunFit
+
+FORCES, RUN, MOTION = range(3)
+KINDS = {
+    FORCES: ("Forces of a motion", "Identify"),
+    RUN: ("A run fitted to a trace", "Fit"),
+    MOTION: ("An exciting motion", "Make"),
+}
+NARROWEST = 110
+"""Pixels that each of the three parts keeps."""
+LIMIT_HEADS = ("Joint", "From", "To", "Largest speed", "Largest acceleration", "Largest force")
+
+
+class IdentificationPanel(QWidget):
+    """A trace and what its columns are, what is asked, and what was found."""
+
+    def __init__(self, session: Session, jobs: Jobs) -> None:
+        super().__init__()
+        self._session, self._jobs = session, jobs
+        self.identified: Identification | None = None
+        self.fitted: RunFit | None = None
+        self.motion: Excitation | None = None
+        self._stop = threading.Event()
+        self._job: Job | None = None
+        self._applying = False
+        self.title = ""
+        self.note = Note()
+        self.note.setContentsMargins(8, 0, 8, 4)
+        self.kind = Combo()
+        for kind, (title, _) in KINDS.items():
+            self.kind.addItem(title, kind)
+        self.kind.setAccessibleName("What is identified")
+        self.kind.currentIndexChanged.connect(self._turned)
+        self.start_button = self._button("Identify", "Compute beside the window", self.start)
+        self.stop_button = self._button("Stop", "End; what a fit or a motion came to is kept", self.stop)
+        self.show_button = self._button("Show", "Put the motion among the runs, and play it", self.show_motion)
+        self.save_button = self._button("Save trace…", "Write the motion as a CSV file", self._ask_save)
+        self.apply_button = self._button("Apply", "Take what was found into the machine (can be undone)", self.apply)
+        self._lay_out()
+        self._life = Lifetime()
+        self._life.listen((session.changed, self._machine_changed), (session.runs.changed, self._offer_sources))
+        self._begin()
+
+    def _button(self, title: str, tip: str, pressed: Callable[[], object]) -> QPushButton:
+        button = QPushButton(title, toolTip=as_tip(tip))
+        button.clicked.connect(lambda: pressed())
+        return button
+
+    def _lay_out(self) -> None:
+        """Buttons above, then the trace, what is asked, and what was found, side by side."""
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 6, 8, 6)
+        bar.addWidget(self.kind, 1)
+        for button in (self.start_button, self.stop_button):
+            bar.addWidget(button)
+        self.forces_page, self.run_page, self.motion_page = ForcesPage(), RunPage(), ExcitationPage()
+        self.pages = QStackedWidget()
+        for page in (self.forces_page, self.run_page, self.motion_page):
+            self.pages.addWidget(_scrolled(page))
+        self.trace_part = self._trace_part()
+        split = QSplitter(Qt.Orientation.Horizontal)
+        for part in (self.trace_part, self.pages, self._result_part()):
+            part.setMinimumWidth(NARROWEST)
+            split.addWidget(part)
+        split.setSizes([320, 270, 560])
+        split.setStretchFactor(2, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.note)
+        column.addWidget(split, 1)
+
+    def _trace_part(self) -> QWidget:
+        """Where the trace is from, and its columns."""
+        part, row = QWidget(), QHBoxLayout()
+        self.source = Combo()
+        self.source.setAccessibleName("Trace")
+        self.source.activated.connect(lambda _: self._source_chosen())
+        self.open_button = self._button("Open…", "A trace as CSV, SIMNON or HDF5", self._ask_open)
+        row.setContentsMargins(8, 0, 8, 4)
+        row.addWidget(self.source, 1)
+        row.addWidget(self.open_button)
+        self.columns = ColumnTable()
+        self.columns.edited.connect(self._forget)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.columns, 1)
+        return part
+
+    def _result_part(self) -> QWidget:
+        """Estimates and curves; below them what is done with them."""
+        part, buttons = QWidget(), QHBoxLayout()
+        self.estimates, self.curves = EstimateTable(), QVBoxLayout()
+        self.chart: SignalChart | None = None
+        curves = QWidget()
+        curves.setLayout(self.curves)
+        self.curves.setContentsMargins(0, 0, 0, 0)
+        self.limits = _plain_table(LIMIT_HEADS)
+        self.numbers = QStackedWidget()
+        self.numbers.addWidget(self.estimates)
+        self.numbers.addWidget(self.limits)
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.addTab(self.numbers, "Estimates")
+        self.tabs.addTab(curves, "Curves")
+        buttons.setContentsMargins(4, 4, 8, 6)
+        buttons.addStretch(1)
+        for button in (self.save_button, self.show_button, self.apply_button):
+            buttons.addWidget(button)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs, 1)
+        column.addLayout(buttons)
+        return part
+
+    def close(self) -> None:
+        """Listen no more, compute no more."""
+        self.stop()
+        self._life.close()
+
+    # -------------------------------------------------------------------------------------------- the machine
+
+    def _begin(self) -> None:
+        """As for a machine that was just opened."""
+        self.title = ""
+        self.columns.clear_columns()
+        self.run_page.show_parameters(self._session.context())
+        self._offer_sources()
+        self._turned()
+
+    def _machine_changed(self, old: State, new: State) -> None:
+        if old.model is new.model:
+            return
+        if not self._applying:
+            self._forget()
+        if self.columns.rowCount():
+            self.columns.offer(self._session.mech)
+        self.run_page.show_parameters(self._session.context())
+
+    def _turned(self) -> None:
+        """Another kind of question."""
+        kind = self.kind.currentData()
+        self.pages.setCurrentIndex(kind)
+        self.trace_part.setVisible(kind != MOTION)
+        self.start_button.setText(KINDS[kind][1])
+        self.numbers.setCurrentIndex(1 if kind == MOTION else 0)
+        self.tabs.setTabText(0, "Joints" if kind == MOTION else "Estimates")
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was found is of another question."""
+        self.identified = self.fitted = self.motion = None
+        self.estimates.show_rows(())
+        self.limits.setRowCount(0)
+        self._show_sheets(())
+        self.note.say("" if self._session.mech.nv else "Nothing moves yet. Add a joint.", "hint")
+        self._enable()
+
+    def _enable(self) -> None:
+        busy, kind = self._job is not None, self.kind.currentData()
+        there = not busy and any(each is not None for each in (self.identified, self.fitted, self.motion))
+        self.start_button.setEnabled(not busy and bool(self._session.mech.nv))
+        self.stop_button.setEnabled(busy)
+        for widget in (self.kind, self.source, self.open_button):
+            widget.setEnabled(not busy)
+        self.apply_button.setVisible(kind != MOTION)
+        self.apply_button.setEnabled(there)
+        self.show_button.setVisible(kind != FORCES)
+        self.show_button.setEnabled(there)
+        self.save_button.setVisible(kind == MOTION)
+        self.save_button.setEnabled(there)
+
+    # ---------------------------------------------------------------------------------------------- the trace
+
+    def _offer_sources(self) -> None:
+        """The runs of the document, and the file that was opened."""
+        chosen = self.source.currentData()
+        self.source.blockSignals(True)
+        self.source.clear()
+        self.source.addItem("Choose a trace", None)
+        if self.title:
+            self.source.addItem(self.title, self.title)
+        for record in self._session.runs.items:
+            if not record.faint and not record.growing:
+                self.source.addItem(record.name, record.id)
+        self.source.setCurrentIndex(max(0, self.source.findData(chosen)))
+        self.source.blockSignals(False)
+
+    def _source_chosen(self) -> None:
+        record = next((each for each in self._session.runs.items if each.id == self.source.currentData()), None)
+        if record is not None:
+            self._read(record.name, lambda: _columns_of_run(record))
+
+    def _ask_open(self) -> None:
+        folder = str(self._session.folder or "")
+        kinds = " ".join(f"*{suffix}" for suffix in TRACES)
+        path, _ = QFileDialog.getOpenFileName(self, "Trace", folder, f"Traces ({kinds})")
+        if path:
+            self.read(Path(path))
+
+    def read(self, path: Path) -> None:
+        """A trace of a file."""
+
+        def columns() -> tuple[tuple[str, ...], Any]:
+            from core.identification.measured_trace import columns_of
+
+            return columns_of(path)
+
+        self._read(path.name, columns, path.name)
+
+    def _read(self, name: str, columns: Callable[[], Any], title: str = "") -> None:
+        """Columns that are looked up beside the window."""
+        self._forget()
+        self.note.say(f"Reading {name} …", "hint")
+        mech = self._session.mech
+
+        def read(found: tuple[tuple[str, ...], Any]) -> None:
+            names, numbers = found
+            if title:
+                self.title = title
+                self._offer_sources()
+                self.source.setCurrentIndex(self.source.findData(title))
+            self.columns.show_columns(mech, names, numbers)
+            count = len(self.columns.signals())
+            words = f"{len(numbers)} rows, {len(names)} columns; {count} are known as signals. Look at what they are."
+            self.note.say(words, "done" if count else "hint")
+
+        self._work("Trace", lambda progress, cancelled: columns(), read)
+
+    # ---------------------------------------------------------------------------------------------- computing
+
+    def start(self) -> None:
+        """Compute, beside the window."""
+        kind, context = self.kind.currentData(), self._session.context()
+        self._stop.clear()
+        try:
+            work = (self._forces_work, self._run_work, self._motion_work)[kind](context)
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self._forget()
+        self.note.say("Computing …", "hint")
+        self._work("Identification", work, (self._show_forces, self._show_run, self._show_excitation)[kind])
+
+    def _work(self, title: str, work: Any, done: Callable[[Any], None]) -> None:
+        job = self._job = self._jobs.start(title, work)
+        job.grown.connect(lambda words: self.note.say(str(words), "hint"))
+        job.succeeded.connect(done)
+        job.failed.connect(lambda error: self.note.say(str(error), "error"))
+        job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
+        job.ended.connect(self._ended)
+        self._enable()
+
+    def _ended(self) -> None:
+        self._job = None
+        self._enable()
+
+    def _asked(self, cancelled: Callable[[], bool]) -> bool:
+        return self._stop.is_set() or cancelled()
+
+    def _forces_work(self, context: Context) -> Any:
+        from core.identification.identify import identify_motion
+        from core.identification.measured_motion import Preparation, measured_motion
+        from core.identification.measured_trace import trace_of
+
+        options, columns = self.forces_page.options(context), self.columns.columns()
+        cutoff, mech, p = options.pop("cutoff"), context.mech, dict(context.p) or None
+
+        def work(progress: Any, cancelled: Any) -> Identification:
+            steps: list[Callable[[Any], Any]] = [
+                lambda _: trace_of(mech, columns),
+                lambda trace: measured_motion(mech, trace, Preparation(cutoff=cutoff), p),
+                lambda motion: identify_motion(mech, motion, p=p, **options),
+                lambda found: (found.values, found)[1],
+            ]
+            found: Any = None  # of each step, taken by the next
+            for k, step in enumerate(steps):
+                if self._asked(cancelled):
+                    raise Cancelled
+                progress(k / len(steps), ("Trace", "Motion", "Fit", "Bodies that can be")[k])
+                found = step(found)
+            return found  # type: ignore[no-any-return]
+
+        return work
+
+    def _run_work(self, context: Context) -> Any:
+        from core.identification.output_error import fit_run
+
+        options, columns = self.run_page.options(context), self.columns.columns()
+
+        def work(progress: Any, cancelled: Any) -> RunFit:
+            def watch(step: int, values: Any, size: float) -> None:
+                progress(min(0.95, step / 20.0), f"step {step}")
+                parts = ", ".join(f"{name} {value:.5g}" for name, value in values.items())
+                progress.show(f"Step {step}: {parts}")
+
+            return fit_run(context.mech, columns, **options, watch=watch, cancelled=lambda: self._asked(cancelled))
+
+        return work
+
+    def _motion_work(self, context: Context) -> Any:
+        from core.identification.excitation import excitation
+
+        options = self.motion_page.options(context)
+        p = dict(context.p) or None
+
+        def work(progress: Any, cancelled: Any) -> Excitation:
+            return excitation(
+                context.mech, p=p, **options, progress=lambda part: progress(part, "search"),
+                cancelled=lambda: self._asked(cancelled),
+            )  # fmt: skip
+
+        return work
+
+    def stop(self) -> None:
+        """End; a search keeps the best so far."""
+        self._stop.set()
+
+    # ------------------------------------------------------------------------------------------------ results
+
+    def _show_sheets(self, sheets: Sequence[Sheet]) -> None:
+        """Curves; the chart is made when there are any."""
+        if self.chart is None:
+            if not sheets:
+                return
+            from app.panels.identification.signal_chart import SignalChart
+
+            self.chart = SignalChart()
+            self.curves.addWidget(self.chart)
+        self.chart.show_sheets(sheets)
+
+    def _show_forces(self, found: Identification) -> None:
+        from app.panels.identification.shown_results import force_rows, force_sheets
+
+        self.identified = found
+        self.estimates.show_rows(force_rows(found), "Base parameter")
+        self._show_sheets(force_sheets(found))
+        words = identification_verdict(found)
+        self.note.say(words.text, words.severity)
+
+    def _show_run(self, found: RunFit) -> None:
+        from app.panels.identification.shown_results import run_rows, run_sheets
+
+        self.fitted = found
+        self.estimates.show_rows(run_rows(found), "Parameter")
+        self._show_sheets(run_sheets(found))
+        words = run_fit_verdict(found)
+        self.note.say(words.text, words.severity)
+
+    def _show_excitation(self, found: Excitation) -> None:
+        from app.panels.identification.shown_results import excitation_rows, excitation_sheets
+
+        self.motion = found
+        rows = excitation_rows(found)
+        self.limits.setRowCount(len(rows))
+        for at, row in enumerate(rows):
+            for column, text in enumerate(row):
+                self.limits.setItem(at, column, QTableWidgetItem(text))
+        self.limits.resizeColumnsToContents()
+        self._show_sheets(excitation_sheets(found))
+        self.note.say(excitation_words(found), "done")
+
+    def show_motion(self) -> None:
+        """Put the motion, or the run that was fitted, among the runs."""
+        if self.motion is not None:
+            self._session.runs.add(self.motion.run(), "Exciting motion")
+        elif self.fitted is not None:
+            self._session.runs.add(self.fitted.run, "Fitted run")
+
+    def _ask_save(self) -> None:
+        folder = str(self._session.folder or "")
+        path, _ = QFileDialog.getSaveFileName(self, "Exciting motion", folder, "Traces (*.csv)")
+        if path:
+            self.save(Path(path if path.lower().endswith(".csv") else f"{path}.csv"))
+
+    def save(self, path: Path) -> None:
+        """Write the exciting motion as a trace."""
+        if self.motion is None:
+            return
+        try:
+            self.motion.save(path)
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self.note.say(f"Wrote {path}.", "done")
+
+    def apply(self) -> None:
+        """Take what was found: one step to undo."""
+        self._applying = True
+        try:
+            if self.fitted is not None:
+                self._session.preview(parameters=dict(self.fitted.parameters))
+                self._session.commit("Fitted parameters")
+            elif self.identified is not None:
+                from core.identification.identify import with_values
+
+                parameters, values = self.identified.parameters, self.identified.values
+                self._session.apply("Identified parameters", lambda model: with_values(model, parameters, values))
+        finally:
+            self._applying = False
+
+
+def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
+    """Names and columns of a run, the time first."""
+    table = list(record.run.table())
+    return ("time", *(name for name, _ in table)), np.column_stack([record.run.time, *(each for _, each in table)])
+
+
+def _plain_table(heads: tuple[str, ...]) -> QTableWidget:
+    table = QTableWidget(0, len(heads))
+    table.setAccessibleName("Joints of the motion")
+    table.setHorizontalHeaderLabels(list(heads))
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(24)
+    table.setFrameShape(QFrame.Shape.NoFrame)
+    table.setShowGrid(False)
+    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+    table.horizontalHeader().setStretchLastSection(True)
+    return table
+
+
+def _scrolled(page: QWidget) -> QScrollArea:
+    area = QScrollArea(widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(page)
+    return area
+
+
+def make(bench: Workbench) -> IdentificationPanel:
+    """For a window."""
+    return IdentificationPanel(bench.session, bench.jobs)
+
+
+PANEL = Panel(
+    "identification",
+    "Identification",
+    BOTTOM,
+    make,
+    order=18,
+    help="Parameters of the machine from what was measured on it. Open a trace or choose a run, look at what its "
+    "columns are taken for, then identify masses and friction from forces, or fit a run to the motion; each estimate "
+    "has a 95 % interval, and rows that were held back show how well it foretells. Apply is one step that can be "
+    "undone. An exciting motion shows the parameters well; Save writes it for the robot.",
+    tab_with="output",
+    also=("system identification", "parameter estimation", "excitation", "calibration", "trace"),
+)

@@ -1,0 +1,54 @@
+"""Designs that the document asks for, by name, as problems and target curves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.design.design import Design
+from core.design.target_curves import Target, target
+from core.errors import ModelError
+from core.model import Aim, Model
+from core.model.parameters import finite_value_of
+
+
+def asked_aim(model: Model, name: str) -> Aim:
+    """The design of this name. Raises ModelError with near misses, or saying that there are none."""
+    if not model.designs:
+        raise ModelError(
+            f"There is no design '{name}': the document asks for none.",
+            remedy="Save one in the panel Design, or add a ks.Aim.",
+        )
+    found: Aim = model.find("designs", name)
+    return found
+
+
+def asked_design(model: Model, name: str) -> Design:
+    """The problem that a design of the document asks. Raises ModelError naming the field."""
+    aim, values = asked_aim(model, name), model.values()
+    where = f"design '{name}'"
+    if aim.kind != "parameters":
+        raise ModelError("It asks for a linkage.", where=where, remedy="Find it by `synthesise(asked_target(…))`.")
+    problem = Design(model)
+    for row in aim.vary:
+        ends = [finite_value_of(end, values, f"{where}, vary, '{row.parameter}'") for end in (row.minimum, row.maximum)
+                if end is not None]  # fmt: skip
+        if ends:
+            problem.vary(**{row.parameter: (float(ends[0]), float(ends[1]))})
+        else:
+            problem.vary(row.parameter)
+    if aim.over == "sweep":
+        problem.sweep(aim.coordinate)
+    elif aim.over == "run":
+        problem.run(float(finite_value_of(aim.duration, values, f"{where}, duration")))
+    problem.minimise(aim.minimise)
+    return problem.require(*(row.formula for row in aim.require))
+
+
+def asked_target(model: Model, name: str) -> Target:
+    """The curve that a design of the document asks a linkage for. Raises ModelError naming the field."""
+    aim, values = asked_aim(model, name), model.values()
+    where = f"design '{name}', curve"
+    points = [[float(finite_value_of(each, values, where)) for each in (row.x, row.z)] for row in aim.curve]
+    if not points:
+        raise ModelError("It has no points.", where=where, remedy="Give at least three, [x, z] in metres.")
+    return target(np.array(points), closed=aim.closed, timed=aim.timed)

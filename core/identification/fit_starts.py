@@ -1,0 +1,181 @@
+"""What a fit of a run begins with: which channels, parameters within bounds, start values that the trace suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import UnivariateSpline
+
+from core.errors import ModelError, SimulationError, near_misses
+from core.identification.measured_motion import noise_of
+from core.identification.measured_trace import Trace
+from core.identification.shooting import Shooting
+from core.mechanism import Mechanism
+from core.model.parameters import value_of
+from core.sensitivities.start_changes import independent_speeds
+
+Array = NDArray[np.float64]
+
+MOST_KNOTS = 250
+"""Corners of a measured force that drives a run."""
+
+
+def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
+    """Channels of a trace that are fitted. Raises ModelError."""
+    missing = next((name for name in outputs if name not in trace.signals), None)
+    if missing is not None:
+        raise ModelError(
+            f"The trace has no signal '{missing}'.", where="outputs", remedy=near_misses(missing, list(trace.signals))
+        )
+    found = tuple(outputs) or tuple(name for name in trace.signals if _says_most(name, trace))
+    if not found:
+        raise ModelError(
+            "The trace holds forces alone: there is no motion to fit.",
+            where="trace",
+            remedy="Name a column of a motion, as joint1.q=angle.",
+        )
+    return found
+
+
+def _says_most(name: str, trace: Trace) -> bool:
+    """Whether a signal is fitted unless others are named: no force, and no rate of what was measured itself."""
+    owner, _, quantity = name.rpartition(".")
+    return quantity != "tau" and not (quantity in ("v", "a") and f"{owner}.q" in trace.signals)
+
+
+def bounds_of(
+    mech: Mechanism, vary: Sequence[str] | Mapping[str, tuple[float, float]]
+) -> tuple[tuple[str, ...], Array, Array]:
+    """(names, low (m,), high (m,)): bounds that are given, else minimum and maximum of the parameters."""
+    if isinstance(vary, str) or not vary:
+        raise ModelError(
+            "No parameter is named.",
+            where="vary",
+            remedy=f"Name some of {', '.join(mech.p_names[:8]) or 'the parameters (the model has none yet)'}.",
+        )
+    values = mech.model.values()
+    low, high = [], []
+    for name in vary:
+        if name not in mech.p_names:
+            raise ModelError(
+                f"There is no independent parameter '{name}'.", where="vary", remedy=near_misses(name, mech.p_names)
+            )
+        known = mech.model.expanded.find("parameters", name)
+        ends = [-np.inf if known.minimum is None else float(value_of(known.minimum, values)),
+                np.inf if known.maximum is None else float(value_of(known.maximum, values))]  # fmt: skip
+        if isinstance(vary, Mapping) and vary[name] is not None:
+            ends = [float(end) for end in vary[name]]
+        if not ends[0] < ends[1]:
+            raise ModelError(
+                f"Nothing lies between {ends[0]:g} and {ends[1]:g}.",
+                where=f"bounds of '{name}'",
+                remedy="Give the lower one first.",
+            )
+        low.append(ends[0])
+        high.append(ends[1])
+    return tuple(vary), np.array(low), np.array(high)
+
+
+def free_values(
+    mech: Mechanism, free: Sequence[str] | None, q0: Mapping[str, Any], v0: Mapping[str, Any], t: float
+) -> tuple[str, ...]:
+    """Start values that are found: the named ones, else of all independent coordinates that are not given."""
+    known = {f"{name}.q" for name in mech.v_names if name in mech.q_names} | {f"{name}.v" for name in mech.v_names}
+    given = {f"{name.removesuffix('.q')}.q" for name in q0} | {f"{name.removesuffix('.v')}.v" for name in v0}
+    if free is not None:
+        for name in free:
+            if name not in known or name in given:
+                raise ModelError(
+                    f"'{name}' is given already." if name in known else f"There is no start value '{name}'.",
+                    where="free",
+                    remedy="" if name in known else near_misses(name, sorted(known)),
+                )
+        return tuple(free)
+    names = list(mech.v_names)
+    if mech.constrained:
+        G = mech.constraint_jacobian(mech.rest(t=t), t=t)
+        names = [mech.v_names[k] for k in independent_speeds(mech, mech.parameter_values(), t, G, (), ())]
+    every = (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names))
+    return tuple(name for name in every if name in known and name not in given)
+
+
+def torque_of(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str] | None:
+    """Joint forces of a trace as formulas of time, straight between rows; None if it has none."""
+    found = {}
+    for name, values in trace.of("tau").items():
+        if name not in mech.v_names:
+            continue
+        time, force = trace.time, values
+        if len(time) > MOST_KNOTS:
+            time = np.linspace(time[0], time[-1], MOST_KNOTS)
+            force = np.interp(time, trace.time, values)
+            notes.append(f"{name}.tau drives the run by {MOST_KNOTS} straight pieces")
+        found[name] = _straight_pieces(time, force)
+    return found or None
+
+
+def _straight_pieces(time: Array, force: Array) -> str:
+    """A polygon as a formula: what it begins with, and a change of slope at each corner."""
+    slopes = np.diff(force) / np.diff(time)
+    turns = np.diff(slopes, prepend=0.0)
+    terms = [f"{force[0]:.12g}"]
+    terms += [f"({turn:.12g})*max(t-({t:.12g}),0)" for turn, t in zip(turns, time, strict=False) if turn != 0.0]
+    while len(terms) > 1:  # a sum of pairs, and no deep one
+        terms = [f"({'+'.join(terms[k : k + 2])})" for k in range(0, len(terms), 2)]
+    return terms[0]
+
+
+def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
+    """Own values of each segment: what was measured, smoothed, where it was; else of a run with the parameters as
+    they are."""
+    mech = problem.mech
+    known: dict[str, Any] = {}
+    for name in mech.v_names:
+        if f"{name}.q" in trace.signals and name in mech.q_names:
+            values = trace.signals[f"{name}.q"]
+            degree = min(5, len(values) - 1)
+            spline = UnivariateSpline(trace.time, values, k=degree, s=len(values) * noise_of(values) ** 2)
+            known[f"{name}.q"], known[f"{name}.v"] = spline, spline.derivative()
+        if f"{name}.v" in trace.signals:
+            values = trace.signals[f"{name}.v"]
+            known[f"{name}.v"] = UnivariateSpline(trace.time, values, k=3, s=len(values) * noise_of(values) ** 2)
+    rest = _at_rest(problem, p)
+    first = problem.segments[0]
+    own = [np.array([float(known[n](first.begin)) if n in known else rest[n] for n in first.free])]
+    if len(problem.segments) == 1:
+        return own
+    states = _passed_states(problem, p, own[0])
+    for k, segment in enumerate(problem.segments[1:]):
+        values = problem.of(segment, states[k])
+        for at, name in enumerate(segment.free):
+            if name in known:
+                values[at] = float(known[name](segment.begin))
+        own.append(values)
+    return own
+
+
+def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
+    """Start values as the model says."""
+    from core.simulation.setup import start_state
+
+    mech, begin = problem.mech, problem.segments[0].begin
+    values = mech.parameter_values(problem.parameters(p))
+    y = start_state(mech, problem.q0 or None, problem.v0 or None, values, begin)
+    found = {f"{name}.q": float(y[mech.q_names.index(name)]) for name in mech.q_names}
+    return found | {f"{name}.v": float(y[mech.nq + k]) for k, name in enumerate(mech.v_names)}
+
+
+def _passed_states(problem: Shooting, p: Array, own: Array) -> list[Array]:
+    """States of a run over the whole trace at the beginnings of the segments; where it cannot go on, the last one."""
+    end = problem.segments[-1].begin
+    try:
+        run, _ = problem.run(0, p, own, end=end)
+    except SimulationError as error:
+        if error.run is None:
+            raise
+        run = error.run
+    y = np.concatenate([run.q, run.v, run.x], axis=1) if run.x.shape[1] else np.concatenate([run.q, run.v], axis=1)
+    return [y[np.searchsorted(run.time, min(segment.begin, run.time[-1]))] for segment in problem.segments[1:]]

@@ -1,0 +1,381 @@
+"""Parameters and start values of a run from what was measured on the machine while it moved: output error.
+
+    minimise  Σ w_c² Σ_i (measured_ci − y_c(t_i; θ))²
+
+by Gauss–Newton steps with exact slopes (variational equations, `core.sensitivities`), within bounds of parameters, in
+one or several segments (`shooting`). A step is taken as far as it lessens sum + μ · (what opens between segments)
+(J. Nocedal, S. Wright, Numerical Optimization, 2006, 18.3); where it does not, it is shortened and damped
+(Levenberg–Marquardt). Noise in motions alone: unlike inverse dynamics nothing is differentiated.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import lsq_linear
+
+from core.errors import KinetostatError, ModelError, SimulationError
+from core.identification.fit_starts import bounds_of, first_values, fitted_signals, free_values, torque_of
+from core.identification.identify import Validation
+from core.identification.linear_fit import LinearFit, with_statistics
+from core.identification.measured_trace import Trace, trace_of
+from core.identification.shooting import Condensed, Passed, Shooting
+from core.mechanism import Mechanism
+from core.model import Model
+from core.model.edits import edits
+from core.sensitivities.gradient import Differentiated
+from core.sensitivities.replay import refuse
+from core.simulation import Run
+
+Array = NDArray[np.float64]
+Watch = Callable[[int, Mapping[str, float], float], object]
+"""(step, parameters and start values, root of the mean of weighted squares) after each step that is taken."""
+
+SMALL_STEP = 1e-3
+"""Standard deviations: a step shorter than this is the last one."""
+EXACT_STEP_FRACTION = 1e-9
+"""Part of the parameters: the same, where there is no noise."""
+NOISELESS_FRACTION = 1e-9
+"""Part of the measured values below which residuals are rounding and errors of integration."""
+ALIKE_FRACTION = 1e-8
+"""Part of the largest singular value (columns scaled to one) below which the data do not tell parameters apart."""
+ARMIJO_FRACTION = 1e-4
+"""Part of the promised decrease that a step must bring."""
+LEAST_PART = 1.0 / 64.0
+"""Of a step, below which it is damped instead."""
+MOST_DAMPING = 1e8
+WEIGHT_ROUNDS = 3
+"""Fits in which the weights of several channels are found from their residuals."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunFit:
+    """A run fitted to a trace.
+
+    names : of what was found: parameters, then start values; fit : estimates with intervals, one force of it is one
+    channel here; outputs : those channels; time (n,) of the rows of the fit; measured, predicted (n, c); validation :
+    on rows held back, None without any; run : over the whole trace, from the start that was found; at_bounds :
+    parameters at a bound; converged : False where it was stopped before; iterations; notes : how the data were used
+    """
+
+    mech: Mechanism
+    names: tuple[str, ...]
+    fit: LinearFit
+    outputs: tuple[str, ...]
+    time: Array
+    measured: Array
+    validation: Validation | None
+    run: Run
+    parameters: Mapping[str, float]
+    at_bounds: tuple[str, ...]
+    converged: bool
+    iterations: int
+    notes: tuple[str, ...]
+
+    @property
+    def estimate(self) -> Array:
+        """(m,) in the order of `names`, SI."""
+        return self.fit.estimate
+
+    @property
+    def intervals(self) -> Array:
+        """(m, 2) of 95 %."""
+        return self.fit.intervals
+
+    @property
+    def predicted(self) -> Array:
+        """(n, c) at the rows of the fit."""
+        return self.measured - self.fit.residuals
+
+    @property
+    def rms(self) -> Array:
+        """(c,) of the residuals."""
+        return np.asarray(np.sqrt(np.mean(self.fit.residuals**2, axis=0)))
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Names whose interval holds zero."""
+        low, high = self.fit.intervals.T
+        return tuple(name for name, a, b in zip(self.names, low, high, strict=True) if a <= 0.0 <= b)
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Channels whose residuals are no white noise: the intervals are then too narrow."""
+        return tuple(self.outputs[k] for k in self.fit.correlated)
+
+    @property
+    def model(self) -> Model:
+        """The model with the parameters that were found."""
+        model = self.mech.model
+        for name, value in self.parameters.items():
+            model = edits.change(model, "parameters", name, value=value)
+        return model
+
+
+def fit_run(
+    model: Model | Mechanism,
+    data: str | os.PathLike[str] | Run | Mapping[str, Any] | Trace,
+    columns: Mapping[str, str] | None = None,
+    *,
+    vary: Sequence[str] | Mapping[str, tuple[float, float]],
+    free: Sequence[str] | None = None,
+    outputs: Sequence[str] = (),
+    q0: Mapping[str, Any] | None = None,
+    v0: Mapping[str, Any] | None = None,
+    torque: Any = None,
+    segments: int = 1,
+    held_back: float = 0.0,
+    integrator: str = "rk853",
+    rtol: float = 1e-9,
+    atol: float = 1e-10,
+    iterations: int = 60,
+    watch: Watch | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> RunFit:
+    """Fit a run to measured channels.
+
+    data, columns : as `identify` takes them; forces of joints in them drive the run, unless `torque` is given
+    vary : parameters, within minimum and maximum, or within bounds (low, high) by name
+    free : start values that are found, too ("elbow.q", "elbow.v"); default: of all independent coordinates; q0, v0 :
+    those of others, default: as the model says
+    outputs : channels that are fitted; default: all of the trace but forces, and rates of what was measured itself
+    segments : pieces that begin from states of their own, for long traces and unstable motions
+    held_back : part of the rows, at the end, on which the fit is tried
+    watch : is told every step; cancelled : ends the search, what is best so far is the result
+
+    Raises ModelError, FileError and SimulationError naming what is wrong.
+    """
+    mech = model if isinstance(model, Mechanism) else Mechanism(model)
+    refuse(mech, integrator)
+    trace = trace_of(mech, data, columns)
+    notes: list[str] = []
+    channels = fitted_signals(trace, outputs)
+    used = _rows(trace, held_back, segments)
+    time = trace.time[:used]
+    measured = np.column_stack([trace.signals[name] for name in channels])
+    names, low, high = bounds_of(mech, vary)
+    start, speeds = dict(q0 or {}), dict(v0 or {})
+    chosen = free_values(mech, free, start, speeds, float(time[0]))
+    given = torque_of(mech, trace, notes) if torque is None else torque
+    problem = Shooting(
+        mech, names, channels, time, measured[:used], free=chosen, q0=start, v0=speeds, segments=segments,
+        torque=given, options={"method": integrator, "rtol": rtol, "atol": atol},
+    )  # fmt: skip
+    p = np.array([mech.parameter_values()[k] for k in problem.places])
+    own = first_values(problem, trace.part(0, used), p)
+    search = _Search(problem, np.clip(p, low, high), own, (low, high), watch, cancelled)
+    search.solve(iterations)
+    return _result(search, trace, measured, notes)
+
+
+def _rows(trace: Trace, held_back: float, segments: int) -> int:
+    """Rows of the fit."""
+    if not 0.0 <= held_back <= 0.8:
+        raise ModelError(f"{held_back:g} of the rows cannot be held back.", where="held_back", remedy="Give 0 … 0.8.")
+    used = len(trace) - round(held_back * len(trace))
+    most = max(used // 4, 1)
+    if not 1 <= segments <= most:
+        raise ModelError(
+            f"{segments} segments do not fit {used} rows.", where="segments", remedy=f"Give 1 … {most} of them."
+        )
+    return used
+
+
+class _Point(NamedTuple):
+    """Parameters, own values of each segment, their runs, all put together, and the weighted sum of squares."""
+
+    p: Array
+    own: tuple[Array, ...]
+    passed: tuple[Passed, ...]
+    whole: Condensed
+    square: float
+
+    @property
+    def open(self) -> float:
+        """What opens between segments, rad, m and their rates."""
+        return float(sum(np.sum(np.abs(mismatch)) for mismatch in self.whole.mismatches))
+
+
+class _Search:
+    """Steps from a first point."""
+
+    def __init__(
+        self,
+        problem: Shooting,
+        p: Array,
+        own: Sequence[Array],
+        bounds: tuple[Array, Array],
+        watch: Watch | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self.problem, self.bounds = problem, bounds
+        self.watch, self.cancelled = watch, cancelled
+        spread = np.std(problem.measured, axis=0)
+        self.weights = 1.0 / np.where(spread > 0.0, spread, 1.0)
+        self.steps, self.converged, self.price, self.damping = 0, False, 0.0, 0.0
+        self.point = self._at(p, tuple(own), [None] * len(own))
+
+    def _at(self, p: Array, own: tuple[Array, ...], near: Sequence[Array | None]) -> _Point:
+        problem = self.problem
+        passed = tuple(problem.passed(k, p, z, near[k]) for k, z in enumerate(own))
+        whole = problem.condensed(passed, own)
+        square = float(np.sum((whole.residuals * self.weights) ** 2))
+        if not np.isfinite(square):
+            raise SimulationError("The run leaves all bounds.", where="fit")
+        return _Point(p, own, passed, whole, square)
+
+    def solve(self, iterations: int) -> None:
+        """Until steps are small; several channels get their weights from their residuals."""
+        rounds = WEIGHT_ROUNDS if len(self.problem.outputs) > 1 else 1
+        for _ in range(rounds):
+            self.converged = False
+            while self.steps < iterations and not self.converged and not self._stopped():
+                self._step()
+            if rounds > 1:
+                self._weigh()
+
+    def _stopped(self) -> bool:
+        return self.cancelled is not None and self.cancelled()
+
+    def _weigh(self) -> None:
+        sizes = np.sqrt(np.mean(self.point.whole.residuals**2, axis=0))
+        floor = NOISELESS_FRACTION * np.maximum(np.max(np.abs(self.problem.measured), axis=0), 1e-300)
+        self.weights = 1.0 / np.maximum(sizes, floor)
+        square = float(np.sum((self.point.whole.residuals * self.weights) ** 2))
+        self.point = self.point._replace(square=square)
+
+    def scaled(self) -> tuple[Array, Array, Array]:
+        """(slopes (rows, m) with columns scaled to one, scale (m,), closed residuals (rows,)), weighted."""
+        J = (self.point.whole.slopes * self.weights[:, None]).reshape(-1, len(self.problem.names))
+        scale = np.linalg.norm(J, axis=0)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        return J / scale, scale, (self.point.whole.closed * self.weights).ravel()
+
+    def _direction(self) -> tuple[Array, Array]:
+        """(step of parameters and first start values, what it changes of the weighted values)."""
+        J, scale, r = self.scaled()
+        m, count = len(self.problem.vary), len(self.problem.names)
+        low, high = np.full(count, -np.inf), np.full(count, np.inf)
+        low[:m], high[:m] = self.bounds[0] - self.point.p, self.bounds[1] - self.point.p
+        free = high > low
+        step = np.zeros(count)
+        A = np.vstack([J, np.sqrt(self.damping) * np.eye(count)]) if self.damping else J
+        b = np.concatenate([r, np.zeros(count)]) if self.damping else r
+        found = lsq_linear(A[:, free], b, ((low * scale)[free], (high * scale)[free]), method="bvls", tol=1e-14)
+        step[free] = found.x
+        return step / scale, J @ step
+
+    def _step(self) -> None:
+        """One step: as far as it lessens what is minimised, else damped."""
+        point = self.point
+        while True:
+            d, change = self._direction()
+            if self._is_small(d, change):
+                self.converged = True
+                return
+            own_steps = [d[len(self.problem.vary) :], *(A @ d + e for A, e in point.whole.onto)]
+            slope = self._slope(own_steps, d)
+            part = 1.0
+            while part >= LEAST_PART:
+                trial = self._tried(d, own_steps, part)
+                if trial is not None and self._merit(trial) <= self._merit(point) + ARMIJO_FRACTION * part * slope:
+                    self.point, self.steps, self.damping = trial, self.steps + 1, 0.1 * self.damping
+                    self.damping = self.damping if self.damping > 1e-6 else 0.0
+                    if self.watch is not None:
+                        self.watch(self.steps, self.values(), float(np.sqrt(trial.square / trial.whole.closed.size)))
+                    return
+                part *= 0.5
+            self.damping = max(10.0 * self.damping, 1e-3)
+            if self.damping > MOST_DAMPING or self._stopped():
+                self.converged = self.damping > MOST_DAMPING
+                self.steps += 1
+                return
+
+    def _is_small(self, d: Array, change: Array) -> bool:
+        """Whether a step is short in standard deviations, or in parts of the values, and everything is closed."""
+        freedom = max(change.size - len(d), 1)
+        sigma = np.sqrt(self.point.square / freedom)
+        closed = self.point.open <= 1e-9 * max(1.0, float(np.max(np.abs(np.concatenate(self.point.own)), initial=0.0)))
+        values = np.concatenate([self.point.p, self.point.own[0]])
+        tiny = bool(np.all(np.abs(d) <= EXACT_STEP_FRACTION * np.maximum(np.abs(values), 1e-3)))
+        return closed and (tiny or float(np.linalg.norm(change)) <= SMALL_STEP * sigma)
+
+    def _slope(self, own_steps: Sequence[Array], d: Array) -> float:
+        """How what is minimised begins to change along a step, with a price of mismatches for which it falls."""
+        point, m = self.point, len(self.problem.vary)
+        along, curved = 0.0, 0.0
+        for each, step in zip(point.passed, own_steps, strict=True):
+            change = each.slopes @ np.concatenate([d[:m], step]) * self.weights
+            along -= 2.0 * float(np.sum(each.residuals * self.weights * change))
+            curved += float(np.sum(change**2))
+        if point.open > 0.0:
+            self.price = max(self.price, (along + curved) / (0.5 * point.open))
+        return along - self.price * point.open
+
+    def _merit(self, point: _Point) -> float:
+        return point.square + self.price * point.open
+
+    def _tried(self, d: Array, own_steps: Sequence[Array], part: float) -> _Point | None:
+        """The point there; None where a run cannot go on."""
+        point, m = self.point, len(self.problem.vary)
+        p = np.clip(point.p + part * d[:m], *self.bounds)
+        own = tuple(z + part * step for z, step in zip(point.own, own_steps, strict=True))
+        try:
+            return self._at(p, own, [each.pose for each in point.passed])
+        except KinetostatError:
+            return None
+
+    def values(self) -> dict[str, float]:
+        """Parameters and start values now."""
+        found = np.concatenate([self.point.p, self.point.own[0]])
+        return dict(zip(self.problem.names, found.tolist(), strict=True))
+
+
+def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) -> RunFit:
+    """What was found, with what it is worth."""
+    problem, point = search.problem, search.point
+    used, count = len(problem.time), len(problem.names)
+    J, scale, _ = search.scaled()
+    U_sizes, Vt = np.linalg.svd(J, full_matrices=False)[1:]
+    if J.shape[0] <= count or not U_sizes[-1] > ALIKE_FRACTION * U_sizes[0]:
+        _refuse_alike(problem, Vt[-1])
+    half = Vt.T / U_sizes / scale[:, None]
+    variance = point.square / (J.shape[0] - count)
+    low, high = search.bounds
+    near = 1e-9 * np.maximum(np.abs(point.p), 1.0)
+    bounds = tuple(n for n, x, a, b, e in zip(problem.vary, point.p, low, high, near, strict=True)
+                   if x - a <= e or b - x <= e)  # fmt: skip
+    estimate = np.concatenate([point.p, point.own[0]])
+    fit = with_statistics(
+        estimate, point.whole.residuals, variance * (half @ half.T), problem.measured,
+        float(U_sizes[0] / U_sizes[-1]), "output error",
+    )  # fmt: skip
+    run, given = problem.run(0, point.p, point.own[0], point.passed[0].pose, end=float(trace.time[-1]))
+    validation = None
+    if used < len(trace):
+        found = Differentiated(run, problem.vary, given, problem.torque)
+        predicted = found.over_time(problem.outputs, trace.time[used:])[2]
+        validation = Validation(trace.time[used:], measured[used:], predicted)
+    if not search.converged:
+        notes.append(f"ended after {search.steps} steps, before the steps were small")
+    return RunFit(
+        problem.mech, problem.names, fit, problem.outputs, problem.time, problem.measured, validation, run,
+        dict(zip(problem.vary, point.p.tolist(), strict=True)), bounds, search.converged, search.steps, tuple(notes),
+    )  # fmt: skip
+
+
+def _refuse_alike(problem: Shooting, direction: Array) -> None:
+    """SimulationError that names what the data do not tell apart."""
+    size = np.abs(direction)
+    names = [name for name, part in zip(problem.names, size, strict=True) if part > 0.1 * float(np.max(size))]
+    several = len(names) > 1
+    raise SimulationError(
+        f"The data do not tell {' and '.join(names)} apart." if several else f"The data do not show {names[0]}.",
+        where="vary",
+        remedy="Leave one of them out, or measure more channels." if several else "Leave it out, or measure more.",
+    )

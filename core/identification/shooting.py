@@ -1,0 +1,205 @@
+"""A run against measured channels, in segments: what each misses, and its exact slopes.
+
+Multiple shooting (H. G. Bock, Recent advances in parameter identification techniques for o.d.e., 1983): each segment
+begins from a state of its own, and where one ends the next has to begin. What opens there is linear in the steps of
+parameters and states, so the states of all but the first segment are eliminated (condensing), and a step is one of
+least squares in the parameters and the start state alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.mechanism import Mechanism
+from core.sensitivities.explicit_rates import Moments
+from core.sensitivities.gradient import Differentiated
+from core.sensitivities.sample_places import Samples
+from core.sensitivities.seen import Eyes
+from core.sensitivities.start_changes import Start, independent_speeds
+from core.simulation import Run, simulate
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Rows first … last − 1 of the trace; begin, end : s; free : names of its unknown start values ("x.q", "x.v",
+    states of force elements)."""
+
+    first: int
+    last: int
+    begin: float
+    end: float
+    free: tuple[str, ...]
+
+
+class Passed(NamedTuple):
+    """One segment's run: residuals (n, c), measured less computed; slopes (n, c, m) of the computed ones by parameters,
+    then free start values; state (n,) at the end, and its slopes (n, m); pose (nq,) at the beginning."""
+
+    residuals: Array
+    slopes: Array
+    state: Array
+    state_slopes: Array
+    pose: Array
+
+
+class Condensed(NamedTuple):
+    """All segments: residuals (N, c), with what opens between segments closed to first order (`closed`); slopes
+    (N, c, m) by parameters and the first segment's free values; mismatches : what opens before each of the others;
+    onto : (A, e) with which their own values step by A d + e."""
+
+    residuals: Array
+    closed: Array
+    slopes: Array
+    mismatches: tuple[Array, ...]
+    onto: tuple[tuple[Array, Array], ...]
+
+
+class Shooting:
+    """Of one machine, by parameters `vary`, on channels `outputs`, measured (N, c) at times (N,)."""
+
+    def __init__(
+        self,
+        mech: Mechanism,
+        vary: Sequence[str],
+        outputs: Sequence[str],
+        time: Array,
+        measured: Array,
+        *,
+        free: Sequence[str],
+        q0: Mapping[str, Any],
+        v0: Mapping[str, Any],
+        segments: int,
+        torque: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.mech, self.vary, self.outputs = mech, tuple(vary), tuple(outputs)
+        self.time, self.measured, self.torque, self.options = time, measured, torque, dict(options)
+        self.q0, self.v0 = dict(q0), dict(v0)
+        self.places = [mech.p_names.index(name) for name in vary]
+        edges = np.linspace(0, len(time), segments + 1).round().astype(int)
+        states = self._states(mech.rest(t=float(time[0]))) if segments > 1 else ()
+        self.segments = tuple(
+            Segment(int(a), int(b), float(time[a]), float(time[min(b, len(time) - 1)]), states if a else tuple(free))
+            for a, b in itertools.pairwise(edges)
+        )
+        self.names = (*self.vary, *free)
+
+    def _states(self, q: Array) -> tuple[str, ...]:
+        """Names of the values that say how a segment begins."""
+        mech = self.mech
+        if mech.nq != mech.nv:
+            raise ModelError(
+                "Segments cannot begin anew where joints have quaternions.",
+                where="segments",
+                remedy="Fit the run in one segment.",
+            )
+        names = mech.v_names
+        if mech.constrained:
+            G = mech.constraint_jacobian(q, t=float(self.time[0]))
+            given = [mech.v_names.index(name) for name in names if f"{name}.q" in self.outputs]
+            p = mech.parameter_values()
+            names = tuple(mech.v_names[k] for k in independent_speeds(mech, p, float(self.time[0]), G, (), given))
+        return (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names), *mech.x_names)
+
+    def of(self, segment: Segment, state: Array) -> Array:
+        """Its own values in a state (n,)."""
+        nq, nv, mech = self.mech.nq, self.mech.nv, self.mech
+        values = {f"{name}.q": state[mech.q_names.index(name)] for name in mech.q_names}
+        values |= {f"{name}.v": state[nq + k] for k, name in enumerate(mech.v_names)}
+        values |= {name: state[nq + nv + k] for k, name in enumerate(mech.x_names)}
+        return np.array([values[name] for name in segment.free])
+
+    def _rows(self, segment: Segment) -> list[int]:
+        """Where its own values stand in a state, where nq = nv."""
+        nv, mech = self.mech.nv, self.mech
+        every = [*(f"{n}.q" for n in mech.v_names), *(f"{n}.v" for n in mech.v_names), *mech.x_names]
+        assert mech.nq == nv
+        return [every.index(name) for name in segment.free]
+
+    # ------------------------------------------------------------------------------------------------ one segment
+
+    def parameters(self, p: Array) -> dict[str, float]:
+        """All parameters, with p (m,) of those that are varied."""
+        values = dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True))
+        return values | dict(zip(self.vary, p.tolist(), strict=True))
+
+    def start(self, k: int, p: Array, z: Array, near: Array | None) -> tuple[Start, dict[str, Any]]:
+        """How segment k begins with own values z: as derivatives take it, and as options of `simulate`."""
+        segment, mech = self.segments[k], self.mech
+        own = dict(zip(segment.free, z.tolist(), strict=True))
+        q = {name[:-2]: value for name, value in own.items() if name.endswith(".q")}
+        v = {name[:-2]: value for name, value in own.items() if name.endswith(".v")}
+        if k == 0:
+            q, v = {**self.q0, **q}, {**self.v0, **v}
+            given = Start(q or None, v or None, None, segment.begin)
+            return given, {"q0": given.q0, "v0": given.v0}
+        x = np.array([own[name] for name in mech.x_names]) if mech.nx else None
+        given = Start(q, v, x, segment.begin)
+        if near is None or not mech.constrained:
+            return given, {"q0": q, "v0": v, "x0": x}
+        values = self.parameters(p)
+        pose = mech.move(near, q, values, t=segment.begin, exact=True)
+        return given, {"q0": pose, "v0": mech.speeds(pose, v, p=values, t=segment.begin), "x0": x}
+
+    def run(self, k: int, p: Array, z: Array, near: Array | None = None, end: float | None = None) -> tuple[Run, Start]:
+        """The run of segment k, up to a time."""
+        segment = self.segments[k]
+        duration = (segment.end if end is None else end) - segment.begin
+        given, begin = self.start(k, p, z, near)
+        options = {**self.options, **begin, "parameters": self.parameters(p), "start": segment.begin}
+        if end is None:
+            options["output"] = duration
+        return simulate(self.mech, duration, torque=self.torque, **options), given
+
+    def passed(self, k: int, p: Array, z: Array, near: Array | None) -> Passed:
+        """Segment k with its slopes. Raises SimulationError where the run cannot go on."""
+        segment = self.segments[k]
+        run, given = self.run(k, p, z, near)
+        found = Differentiated(run, (*self.vary, *segment.free), given, self.torque)
+        times = np.append(self.time[segment.first : segment.last], segment.end)
+        samples = Samples.of(found.replay.steps, times)
+        moments: Moments = samples.moments(found.replay.rates, found.replay.steps)
+        changes = found.changes.forward(samples)
+        seen = Eyes(found.replay, self.outputs)(moments)
+        slopes = seen.by_y @ changes
+        of_p = found.changes.columns >= 0
+        slopes[:, :, of_p] += seen.by_p[:, :, found.changes.columns[of_p]]
+        residuals = self.measured[segment.first : segment.last] - seen.y[:-1]
+        return Passed(residuals, slopes[:-1], moments.y[-1], changes[-1], run.q[0])
+
+    # ------------------------------------------------------------------------------------------------ all of them
+
+    def condensed(self, passed: Sequence[Passed], own: Sequence[Array]) -> Condensed:
+        """All segments, put together."""
+        m, first = len(self.vary), passed[0]
+        mismatches: list[Array] = []
+        onto: list[tuple[Array, Array]] = []
+        closed, slopes = [first.residuals], [first.slopes]
+        A, e = np.zeros((0, 0)), np.zeros(0)
+        for k, (before, now) in enumerate(itertools.pairwise(passed), 1):
+            segment = self.segments[k]
+            rows = self._rows(segment)
+            mismatch = before.state[rows] - own[k]
+            by_p, by_own = before.state_slopes[rows][:, :m], before.state_slopes[rows][:, m:]
+            if k == 1:
+                A, e = np.hstack([by_p, by_own]), mismatch
+            else:
+                A, e = by_own @ A, by_own @ e + mismatch
+                A[:, :m] += by_p
+            mismatches.append(mismatch)
+            onto.append((A, e))
+            whole = now.slopes[:, :, m:] @ A
+            whole[:, :, :m] += now.slopes[:, :, :m]
+            closed.append(now.residuals - now.slopes[:, :, m:] @ e)
+            slopes.append(whole)
+        residuals = np.concatenate([each.residuals for each in passed])
+        return Condensed(residuals, np.concatenate(closed), np.concatenate(slopes), tuple(mismatches), tuple(onto))

@@ -1,0 +1,116 @@
+"""Reductions: what makes one number of a curve over time, with its derivatives by the samples; and their places in a
+formula.
+
+rms, mean, integral are over time: the run between two samples is a parabola through three (Simpson). max, min, span are
+of the samples; softmax(x, β) = log(mean exp(β x))/β is a smooth maximum. `at` is looked up by who has the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.model.formula.expression import Binary, Call, Node
+from core.model.formula.nodes import Negative
+
+Array = NDArray[np.float64]
+Word = tuple[str, int]
+"""A function of formulas: its name and its number of arguments."""
+
+REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
+FURTHER: frozenset[Word] = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
+"""What formulas of measures have beside the usual functions."""
+SMOOTH: Word = ("softmax", 2)
+"""What objectives have, too."""
+END, START = "end", "start"
+"""Names of the times at which a run ends and begins, in the second argument of `at`."""
+
+
+def without_reductions(node: Node, words: Collection[Word], put: Callable[[str, tuple[Node, ...]], Node]) -> Node:
+    """The formula with what `put` makes of each reduction (its word and arguments) in its place."""
+    match node:
+        case Call(word, arguments) if (word, len(arguments)) in words:
+            return put(word, arguments)
+        case Negative(operand):
+            return Negative(without_reductions(operand, words, put))
+        case Binary(operator, left, right):
+            return Binary(operator, *(without_reductions(each, words, put) for each in (left, right)))
+        case Call(function, arguments):
+            return Call(function, tuple(without_reductions(each, words, put) for each in arguments))
+        case _:
+            return node
+
+
+def reduced(word: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0) -> float:
+    """The number that a reduction makes of values (n,) at times (n,); weights : `simpson_weights` of these, if they are
+    known already."""
+    return with_slopes(word, values, times, weights, beta)[0]
+
+
+def with_slopes(
+    word: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0
+) -> tuple[float, Array]:
+    """The same, and its derivatives by the values (n,): of the largest that of its first sample."""
+    if word in ("max", "min", "span"):
+        found, slopes = 0.0, np.zeros_like(values)
+        if word != "min":
+            k = int(np.argmax(values))
+            found, slopes[k] = float(values[k]), 1.0
+        if word != "max":
+            k, sign = int(np.argmin(values)), 1.0 if word == "min" else -1.0
+            found += sign * float(values[k])
+            slopes[k] += sign
+        return found, slopes
+    length = float(times[-1] - times[0])
+    if length == 0.0:
+        return _of_an_instant(word, values)
+    weights = simpson_weights(times) if weights is None else weights
+    if word == "rms":
+        size = float(np.sqrt(max(float(weights @ values**2) / length, 0.0)))
+        return size, weights * values / (length * size) if size else np.zeros_like(values)
+    if word == "softmax":
+        top = float(np.max(beta * values))
+        parts = weights * np.exp(beta * values - top)
+        whole = float(parts.sum())
+        return (top + float(np.log(whole / length))) / beta, parts / whole
+    scale = 1.0 if word == "integral" else 1.0 / length
+    return scale * float(weights @ values), scale * weights
+
+
+def _of_an_instant(word: str, values: Array) -> tuple[float, Array]:
+    """Of a run without duration."""
+    slopes = np.zeros_like(values)
+    if word == "integral":
+        return 0.0, slopes
+    last = float(values[-1])
+    slopes[-1] = -1.0 if word == "rms" and last < 0.0 else 1.0
+    return (abs(last) if word == "rms" else last), slopes
+
+
+def simpson_weights(time: Array) -> Array:
+    """(n,) weights of samples in an integral over time: each stretch between changes by parabolas through three
+    samples, its last interval, where their number is odd, by the parabola that ends there (Cartwright 2017)."""
+    weights = np.zeros(len(time))
+    borders = [0, *(np.flatnonzero(np.diff(time) <= 0.0) + 1).tolist(), len(time)]
+    for first, end in pairwise(borders):
+        h = np.diff(time[first:end])
+        part = weights[first:end]
+        if len(h) == 1:
+            part += 0.5 * h[0]
+        if len(h) < 2:
+            continue
+        pairs = len(h) // 2
+        a, b = h[0 : 2 * pairs : 2], h[1 : 2 * pairs : 2]
+        both = a + b
+        np.add.at(part, np.arange(0, 2 * pairs, 2), both / 6.0 * (2.0 - b / a))
+        np.add.at(part, np.arange(1, 2 * pairs, 2), both**3 / (6.0 * a * b))
+        np.add.at(part, np.arange(2, 2 * pairs + 1, 2), both / 6.0 * (2.0 - a / b))
+        if len(h) % 2:
+            a1, b1 = h[-2], h[-1]
+            part[-1] += (2.0 * b1**2 + 3.0 * a1 * b1) / (6.0 * (a1 + b1))
+            part[-2] += (b1**2 + 3.0 * a1 * b1) / (6.0 * a1)
+            part[-3] -= b1**3 / (6.0 * a1 * (a1 + b1))
+    return weights
