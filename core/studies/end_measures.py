@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.measures.run_measures import END, Measure
+from core.measures.reductions import END
+from core.measures.run_measures import Measure
 from core.mechanism import Mechanism
 from core.model.formula.expression import Call, Name
 
