@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import binary_closing
 
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
@@ -73,6 +74,7 @@ def glyph_of(found: WorkspaceMap) -> MapGlyph:
         filled=cells.filled,
         corner=corner,
         borders=found.boundary,
+        solid=binary_closing(cells.filled, np.ones((3,) * cells.filled.ndim), 2) | cells.filled,
         parted=is_change(found),
         plain=found.kind == "reach" and not is_change(found),
     )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from app.preferences.theme import Theme
     from app.viewport.annotations import Annotations
     from app.viewport.gestures import Gestures
-    from app.viewport.map_layer import MapLayer
     from app.viewport.pointer import Pointer
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
@@ -52,6 +51,25 @@ class Pulling(Protocol):
 
     def let_go(self) -> None:
         """The hand opens."""
+        ...
+
+
+class MapPlaces(Protocol):
+    """The map in the scene, whose places can be pointed at."""
+
+    shown: Any
+    """None: there is no map."""
+
+    def under(self, pointer: Pointer) -> int | None:
+        """The sample whose place is under the pointer."""
+        ...
+
+    def words(self, sample: int) -> str:
+        """What is there."""
+        ...
+
+    def take(self, sample: int) -> bool:
+        """Put the machine into the pose that reaches it."""
         ...
 
 
@@ -95,7 +113,7 @@ class Stage(Protocol):
         ...
 
     @property
-    def maps(self) -> MapLayer:
+    def maps(self) -> MapPlaces:
         """The map in the scene, if there is one."""
         ...
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from core.functions.results import UNWRITTEN, Result, Table
+from core.functions.results import UNWRITTEN, Result
 from core.functions.text import Amount, Cell, Column, TextStyle, cell_text, number, units_of
 
 SPANS = ("x", "y", "z")
@@ -60,14 +60,6 @@ class SpaceMap(Result):
             notes=found.notes,
             file=file,
         )
-
-    def to_table(self) -> Table:
-        """Its numbers, a row each."""
-        rows: list[tuple[Cell, ...]] = [*self._sizes()]
-        for axis, low, high in zip(SPANS, self.low, self.high, strict=True):
-            rows += [(f"Least {axis}", Amount(low, "length")), (f"Largest {axis}", Amount(high, "length"))]
-        rows.append(("Poses", str(self.count)))
-        return Table(title=self.title, columns=(Column("Quantity"), Column("Value")), rows=tuple(rows), note=self.about)
 
     def _sizes(self) -> list[tuple[str, str]]:
         """How large it is, and between which values it lies."""

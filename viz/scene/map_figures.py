@@ -26,7 +26,8 @@ LIFT = 2e-3
 class MapGlyph(NamedTuple):
     """points (n, 3) m; values (n,); low, high : ends of the scale; size : of cells, m; axes (2, 3) of the plane in
     which they lie, None in space; filled : cells (i, j, k) of which the surface is drawn, with the corner of the first;
-    borders (m, 2, 3) m; the points stand in the order of the filled cells;
+    borders (m, 2, 3) m; the points stand in the order of the filled cells; solid : filled cells and the gaps between
+    them, which the surface does not show;
     parted : whether the values are differences; plain : whether they say nothing."""
 
     points: Array
@@ -38,6 +39,7 @@ class MapGlyph(NamedTuple):
     filled: NDArray[np.bool_]
     corner: Array
     borders: Array
+    solid: NDArray[np.bool_]
     parted: bool = False
     plain: bool = False
 
@@ -129,7 +131,7 @@ def _faces(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
     for axis in range(3):
         u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
         for side in (0, 1):
-            beside = np.roll(glyph.filled, 1 - 2 * side, axis=axis)
+            beside = np.roll(glyph.solid, 1 - 2 * side, axis=axis)
             open_ = glyph.filled & ~beside
             places = np.argwhere(open_) + side * np.eye(3, dtype=int)[axis]
             order = (0 * u, u, u + v, v) if side else (0 * u, v, u + v, u)
