@@ -19,8 +19,15 @@ Array = NDArray[np.float64]
 class Generation(Protocol):
     """Residuals of poses along a coordinate."""
 
-    driven: str
-    along: Array
+    @property
+    def driven(self) -> str:
+        """The coordinate that runs."""
+        ...
+
+    @property
+    def along(self) -> Array:
+        """(n,) its values, rad or m."""
+        ...
 
     def residuals(self, motion: Motion) -> Array:
         """(r,) of the poses, in the mean of their squares."""

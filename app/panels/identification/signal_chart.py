@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
@@ -83,6 +83,11 @@ class SignalChart(QWidget):
         """What is drawn."""
         at = self.choice.currentIndex()
         return self.sheets[at] if 0 <= at < len(self.sheets) else None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The look may have changed while another page was in front."""
+        super().showEvent(event)
+        self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another look has other colours."""
