@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import ModelError
 from core.model import Model, Trim, TrimRow
 from core.model.parameters import finite_value_of
-
-if TYPE_CHECKING:
-    from core.control.operating_point import Row
 
 
 def asked_point(model: Model, name: str) -> Trim:
@@ -23,8 +20,8 @@ def asked_point(model: Model, name: str) -> Trim:
     return found
 
 
-def ask(row: Row, asked: TrimRow, values: Any, where: str) -> None:
-    """Say to a row of a problem what the document asks of it. values : of all parameters, by name"""
+def ask(row: Any, asked: TrimRow, values: Any, where: str) -> None:
+    """Say to a row of an `OperatingPoint` what the document asks of it. values : of all parameters, by name"""
 
     def number(field: str) -> float | None:
         value = getattr(asked, field)

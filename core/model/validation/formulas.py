@@ -1,4 +1,4 @@
-"""Doubts about formulas and parameters: no finite value, outside a range, assumed, unused."""
+"""Doubts about formulas, parameters and quantities: no finite value, outside a range, assumed, unused, unknown."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import KinetostatError
-from core.model.fields import nested_elements
+from core.errors import KinetostatError, near_misses
+from core.model.fields import SignalKind, fields_of, nested_elements
 from core.model.formula.expression import names, parse
 from core.model.formula.formula_fields import formulas_in
-from core.model.model import Model
+from core.model.model import QUESTIONS, Model
 from core.model.parameters import value_of
+from core.model.signal_texts import Owners, unknown_names
 from core.model.units.units import amount
 from core.model.validation.findings import Finding, Severity
 
@@ -82,3 +83,22 @@ def range_words(low: float, high: float, dimension: str = "none") -> str:
 def _used_names(model: Model) -> set[str]:
     texts = (found.text for inner in nested_elements(model) for found in formulas_in(inner))
     return {name for text in texts for name in names(parse(text))}
+
+
+def unknown_quantities(model: Model) -> Iterator[Finding]:
+    """Names in texts of quantities that no element has: it was deleted, or the name is misspelled."""
+    if not any(getattr(model, collection) for collection in QUESTIONS):
+        return
+    owners, plain = Owners(model), model.expanded
+    spaces = ("parameter", "joint", "frame", "sensor", "force")
+    known = [name for space in spaces for name in plain.index(space)]
+    for collection, element in model.elements():
+        for inner in nested_elements(element):
+            for field in fields_of(type(inner)):
+                if not isinstance(field.kind, SignalKind):
+                    continue
+                text, own = getattr(inner, field.name), getattr(inner, "own_names", ())
+                for name in (each for each in unknown_names(text, owners) if each not in own):
+                    head = name.partition(".")[0]
+                    words = f"Nothing is called '{head}'" + (f" (in '{text[:80]}')." if head != text else ".")
+                    yield Finding("warning", words, near_misses(head, known), collection, element.name, field.name)

@@ -27,8 +27,7 @@ from core.model.validation import forces, friction_and_stops
 from core.model.validation.circular_references import circles
 from core.model.validation.degrees import in_degrees
 from core.model.validation.findings import Finding, Severity
-from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words
-from core.model.validation.quantities import unknown_quantities
+from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words, unknown_quantities
 from core.model.validation.units import wrong_units
 
 TRIANGLE_TOLERANCE = 1e-4
