@@ -245,7 +245,6 @@ DRIVERS = st.tuples(
 _QUANTITIES = st.one_of(TEXTS.filter(str.strip), st.sampled_from(("a:b.q", "arm_q.tau", "max(abs(reach.rate))", "1")))
 _TRIM_ROWS = st.builds(
     TrimRow,
-    VariedRow,
     quantity=_QUANTITIES,
     role=st.sampled_from(("fixed", "free", "target", "steady")),
     value=VALUES,
@@ -272,9 +271,9 @@ PLANS = st.builds(
     count=FORMULAS,
     how=st.sampled_from(("random", "latin", "sobol")),
     seed=VALUES,
-    frame=st.sampled_from(("", "a:b")),
+    frame=st.sampled_from(("", "tip")),
     duration=VALUES,
-    method=TEXTS,
+    method=st.sampled_from(("auto", "rk4")),
     step=st.one_of(st.none(), VALUES),
     limit=VALUES,
     description=TEXTS,
