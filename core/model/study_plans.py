@@ -86,7 +86,10 @@ class StudyPlan(Element):
         return f"{self.kind}, {len(self.varied)} varied, {len(self.record)} recorded"
 
     def validate(self) -> None:
-        """Nothing varies, or is recorded, twice."""
+        """Nothing varies, or is recorded, twice; runs have a method."""
+        if not self.method.strip():
+            where = f"study '{self.name}', method"
+            raise ModelError("The method is missing.", where=where, remedy="Name one, such as auto or rk4.")
         self._once((row.quantity for row in self.varied), "varied")
         self._once((row.column for row in self.record), "record")
 

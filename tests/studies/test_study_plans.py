@@ -68,7 +68,7 @@ def test_renaming_follows_and_what_goes_is_named():
     assert ks.check(MODEL) == ()
     doubts = [each for each in ks.check(edits.remove(MODEL, "joints", "z")) if each.collection == "studies"]
     assert {(each.name, each.field) for each in doubts} == {("thrown", "quantity"), ("thrown", "formula")}
-    assert edits.remove(MODEL, "parameters", "n").studies[0].count == "4"
+    assert edits.remove(MODEL, "parameters", "n").studies[0].count == 4.0
 
 
 def test_opening_a_document_computes_nothing(monkeypatch):

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QPushButton,
-    QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -78,9 +77,7 @@ class StudiesPanel(QWidget):
         self.progress.setAccessibleName("Progress of the study")
         self.progress.setMaximumHeight(6)
         self.progress.setRange(0, 1000)
-        keeps = self.progress.sizePolicy()
-        keeps.setRetainSizeWhenHidden(True)
-        self.progress.setSizePolicy(keeps)
+        self.progress.setMinimumWidth(8)
         self.failed_alone = QCheckBox("Failed alone")
         self.estimate_button = self._button("Estimate", "How long it takes, from three rows", self.estimate)
         self.start_button = self._button(
@@ -95,11 +92,9 @@ class StudiesPanel(QWidget):
         self.save_button = self._button("Save…", "All rows as CSV or Parquet", self.save)
         self.plan = Combo()
         self.plan.setEditable(True)
-        self.plan.setMinimumWidth(NARROWEST)
-        self.plan.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.plan.setAccessibleName("Study of the document")
         self.plan.setToolTip(as_tip("A study of the document, or a name under which to keep this one"))
-        self.plan.lineEdit().setPlaceholderText("name")
+        self.plan.lineEdit().setPlaceholderText("name of this study")
         self.plan.activated.connect(lambda _: self.show_plan(self.plan.currentText()))
         self.keep_button = self._button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
         self.yes_button = self._button("Go on", "", lambda: self._answer(True))
@@ -113,15 +108,14 @@ class StudiesPanel(QWidget):
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 6, 8, 6)
-        for button in (self.start_button, self.pause_button, self.stop_button, self.estimate_button):
+        for button in (self.start_button, self.pause_button, self.stop_button):
             bar.addWidget(button)
         bar.addWidget(self.progress, 1)
-        bar.addWidget(self.plan)
-        bar.addWidget(self.keep_button)
+        bar.addStretch(0)
         bar.addWidget(self.yes_button)
         bar.addWidget(self.no_button)
         split = QSplitter(Qt.Orientation.Horizontal)
-        for part in (self.asked, self.picture, self._rows()):
+        for part in (self._question(), self.picture, self._rows()):
             part.setMinimumWidth(NARROWEST)
             split.addWidget(part)
         split.setSizes([400, 420, 380])
@@ -131,6 +125,20 @@ class StudiesPanel(QWidget):
         column.addLayout(bar)
         column.addWidget(self.note)
         column.addWidget(split, 1)
+
+    def _question(self) -> QWidget:
+        """What is asked, and below it what is done with it before it is computed."""
+        part = QWidget()
+        column, row = QVBoxLayout(part), QHBoxLayout()
+        row.setContentsMargins(8, 4, 4, 6)
+        row.addWidget(self.plan, 1)
+        row.addWidget(self.keep_button)
+        row.addWidget(self.estimate_button)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.asked, 1)
+        column.addLayout(row)
+        return part
 
     def _rows(self) -> QWidget:
         part = QWidget()
