@@ -132,7 +132,8 @@ class JointRow:
             return self
         sliding, resting = self.coefficient * load, self.static_coefficient * load
         more = (sliding, resting, sliding, resting)
-        return replace(self, **{name: a + b for name, a, b in zip(LEVEL_NAMES, self.levels, more, strict=True)})
+        changed: dict[str, Any] = {name: a + b for name, a, b in zip(LEVEL_NAMES, self.levels, more, strict=True)}
+        return replace(self, **changed)
 
     @property
     def acts(self) -> bool:
@@ -305,7 +306,7 @@ def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> d
     return {**dict(zip(LEVEL_NAMES, levels[:4], strict=True)), "stribeck": abs(levels[4])}
 
 
-def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, float]:
+def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
     """Of friction by the joint's own reaction. Raises ModelError where that has no meaning."""
     where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
     if joint.info.bearing == "none":

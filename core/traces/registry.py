@@ -138,7 +138,7 @@ FUNCTIONS: dict[str, Traced] = {
         "qvxt", lambda c, _: (len(c.elements.controlled), 4), _of("dynamics.friction_levels"), whole=True
     ),
     "bearing_loads": Traced(
-        "qvulc", lambda c, _: (len(c.bearings),), _of("bearing_loads.bearing_loads"), loaded=True, whole=True
+        "qvulc", lambda c, _: (len(c.bearings),), _of("loads_of_bearings.bearing_loads"), loaded=True, whole=True
     ),
     "states": Traced("qvxt", _states, _of("junctions.states"), whole=True),
     "stretched": Traced("qvxt", _states, _of("junctions.stretched"), whole=True),

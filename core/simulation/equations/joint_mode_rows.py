@@ -33,7 +33,6 @@ def mode_rows(
     entry without modes; q (nq,): where the run begins."""
     rows, nv = modes.rows, compiled.nv
     count = len(rows)
-    begins, columns, entries = _entries(compiled, rows)
 
     def numbers(name: str) -> Array:
         return np.array([getattr(row, name) for row in rows], dtype=float)
@@ -70,9 +69,7 @@ def mode_rows(
         at_q=np.array([row.at_q for row in rows], dtype=np.int64),
         ratio=numbers("ratio"),
         offset=numbers("offset"),
-        begins=begins,
-        columns=columns,
-        W=entries,
+        **dict(zip(("begins", "columns", "W"), _entries(compiled, rows), strict=True)),
         value=nothing.copy(),
         rate=nothing.copy(),
         bias=nothing.copy(),

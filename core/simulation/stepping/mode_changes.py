@@ -213,6 +213,17 @@ def limit_speed(rows: int, k: int) -> None:
 
 
 @native
+def at_its_limit(rows: int, k: int) -> Any:
+    """Whether the speed of a row is what its mode at a speed limit says; true of other modes."""
+    r = load_rows(rows)
+    if abs(r.mode[k]) != AT_SPEED and abs(r.mode[k]) != OVERRUN:
+        return True
+    speed = r.rate[k] if r.mode[k] > 0 else -r.rate[k]
+    too_fast = abs(r.mode[k]) == AT_SPEED and speed > r.fastest[k] * (2.0 - STILL_FAST)
+    return speed >= STILL_FAST * r.fastest[k] and not too_fast
+
+
+@native
 def released(rows: int, k: int, ended: bool) -> Any:
     """Whether a brake or clutch without friction lets go of what it held; whether it is free, into the row."""
     r = load_rows(rows)
@@ -278,7 +289,7 @@ def candidates(state: int, y: Any, which: int) -> int:
         rubbing = r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k)
         rubbing = rubbing or (r.ends[k] == 1 and abs(r.stop[k]) == PRESSED)
         resting = abs(r.rate[k]) <= tolerance or r.ends[k] == 1 or passes
-        if abs(r.mode[k]) in (AT_SPEED, OVERRUN) and abs(r.rate[k]) < STILL_FAST * r.fastest[k]:  # an impact slowed it
+        if not at_its_limit(rows, k):  # an impact has slowed it, or thrown it back
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
         if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or (located and which % EACH == LIMITED):
             if located:

@@ -216,3 +216,16 @@ def test_a_motor_at_its_speed_limit_that_an_impact_slows_drives_on(method):
     away = np.abs(run.time - 0.2) > 1e-9
     np.testing.assert_allclose(run.v[away, 0], expected[away], atol=1e-9)
     assert not run.notes
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_motor_beyond_its_speed_limit_that_an_impact_throws_back_brakes(method):
+    """1 kg at 1 m/s is hit by 3 kg at −2 m/s without loss: −3.5 m/s, then 4 N against that."""
+    stop = Limit(lower=-0.2, stop="rigid", restitution=1.0)
+    first, second = block(1.0, "a", "x", limits=(Limit(velocity=1.0),)), block(3.0, "b", "y", limits=(stop,))
+    model = blocks(first, (second[0], replace(second[1], parent="a")))
+    run = simulate(model, 0.9, method=method, v0=[1.0, -3.0], torque=[4.0, 0.0], output=0.1, **FINE)
+    hit = 0.2 / 3.0
+    expected = np.where(run.time > hit, -3.5 + 4.0 * (run.time - hit), 1.0)
+    away = np.abs(run.time - hit) > 1e-9
+    np.testing.assert_allclose(run.v[away, 0], expected[away], atol=1e-9)
