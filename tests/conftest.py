@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import os
 import select
 import shutil
@@ -36,6 +37,11 @@ settings.register_profile("repeat", derandomize=True, database=None, max_example
 settings.register_profile("explore", max_examples=1000, **_common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
+HELD = 30.0
+"""s that the background compiler waits."""
+SET_ASIDE = 8
+"""Full collections of garbage of which all but one look at what is new only."""
+_full_collections = itertools.count()
 SCREEN_SIZE = "1680x1200x24"
 SCREEN_WAIT = 30.0
 """s"""
@@ -98,8 +104,18 @@ def pytest_runtest_teardown() -> None:
     """Collect cyclic garbage between tests, in the main thread: elsewhere a cycle with a Qt object would crash Qt."""
     for generation in (2, 1, 0):
         if gc.get_count()[generation] > gc.get_threshold()[generation]:
-            gc.collect(generation)
+            _collect(generation)
             break
+
+
+def _collect(generation: int) -> None:
+    """What a full collection leaves (shared machines, modules) is set aside: looking at all of it each time took longer
+    than all else between tests. Now and then it is looked at, too."""
+    if generation == 2 and next(_full_collections) % SET_ASIDE == SET_ASIDE - 1:
+        gc.unfreeze()
+    gc.collect(generation)
+    if generation == 2:
+        gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -132,6 +148,25 @@ def _open_screen() -> None:
     os.environ["DISPLAY"] = f":{number}"
     os.environ["QT_QPA_PLATFORM"] = "xcb"
     os.environ.pop("WAYLAND_DISPLAY", None)
+
+
+@pytest.fixture(autouse=True)
+def quiet_compiler():
+    """Machine code in the background waits: most machines of tests are gone before it would serve. Tests that want
+    machine code ask for it."""
+    from core.codegen import background
+
+    background.hold(HELD)
+    yield
+    background.hold(background.PAUSE)
+
+
+@pytest.fixture
+def busy_compiler(quiet_compiler):
+    """Machine code is made in the background at once, as the program does."""
+    from core.codegen import background
+
+    background.resume()
 
 
 @pytest.fixture(autouse=True)

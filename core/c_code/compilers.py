@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
+OPTIMISED, PLAIN = "-O2", "-O0"
+"""Code to be kept, whose time is told; code that is only tried: a third of the compiler's time, the same numbers."""
 LOOK = 0.1
 """Seconds between two looks at whether to go on."""
 LONGEST = 300.0
@@ -38,7 +40,7 @@ def compiler() -> list[str] | None:
     return None
 
 
-def tried(folder: Path, name: str, progress: Callable[[str], None], called: str) -> Trial:
+def tried(folder: Path, name: str, progress: Callable[[str], None], called: str, optimised: bool = True) -> Trial:
     """Build NAME_test in a folder, which will be `called` so, and run it; progress is called again and again."""
     command = compiler()
     how = f"`make` in {called}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
@@ -49,7 +51,8 @@ def tried(folder: Path, name: str, progress: Callable[[str], None], called: str)
     program = folder / f"{name}_test"
     files = [str(folder / f"{name}.c"), str(folder / f"{name}_test.c")]
     try:
-        built = ran([*command, *STRICT, *files, "-o", str(program), "-lm"], folder, progress)
+        flags = (*STRICT, OPTIMISED if optimised else PLAIN)
+        built = ran([*command, *flags, *files, "-o", str(program), "-lm"], folder, progress)
         if built.returncode:
             return Trial(False, f"The compiler ({_version(command)}) refused it:\n{built.stderr[-2000:]}")
         run = ran([str(program), str(folder / f"{name}_reference.csv")], folder, progress)

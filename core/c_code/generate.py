@@ -42,6 +42,9 @@ HOLDING = 0.3
 LONGEST = 400_000
 """Instructions of one function above which compilers would take hours."""
 
+MOST_PLAIN = 50_000
+"""Instructions of one function up to which code that is not optimised finds room for all its numbers on the stack."""
+
 DIFFERENTIABLE = 20_000
 """Instructions of ẏ up to which its derivatives are looked at where steps fail."""
 OURS = ("README.md", "Makefile", "CMakeLists.txt")
@@ -89,6 +92,7 @@ def generate_c(
     closing: int = 2,
     fmi: str | None = None,
     trial: bool = True,
+    optimised: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Generated:
     """Write a machine as stand-alone C99 into a folder, build its test where there is a compiler, and run it.
@@ -102,7 +106,9 @@ def generate_c(
     precision : "double" or "float"
     closing : how many Gauss–Newton steps close the loops after each step, where they have no closed form
     fmi : "2.0" for a Functional Mock-up Unit for Co-Simulation beside the code
-    trial : whether to build and run the test; progress : called with what is done next; what it raises ends all
+    trial : whether to build and run the test; optimised : whether as it is meant to be used, which takes compilers
+    three times as long, and tells how long a step takes
+    progress : called with what is done next; what it raises ends all
 
     Raises ModelError for what the code cannot be made of, SimulationError if the machine does not move as it should,
     FileError if the folder cannot be written; then nothing is there.
@@ -136,7 +142,9 @@ def generate_c(
         "CMakeLists.txt": companions.cmake(plan),
     }
     progress("Building and trying the code" if trial else "Writing the code")
-    names, found = _written(plan, target, files, reference.difference, trial, fmi is not None, progress)
+    quick = optimised or longest > MOST_PLAIN
+    try_it = (lambda room: tried(room, plan.name, progress, target.name, quick)) if trial else _untried
+    names, found = _written(plan, target, files, reference.difference, try_it, fmi is not None, progress)
     operations = {key: f.operations for key, f in plan.written.items()}
     return Generated(target, names, plan.name, plan.notes, operations, reference.difference, found)
 
@@ -306,12 +314,16 @@ def _refuse_foreign(plan: Plan, target: Path) -> None:
             )
 
 
+def _untried(_room: Path) -> Trial:
+    return Trial(None, "Not yet tried: `make` builds and runs the test.")
+
+
 def _written(
     plan: Plan,
     target: Path,
     files: Mapping[str, str],
     difference: float | None,
-    trial: bool,
+    try_it: Callable[[Path], Trial],
     unit: bool,
     progress: Callable[[str], None],
 ) -> tuple[tuple[str, ...], Trial]:
@@ -322,11 +334,7 @@ def _written(
             room = Path(made)
             for name, text in files.items():
                 (room / name).write_text(text, encoding="utf-8")
-            found = (
-                tried(room, plan.name, progress, target.name)
-                if trial
-                else Trial(None, "Not yet tried: `make` builds and runs the test.")
-            )
+            found = try_it(room)
             names = [*files, "README.md"]
             if unit:
                 sources = {name: files[name] for name in (f"{plan.name}.h", f"{plan.name}.c")}

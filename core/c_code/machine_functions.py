@@ -13,9 +13,9 @@ number of times that is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -42,15 +42,39 @@ LETTERS = {"q": "q", "v": "v", "x": "x", "t": "t", "u": "u", "p": "p", "f": "m",
 """Names of arguments in C, by their words here; f : factors of M, n : the time."""
 
 
-class Traced(NamedTuple):
+class Traced:
     """A function with one flat result: what it takes, in order, and its graph."""
 
-    arguments: str
-    graph: ca.Function
+    def __init__(self, arguments: str, graph: ca.Function) -> None:
+        self.arguments, self.graph = arguments, graph
+        self._call: Callable[[dict[str, Array]], Array] | None = None
 
     def __call__(self, **given: Array) -> Array:
         """Its value, by CasADi's own interpreter."""
-        return np.ravel(np.asarray(self.graph(*(given[word] for word in self.arguments))))
+        if self._call is None:
+            self._call = self._bound()
+        return self._call(given)
+
+    def _bound(self) -> Callable[[dict[str, Array]], Array]:
+        """The graph with memory of its own: thousands of steps call it, and making matrices for it takes longer than
+        the numbers."""
+        both: Any = self.graph.buffer()
+        buffer, trigger = both
+        inputs = {word: np.zeros(self.graph.numel_in(i)) for i, word in enumerate(self.arguments)}
+        for i, array in enumerate(inputs.values()):
+            if array.size:
+                buffer.set_arg(i, memoryview(array))  # type: ignore[arg-type]
+        values = np.zeros(self.graph.numel_out(0))
+        if values.size:
+            buffer.set_res(0, memoryview(values))  # type: ignore[arg-type]
+
+        def call(given: dict[str, Array], _: Any = buffer) -> Array:
+            for word, array in inputs.items():
+                array[:] = given[word]
+            trigger()
+            return values.copy()
+
+        return call
 
 
 class MachineFunctions:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from core.errors import KinetostatError
+from core.later import dataclass
 
 if TYPE_CHECKING:
     from core.functions.results import Result

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
 from core.functions.context import Context
 from core.functions.option_texts import clip, items, listed, one_of, outer_parts, pair, quantity, range_text
+from core.later import dataclass
 
 DIVISIONS = 5
 """Divisions of a range that does not say how many (Robotica's default)."""

@@ -13,7 +13,6 @@ import io
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 from core.functions.text import (
@@ -36,6 +35,7 @@ from core.functions.text import (
     triple,
     units_of,
 )
+from core.later import dataclass
 
 Rows = tuple[tuple[float, ...], ...]
 Display = Literal["composite", "animate", "single"]

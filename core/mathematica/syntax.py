@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from core.errors import ExpressionError, KinetostatError
+from core.later import dataclass
 
 MAX_LENGTH = 100_000
 MAX_DEPTH = 100

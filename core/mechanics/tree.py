@@ -7,11 +7,12 @@ poses, inertias and frames of the link are constants. λ(i) is `parent`; −1 is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
 from core.joints.kind import JointLaw
+from core.later import dataclass
 from core.mechanics.dry_friction import NO_FRICTION, DryFriction
 from core.spatial.inertia import Inertia
 from core.spatial.pose import Pose

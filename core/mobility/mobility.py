@@ -8,7 +8,6 @@ comes from self-stresses (`self_stress`).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from core.constraints.rest_position import rest
 from core.constraints.states import one_state
 from core.errors import AssemblyError, listed
 from core.joints import JointKind
+from core.later import dataclass
 from core.mobility import isostatic
 from core.mobility.bifurcation import branch_at, branches_through
 from core.mobility.constraint_rank import PositionConstraints

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from core.constraints.transmission import transmission
 from core.elements.constraints.kinematic_constraint import Row
 from core.joints.kind import Forbidden
+from core.later import dataclass
 from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
 from core.numerics.matrix_forms import Matrix, compressed, dense, is_sparse

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.fields import (
     Element,
     Value,

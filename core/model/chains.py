@@ -7,10 +7,10 @@ own entries (Craig's a_{i−1}, α_{i−1}), joint i about z_i.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from core.joints import Fixed
+from core.later import dataclass
 from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
 from core.model.dimensions import along, damping_of, force_of, inertia_of
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector

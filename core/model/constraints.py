@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
 from core.model.dimensions import along, of_joint, of_sensor, rate_of
 from core.model.fields import (

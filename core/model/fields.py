@@ -12,11 +12,11 @@ import numbers
 import re
 from abc import ABCMeta
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from core.errors import ExpressionError, ModelError, likely_meant, near_misses
 from core.kinds import PACKAGE_REMEDY, load_installed
+from core.later import dataclass
 from core.model.formula.expression import parse
 from core.model.plain_lists import is_list, plain
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
 from core.model.dimensions import (
     along,

@@ -6,11 +6,11 @@ Positive q moves *b* relative to *a* by the right-hand rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from core.errors import ModelError
 from core.joints import JOINT_KINDS, JointKind, Revolute, UnknownJoint
+from core.later import dataclass
 from core.model.dimensions import along, damping_of, force_of, inertia_of, one_of, rate_of, stiffness_of
 from core.model.fields import (
     Element,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, likely_meant, near_misses
+from core.later import dataclass
 from core.model.aims import Aim
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World

@@ -6,11 +6,11 @@ Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.dimensions import along
 from core.model.fields import Element, Value, Vector, kind_in, name, reference, scalar, text, vector
 from core.model.plain_lists import named_axis

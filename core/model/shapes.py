@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import hypot
 from typing import Any, ClassVar, Protocol, Self
 
 from core.kinds import Kinds
+from core.later import dataclass
 from core.model.fields import (
     Element,
     Value,

@@ -13,11 +13,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from core.errors import ModelError
 from core.joints import Free
+from core.later import dataclass
 from core.model import WORLD, Joint, Model
 from core.model.forces import JOINT
 from core.model.unknown_kinds import refuse_unknown_kinds

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.c_code.compilers import STRICT
+from core.c_code.compilers import OPTIMISED, STRICT
 from core.c_code.generate import Generated, generate_c
 from core.simulation import setup
 from resources import EXAMPLES
@@ -61,7 +61,7 @@ def test_the_test_fails_where_the_code_does_something_else(tmp_path: Path) -> No
 
 def _tested(found: Generated) -> int:
     files = [f"{found.name}.c", f"{found.name}_test.c"]
-    subprocess.run([COMPILER or "", *STRICT, *files, "-o", "tried", "-lm"], cwd=found.folder, check=True)
+    subprocess.run([COMPILER or "", *STRICT, OPTIMISED, *files, "-o", "tried", "-lm"], cwd=found.folder, check=True)
     return subprocess.run(["./tried"], cwd=found.folder, check=False, capture_output=True).returncode
 
 

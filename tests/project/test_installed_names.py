@@ -73,6 +73,11 @@ def exists(name: str) -> bool:
     return (ROOT.joinpath(*parts[:2])).is_dir() or ROOT.joinpath(*parts[:2]).with_suffix(".py").is_file()
 
 
+def last_name(function: ast.expr) -> str:
+    """What is called, without what it belongs to."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
 def foreign_to_the_package(tree: ast.AST) -> list[str]:
     """What an installed module calls by a name of the checkout, or by a name that leads nowhere."""
     found = []
@@ -81,7 +86,7 @@ def foreign_to_the_package(tree: ast.AST) -> list[str]:
             found += [node.module] if node.module.partition(".")[0] in ROOMS else []
         elif isinstance(node, ast.Import):
             found += [alias.name for alias in node.names if alias.name.partition(".")[0] in ROOMS]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and last_name(node.func).endswith("import_module"):
             found += [each.value for each in node.args if isinstance(each, ast.Constant) and each.value in ROOMS]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names = MENTIONED.findall(node.value)

@@ -2,8 +2,10 @@
 
 import ast
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,19 +35,45 @@ def sources() -> dict[str, Path]:
     return {path.relative_to(ROOT).as_posix(): path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))}
 
 
+def statements(block: ast.AST) -> Iterator[ast.stmt]:
+    """All statements of a module, at any depth; imports and functions are among them, which is all that is sought."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(block, field, ()):
+            if isinstance(node, ast.stmt):
+                yield node
+            yield from statements(node)
+
+
+class Facts(NamedTuple):
+    """What is asked of a file: the modules and names it imports, its functions with their lines, its docstring."""
+
+    imports: frozenset[str]
+    functions: tuple[tuple[str, int], ...]
+    idea: str | None
+
+
+@cache
+def facts(path: Path) -> Facts:
+    """They are read once; the tree itself would take too much memory."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports, functions = set[str](), list[tuple[str, int]]()
+    for node in statements(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append((node.name, body_lines(node)))
+    return Facts(frozenset(imports), tuple(functions), ast.get_docstring(tree))
+
+
 @cache
 def importers() -> dict[str, set[str]]:
     """Module → the files that import it or from it, tests included."""
     found: dict[str, set[str]] = {}
     for path in (*sources().values(), *(ROOT / "tests").rglob("*.py"), ROOT / "kinetostat.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names: list[str] = []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            for name in names:
-                found.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
+        for name in facts(path).imports:
+            found.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
     return found
 
 
@@ -63,10 +91,9 @@ def test_file_and_its_functions_are_of_bearable_size(name):
         warnings.warn(f"{name} has {lines} lines: is it still one idea?", stacklevel=1)
     too_long = [f"{name}: {lines} lines"] if lines > LONGEST_FILE and name not in EXCEPTIONS else []
     most = LONGEST_OF_NUMERICS if name.startswith(NUMERICS) else LONGEST_FUNCTION
-    for node in ast.walk(ast.parse(text)):
-        length = body_lines(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else 0
-        if length > most and f"{name}:{node.name}" not in EXCEPTIONS:
-            too_long.append(f"{name}:{node.name}: {length} lines")
+    for function, length in facts(sources()[name]).functions:
+        if length > most and f"{name}:{function}" not in EXCEPTIONS:
+            too_long.append(f"{name}:{function}: {length} lines")
     assert not too_long, "Split these, or give the reason in EXCEPTIONS:\n" + "\n".join(too_long)
 
 
@@ -85,7 +112,7 @@ def test_no_short_file_is_a_piece_of_another():
 
 
 def test_every_file_says_its_idea():
-    silent = [name for name, path in sources().items() if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    silent = [name for name, path in sources().items() if not facts(path).idea]
     assert not silent
 
 

@@ -5,9 +5,9 @@ Lengths in m, angles in rad. Revolved forms stand along their z axis, centred, u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import pi
 
+from core.later import dataclass
 from viz.placement import IDENTITY, Placement
 
 Point = tuple[float, float, float]

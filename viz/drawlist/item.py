@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from core.later import dataclass
 from viz.drawlist import geometry as g
 from viz.look import Colour
 from viz.placement import IDENTITY, Placement

@@ -8,12 +8,13 @@ else is in proportion.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from core.joints import JointKind
+from core.later import dataclass
 from viz.drawlist import geometry as g
 from viz.placement import Array, along, perpendicular, unit
 

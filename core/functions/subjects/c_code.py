@@ -64,6 +64,7 @@ def write_c_code(
                 precision=precision,
                 closing=closing,
                 fmi="2.0" if fmu else None,
+                optimised=bool(folder),
                 progress=progress,
             )
 

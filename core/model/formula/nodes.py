@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from core.later import dataclass
 
 Dialect = Literal["native", "mathematica"]
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from app.document.session import Session
 from core.codegen import background
@@ -14,6 +15,7 @@ from core.simulation import simulate
 from core.traces import program
 from resources import EXAMPLES
 
+pytestmark = pytest.mark.usefixtures("busy_compiler")
 KINDS = ("Program", "Tracer", "Evaluator", "Library", "MachineCode", "Mechanism", "Compiled", "ClosedForms", "Run")
 MACHINES = ("pendulum", "two_link", "four_bar", "slider_crank", "scara")
 

@@ -3,11 +3,13 @@
 import gc
 import weakref
 
+import pytest
 from PySide6.QtWidgets import QApplication
 
 from core.codegen import background
 from core.model.edits import edits
 
+pytestmark = pytest.mark.usefixtures("busy_compiler")
 MACHINES = ("pendulum", "four_bar", "puma560")
 
 

@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
 from app.commands.elements import add_link
@@ -18,6 +19,7 @@ from app.plotting.sheets import Plot
 from core.functions import call
 from resources import examples
 
+pytestmark = pytest.mark.usefixtures("busy_compiler")
 MACHINES = ("two_link", "engine_v6")
 ROUNDS, AGAIN = 2, 3
 """Rounds of all machines; and how often again where a step was long in each."""
