@@ -56,8 +56,8 @@ def _foreign(folder: Path, name: str) -> str:
     subprocess.run(
         [*command, "-std=c99", "-O2", "-c", str(folder / f"{name}.c"), "-o", str(built)], check=True, cwd=folder
     )
-    told = subprocess.run(["nm", "-u", str(built)], check=True, capture_output=True, text=True).stdout
-    names = {line.split()[-1] for line in told.splitlines() if line.split()}
+    shown = subprocess.run(["nm", "-u", str(built)], check=True, capture_output=True, text=True).stdout
+    names = {line.split()[-1] for line in shown.splitlines() if line.split()}
     return ", ".join(sorted(names - MATH)) or "none"
 
 
