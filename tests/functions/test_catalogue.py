@@ -46,6 +46,7 @@ def test_declaration(function):
         assert option.id.isidentifier()
 
 
+@pytest.mark.usefixtures("busy_compiler")
 @pytest.mark.parametrize("example", [e.name for e in examples()])
 def test_every_function_runs_with_its_defaults_or_says_why_not(example):
     path = next(e.path for e in examples() if e.name == example)
