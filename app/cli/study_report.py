@@ -47,11 +47,11 @@ def json_of(found: StudyResult, file: str | None) -> str:
         each = found.summary(name)
         quantiles = {str(q): value for q, value in each.quantiles.items()}
         recorded[name] = {"unit": found.unit(name), **each._asdict(), "quantiles": quantiles}
-    told = {
+    report = {
         "rows": len(found.rows.done),
         "done": len(found),
         "failed": dict(Counter(each.status for each in failed)),
         "recorded": recorded,
         "file": file,
     }
-    return json.dumps(told, indent=2, ensure_ascii=False)
+    return json.dumps(report, indent=2, ensure_ascii=False)

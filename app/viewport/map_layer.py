@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import binary_closing
 
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
@@ -60,6 +59,8 @@ def is_change(found: WorkspaceMap) -> bool:
 
 def glyph_of(found: WorkspaceMap) -> MapGlyph:
     """What is drawn of a map."""
+    from scipy.ndimage import binary_closing
+
     low, high = scale_of(found)
     plane, cells = found.plane, found.cells
     flat = plane is not None and cells.filled.ndim == 2
