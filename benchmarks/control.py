@@ -46,10 +46,13 @@ def derivatives() -> Iterator[str]:
     except ImportError:
         yield "1  Pinocchio is not installed: no comparison"
         return
-    from benchmarks import trees
-    from benchmarks.problems import arm  # type: ignore[attr-defined]
+    from benchmarks.machines import ARMS, robots
 
-    model, _ = trees.pinocchio_model(pin, arm())
+    folder = robots()
+    if folder is None:
+        yield "1  the arm's file is not installed (pip install example-robot-data): no comparison"
+        return
+    model = pin.buildModelFromUrdf(str(folder / ARMS["UR5, 6 joints"]))
     data = model.createData()
     theirs = _seconds(lambda: pin.computeABADerivatives(model, data, q[0], v[0], tau[0]))
     yield f"1  Pinocchio's computeABADerivatives from Python: {1e6 * theirs:.2f} µs"
