@@ -127,7 +127,8 @@ def _downhill(K: Array, g: Array, scale: float) -> Array:
     soft = size <= SOFT * stiffest
     step = -along / np.where(soft, 1.0, size)
     loaded = np.abs(along) > BALANCED * scale
-    step[soft] = np.where(loaded[soft], -np.sign(along[soft]) * LONGEST, 0.0)
+    pull = float(np.linalg.norm(along[soft]))  # one direction: which eigenvectors span what is soft says rounding alone
+    step[soft] = -along[soft] / pull * LONGEST if pull > BALANCED * scale else 0.0
     ridge = ~loaded & (values < -1e-7 * stiffest)
     step[ridge] += 0.01
     return np.asarray(vectors @ step)

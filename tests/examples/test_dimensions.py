@@ -22,6 +22,8 @@ each = pytest.mark.parametrize("example", ALL, ids=[example.name for example in 
 PLAIN = {
     ("Joint", "axis"),
     ("Joint", "second_axis"),
+    ("Joint", "friction_coefficient"),
+    ("Joint", "static_friction_coefficient"),
     ("Constraint", "axis"),
     ("Constraint", "ratio"),
     ("Force", "ratio"),
@@ -32,6 +34,8 @@ PLAIN = {
     ("Gearwheel", "teeth"),
     ("Coil", "turns"),
     ("Limit", "restitution"),
+    ("StudyPlan", "count"),
+    ("StudyPlan", "seed"),
 }
 """Directions, ratios, shares and counts: plain numbers wherever they stand."""
 

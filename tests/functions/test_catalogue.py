@@ -33,6 +33,14 @@ def table(result):
     return next(part for part in leaves(result) if isinstance(part, Table))
 
 
+FEW = {
+    "inverse_kinematics": {"restarts": 2},
+    "workspace": {"samples": 200},
+    "excitation": {"starts": 1, "harmonics": 2, "rate": 4.0, "kinds": "damping"},
+}
+"""Searches that need not be long to show that they run."""
+
+
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_declaration(function):
     assert function.id.isidentifier()
@@ -58,8 +66,7 @@ def test_every_function_runs_with_its_defaults_or_says_why_not(example):
             with pytest.raises(ModelError, match="The model"):
                 call(function.id, context)
             continue
-        options = {"inverse_kinematics": {"restarts": 2}, "workspace": {"samples": 200}}.get(function.id, {})
-        result = call(function.id, context, **options)
+        result = call(function.id, context, **FEW.get(function.id, {}))
         assert result.function == function.id
         assert result.title
         json.dumps(to_json(result), allow_nan=False)

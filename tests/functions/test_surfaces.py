@@ -30,6 +30,10 @@ CHOSEN = {
         {"kind": "isotropy", "samples": 300, "slice": "z", "at": 0.6},
         ["--kind", "isotropy", "--samples", "300", "--slice", "z", "--at", "0.6"],
     ),
+    "excitation": (
+        {"kinds": "damping", "harmonics": 2, "rate": 4.0},
+        ["--kinds", "damping", "--harmonics", "2", "--rate", "4"],
+    ),
     "dh_table": ({"numbers": "values"}, ["--numbers", "values"]),
     "write_c_code": ({"functions": "frame:tool", "step": 5e-4}, ["--functions", "frame:tool", "--step", "0.5 ms"]),
     "forward_kinematics": (

@@ -55,11 +55,12 @@ class MapFigures:
         self.pixel_ratio = 1.0
         for actor in (self._places, self._borders):
             actor.SetVisibility(False)
-            renderer.AddActor(actor)
 
     def show(self, glyph: MapGlyph | None, form: Form = "points") -> None:
         """Show a map, or none."""
         self._glyph, self._form = glyph, form
+        for actor in (self._places, self._borders) if glyph is not None else ():
+            self._renderer.AddActor(actor)  # once, however often it is said
         self._places.SetVisibility(glyph is not None and len(glyph.points) > 0)
         self._borders.SetVisibility(glyph is not None and len(glyph.borders) > 0)
         self.paint(self._look)

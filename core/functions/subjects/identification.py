@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from core.errors import ModelError
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
@@ -18,11 +15,13 @@ from core.functions.results import Message, Motion, Report, Result, Table
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from core.identification.excitation import Excitation
     from core.identification.identify import Identification, Validation
     from core.identification.output_error import RunFit
 
-Array = NDArray[np.float64]
 
 KIND_NAMES = ("inertia", "armature", "damping", "friction", "stiffness")
 KINDS = "inertia, armature, damping, friction"
@@ -140,6 +139,8 @@ def _some(names: Sequence[str], most: int = 5) -> str:
 
 def _worst(validation: Validation | None, names: Sequence[str]) -> str:
     """The largest error, and of what; "" without rows that were held back."""
+    import numpy as np
+
     if validation is None:
         return ""
     k = int(np.argmax(validation.relative))
@@ -186,7 +187,7 @@ def _validation_diagrams(validation: Validation, names: Sequence[str]) -> list[R
     ]
 
 
-def _curve(name: str, time: Array, values: Array, every: int) -> Series:
+def _curve(name: str, time: NDArray[np.float64], values: NDArray[np.float64], every: int) -> Series:
     return Series(name, tuple(map(float, time[::every])), tuple(map(float, values[::every])))
 
 
@@ -244,6 +245,8 @@ def fit_run(
 
 def bounds_of_option(vary: Mapping[str, Any]) -> dict[str, Any]:
     """Bounds as `fit_run` takes them: those of the parameter where none were given."""
+    import numpy as np
+
     return {name: None if not np.any(np.isfinite(ends)) else ends for name, ends in vary.items()}
 
 
@@ -362,7 +365,7 @@ def excitation_words(found: Excitation) -> str:
 def _moves_freely(context: Context) -> str:
     mech = context.mech
     if mech.constrained or mech.nq != mech.nv:
-        return "Exciting motions are made for open chains of joints with one coordinate each."
+        return "The model is no open chain of joints with one coordinate each, for which exciting motions are made."
     return ""
 
 

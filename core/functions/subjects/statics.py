@@ -26,6 +26,9 @@ MOST_SHOWN = 12
 """Modes that come as poses to be played."""
 AMPLITUDE = 0.25
 """Amplitude (rad, or machine sizes) of a mode that is played."""
+MOVED_FRACTION = 1e-7
+"""Of a coordinate, in rad or parts of the machine's size: what the search moved by less it left where it was, as
+where a pose is indifferent."""
 
 ZERO_EIGENVALUE_FRACTION = 3e-8
 """Part of the largest eigenvalue below which others are told as zero: rounding splits a double zero by its root."""
@@ -82,12 +85,16 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
 
 def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table:
     """Coordinates now and at rest."""
+    import numpy as np
+
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import pose_without_errors
 
     mech, p = context.mech, context.p
     size = characteristic_length(mech, p)
     present, rest = (pose_without_errors(mech, q, size) for q in (context.q, found.q))
+    scales = [size if c.dimension == "length" else 1.0 for c in mech.coordinates]
+    rest = np.where(np.abs(rest - present) < MOVED_FRACTION * np.array(scales), present, rest)
     rows = tuple(
         (
             c.name,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from core.functions.context import Context
 from core.functions.diagrams import Diagram, Series
 from core.functions.function import Function, needs_motion
@@ -132,6 +130,8 @@ def _sensitivities(found: StudyResult) -> list[Table]:
 
 
 def _histogram(found: StudyResult, name: str) -> Diagram:
+    import numpy as np
+
     values = found.column(name)[found.good]
     counts, edges = np.histogram(values, bins=BINS)
     across = np.repeat(edges, 2)
