@@ -88,19 +88,17 @@ class DesignPanel(QWidget):
         self.try_button = self._button("Try this", "Show the chosen result without changing the machine", self.try_it)
         self.try_button.setCheckable(True)
         self.apply_button = self._button("Apply", "Take the chosen result (can be undone)", self.apply)
-        bar, above = QHBoxLayout(), QHBoxLayout()
+        bar = QHBoxLayout()
         bar.setContentsMargins(8, 6, 8, 6)
-        above.setContentsMargins(8, 6, 8, 0)
         self.saved = SavedDesigns(session, self._show_aim, self._aim, lambda words: self.note.say(words, "error"))
         bar.addWidget(self.kind, 1)
-        above.addWidget(self.saved, 1)
         for button in (self.search_button, self.pause_button, self.stop_button):
             bar.addWidget(button)
-        self._lay_out(above, bar)
+        self._lay_out(bar)
         self._life.listen((session.changed, self._machine_changed))
         self._begin()
 
-    def _lay_out(self, *bars: QHBoxLayout) -> None:
+    def _lay_out(self, bar: QHBoxLayout) -> None:
         """What is asked, a picture, the results, side by side below the buttons."""
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
         for page in (self._parameter_page(), self._curve_page()):
@@ -115,15 +113,19 @@ class DesignPanel(QWidget):
         self.results.setAccessibleName("Results")
         self.results.itemSelectionChanged.connect(self._chosen)
         split = QSplitter(Qt.Orientation.Horizontal)
-        for part in (self.pages, self.pictures, self._result_column()):
+        asked = QWidget()
+        left = QVBoxLayout(asked)
+        left.setContentsMargins(8, 0, 0, 0)
+        left.addWidget(self.saved)
+        left.addWidget(self.pages, 1)
+        for part in (asked, self.pictures, self._result_column()):
             part.setMinimumWidth(NARROWEST)
             split.addWidget(part)
         split.setSizes([380, 300, 420])
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for bar in bars:
-            column.addLayout(bar)
+        column.addLayout(bar)
         column.addWidget(self.note)
         column.addWidget(split, 1)
 
