@@ -78,7 +78,7 @@ class StudiesPanel(QWidget):
         self.progress.setMaximumHeight(6)
         self.progress.setRange(0, 1000)
         self.progress.setMinimumWidth(8)
-        self.failed_alone = QCheckBox("Failed alone")
+        self.failed_alone = QCheckBox("Failed")
         self.estimate_button = self._button("Estimate", "How long it takes, from three rows", self.estimate)
         self.start_button = self._button(
             "Start", "Compute all rows (what a file has already is not done again)", self.start
