@@ -6,6 +6,9 @@ each step goes down in energy and stable equilibria are found (Nocedal and Wrigh
 of joints hold: a step ends at the first one, which holds as long as it need not pull (active set, 16.5). What rests
 against elastic stops then pushes them in, as far as their springs let it.
 
+Joint forces are what motors are asked for: one that is asked for more than its limit of effort gives that, and the pose
+of rest is where this balances.
+
 Where friction holds, a pose stays if some forces within its bounds balance the load (`core.analysis.friction_balance`).
 Otherwise the nearest one is looked for that they balance: with g + K (s − s₀) = C λ of small motions s, the least |s|
 within the bounds of λ.
@@ -13,11 +16,15 @@ within the bounds of λ.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.held_pose import held_pose
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
+from core.constraints import motor_limits
 from core.constraints.states import one_state
 from core.errors import SimulationError
 from core.mechanism import Mechanism
@@ -42,21 +49,38 @@ def equilibrium(
     tau: Array | None = None,
     nearest: bool = False,
     friction: bool = False,
+    motors: bool = True,
 ) -> Equilibrium:
     """The pose of rest reached from q (nq,), default the rest pose.
 
     tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones and such beyond limits, too,
     instead of downhill within the limits; friction : it holds, so that the pose stays if it can be held, else the
-    nearest one is reached that can
+    nearest one is reached that can; motors : `tau` is what motors are asked for, which give no more than their limits
+    of effort, as in runs (`saturated` of what is found); False: joints get it
     Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
     start = mech.rest(p) if q is None else one_state(mech.compiled, q)
-    balance = Balance(constraints, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
+    asked = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
+    acting = motor_limits.given(mech.compiled, asked, constraints.p) if motors else asked
+    short = motor_limits.beyond(mech.compiled, asked, constraints.p) if motors else {}
+    try:
+        found = _at_rest(mech, Balance(constraints, acting), start, nearest, friction)
+    except SimulationError as error:
+        if short:
+            error.what = f"{error.what} {motor_limits.needed_words(mech.compiled, asked, constraints.p)}"
+        raise error
+    return replace(found, saturated=short)
+
+
+def _at_rest(mech: Mechanism, balance: Balance, start: Array, nearest: bool, friction: bool) -> Equilibrium:
+    """The pose of rest with joint forces as they act."""
+    constraints, p, t = balance.constraints, balance.constraints.p, balance.constraints.t
     if friction:
-        return held_pose(mech, balance, start, lambda: equilibrium(mech, start, p, t, tau=tau).q)
+        freely = partial(equilibrium, mech, start, p, t, tau=balance.tau, motors=False)
+        return held_pose(mech, balance, start, lambda: freely().q)
     start = start if nearest else mech.clamp(start)
-    pose = np.asarray(mech.assemble(start, p=constraints.p, t=t)) if constraints.rows else start
+    pose = np.asarray(mech.assemble(start, p=p, t=t)) if constraints.rows else start
     pose, steps = _descended(balance, pose, nearest)
     balance.limits.drop(balance.balancing(pose, balance.load(pose))[1], BALANCED * force_scale(balance, pose))
     pose = _pushed_in(balance, pose)

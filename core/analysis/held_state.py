@@ -1,4 +1,5 @@
-"""A state of a machine and what holds it there: constraints, and joints that friction holds.
+"""A state of a machine and what holds it there: constraints, joints that friction holds, and motors that keep their
+limits of speed.
 
 Its motions in independent coordinates: v = B u, B the motions that are left, each 1 in one of the chosen speeds.
 """
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.pose_modes import modes_at, row_slopes
+from core.constraints.joint_modes import JointRow
 from core.constraints.joint_rows import biases_at
+from core.constraints.motor_limits import given, has_motor, saturated
 from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
@@ -48,20 +51,55 @@ def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
 
 
 class HeldState:
-    """A state of a machine, what holds it, and the rows of joints that friction holds there."""
+    """A state of a machine, what holds it, and the rows of joints that are held there.
+
+    tau : (nv,) joint forces, with `motors` what these give of what they are asked for; silent : (nv,) which of them do
+    not change with what is asked: motors at their limit of effort, or overrun at that of speed
+    """
 
     def __init__(
-        self, constraints: PositionConstraints, q: Array, v: Array, tau: Array, x: Array, friction: bool
+        self,
+        constraints: PositionConstraints,
+        q: Array,
+        v: Array,
+        tau: Array,
+        x: Array,
+        friction: bool,
+        motors: bool = True,
     ) -> None:
         self.constraints, self.q, self.v = constraints, q, v
         compiled, p, t = constraints.compiled, constraints.p, constraints.t
+        self.tau = given(compiled, tau, p) if motors else tau
+        self.silent = saturated(compiled, tau, p) if motors else np.zeros(compiled.nv, dtype=bool)
+        self._saturated = self.silent.copy()
         self.G = constraints.jacobian(q) if constraints.rows else np.zeros((0, compiled.nv))
         bias = compiled.call("constraint_bias", q, v, p=p, t=t)[constraints.kept] if constraints.rows else np.zeros(0)
-        self.load = tau - compiled.call("bias", q, v, p=p, t=t, x=x)
-        self.modes = modes_at(constraints, q, v, x, self.load, solver(self.G)(-bias), friction)
-        self.rows = stacked(self.G, self.modes.W) if self.modes.stuck else self.G
-        self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.stuck]])
+        self.load = self.tau - compiled.call("bias", q, v, p=p, t=t, x=x)
+        asked = self.tau if motors else None
+        self.modes = modes_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
+        self.silent[[row.at_v for row in self._rows(self.modes.idle) if has_motor(row)]] = True
+        self.rows = stacked(self.G, self.modes.W) if self.modes.held else self.G
+        self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.held]])
         self.load = self.load + self.modes.at.W.T @ self.modes.given
+
+    def _rows(self, which: list[int]) -> list[JointRow]:
+        return [self.modes.at.rows[i] for i in which]
+
+    @property
+    def saturated(self) -> tuple[str, ...]:
+        """Speeds whose motors give all that they can."""
+        names = self.constraints.compiled.v_names
+        return tuple(name for name, full in zip(names, self._saturated, strict=True) if full)
+
+    @property
+    def limited(self) -> tuple[str, ...]:
+        """Coordinates whose motors keep them at their limit of speed."""
+        return self.modes.names(self.modes.limited)
+
+    @property
+    def overrun(self) -> tuple[str, ...]:
+        """Coordinates that loads move at their motors' limit of speed or faster, so that these give nothing."""
+        return self.modes.names(self.modes.idle)
 
     @property
     def motions(self) -> Array:
@@ -69,7 +107,7 @@ class HeldState:
         import scipy.linalg
 
         N = self.constraints.motions(self.q)
-        if not self.modes.stuck or not N.shape[1]:
+        if not self.modes.held or not N.shape[1]:
             return N
         return np.asarray(N @ scipy.linalg.null_space(self.modes.W @ N, rcond=RANK_TOLERANCE))
 
@@ -95,13 +133,13 @@ class HeldState:
         a = np.asarray(B @ np.linalg.solve(M, B.T @ (self.load - mass @ c)) + c)
         found = least(self.rows.T, mass @ a - self.load)
         carried = self.modes.given.copy()
-        carried[self.modes.stuck] += found[self.constraints.rows :]
+        carried[self.modes.held] += found[self.constraints.rows :]
         return a, found[: self.constraints.rows], carried
 
     def slopes(self, slopes: Equations, a: Array, carried: Array) -> Equations:
         """Derivatives with those of the rows of joints: they carry these forces (rows,)."""
         stops, turning = self.modes.stops, row_slopes(self.constraints, self.modes, self.q, self.v, a, carried)
-        still = np.zeros((len(self.modes.stuck), slopes.f_p.shape[1]))
+        still = np.zeros((len(self.modes.held), slopes.f_p.shape[1]))
         springs, dampers = (stops.rows.T @ (each[:, None] * stops.rows) for each in (stops.stiffness, stops.damping))
         return slopes._replace(
             f_q=slopes.f_q + springs - turning.force,

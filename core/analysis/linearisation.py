@@ -6,9 +6,10 @@ At a closed state (q, v) with accelerations a and multipliers λ, displacements 
     M δa − Gᵀ δλ = −∂f/∂q ξ − ∂f/∂v δv,   G δa = −∂g/∂q ξ − ∂g/∂v δv
 
 with f = M a + h − Gᵀ λ and g = G a + Ġ v. Joints that friction holds are held like what closes loops, for as long as
-it does; those that slide keep their direction; elastic stops that are pushed in are springs. In independent coordinates
-s and speeds u: ẏ = A y, y = (s, u). All derivatives are exact (`core.traces.derivatives`), but for those of rows of
-joints that close loops (`core.analysis.pose_modes`).
+it does; those that slide keep their direction; elastic stops that are pushed in are springs; motors that keep a limit
+of speed hold it, and those at their limit of effort give that. In independent coordinates s and speeds u: ẏ = A y,
+y = (s, u). All derivatives are exact (`core.traces.derivatives`), but for those of rows of joints that close loops
+(`core.analysis.pose_modes`).
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ class Linearisation:
     modes : oscillations and exponentials, slowest first
     residual : (k,) acceleration of the independent coordinates at the state: zero where the machine stands still
     stuck, sliding, pressed : coordinates that friction holds, along which it slides, whose stops are pushed in
+    saturated, limited, overrun : speeds whose motors give their limit of effort, hold their limit of speed, give
+    nothing as loads are faster than that
     """
 
     coordinates: tuple[str, ...]
@@ -85,6 +88,9 @@ class Linearisation:
     stuck: tuple[str, ...] = ()
     sliding: tuple[str, ...] = ()
     pressed: tuple[str, ...] = ()
+    saturated: tuple[str, ...] = ()
+    limited: tuple[str, ...] = ()
+    overrun: tuple[str, ...] = ()
 
     @property
     def stability(self) -> str:
@@ -109,6 +115,7 @@ def linearise(
     coordinates: Sequence[str] = (),
     near: Array | None = None,
     friction: bool = True,
+    motors: bool = True,
 ) -> Linearisation:
     """The linearised motion about a state.
 
@@ -117,6 +124,7 @@ def linearise(
     coordinates : names of independent speeds; default: chosen so that the others follow well
     near : (nx,) states of force elements next to which angles count turns, default rest positions
     friction : holds joints at rest where it can, which leaves fewer freedoms; False: none sticks
+    motors : `tau` is what motors are asked for, which give what their limits allow, as in runs; False: joints get it
     Raises ModelError when the named coordinates do not determine the rest.
     """
     constraints = PositionConstraints(mech.compiled, p, t)
@@ -125,7 +133,7 @@ def linearise(
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     speeds = np.asarray(mech.assemble(q, {} if v is None else v, p=constraints.p, t=t, limits=False)[1])
     x = states_at_rest(constraints, q, near)
-    held = HeldState(constraints, q, speeds, tau, x, friction)
+    held = HeldState(constraints, q, speeds, tau, x, friction, motors)
     N = held.motions
     chosen = as_named(mech, coordinates, N) if coordinates else well_chosen(constraints, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
@@ -141,7 +149,8 @@ def linearise(
     names = tuple(mech.v_names[i] for i in chosen)
     modes = modes_of(eigenvalues, B @ vectors[: len(chosen)], constraints, vectors[2 * len(chosen) :], states)
     words = held.modes.names(held.modes.stuck), held.modes.names(list(held.modes.sliding)), held.modes.stops.names
-    return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q, *words)
+    limits = held.saturated, held.limited, held.overrun
+    return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q, *words, *limits)
 
 
 def balanced(slopes: Equations) -> Equations:

@@ -1,4 +1,5 @@
-"""Which joints of a machine stick, slide and press against stops at one state, and what that adds to its equations.
+"""Which joints of a machine stick, slide, press against stops and are held at their motor's limit of speed at one
+state, and what that adds to its equations.
 
 Forces of joints at rest are those of Gauss's principle: the least acceleration, in the metric of M, that friction
 within its bounds allows. Joints that begin to move all the same are given the friction of sliding, all together, until
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from core.constraints.bearing_friction import refuse
 from core.constraints.elastic_stops import Pressed, pressed, pushed_in
-from core.constraints.joint_modes import JointModes, joint_modes
+from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, biases_at, rows_at
+from core.constraints.motor_limits import withheld
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.bounded_forces import resolved
 
@@ -30,9 +32,10 @@ STEP = 1e-6
 class PoseModes(NamedTuple):
     """Modes of all rows at a state.
 
-    at : the rows; stuck : indices of those that stick; sliding : row → sign of the speed that it has or gets; stops :
-    those that press; given : (rows,) forces that follow from the state, N·m or N along growth, beside those of the
-    traces: of stops, and of friction that begins to slide
+    at : the rows; stuck : indices of those that stick; limited : of those whose motors keep their limit of speed;
+    sliding : row → sign of the speed that it has or gets; stops : those that press; given : (rows,) forces that follow
+    from the state, N·m or N along growth, beside those of the traces: of stops, of friction that begins to slide, and
+    of what motors withhold; idle : rows whose motors give nothing, as loads are faster than they may drive
     """
 
     modes: JointModes
@@ -41,11 +44,18 @@ class PoseModes(NamedTuple):
     sliding: dict[int, int]
     stops: Pressed
     given: Array
+    limited: list[int]
+    idle: list[int]
+
+    @property
+    def held(self) -> list[int]:
+        """Rows whose accelerations are held."""
+        return [*self.stuck, *self.limited]
 
     @property
     def W(self) -> Array:
-        """(stuck, nv) speeds of rows that stick."""
-        return self.at.W[self.stuck]
+        """(held, nv) speeds of rows that are held."""
+        return self.at.W[self.held]
 
     def names(self, which: list[int]) -> tuple[str, ...]:
         """Coordinates of rows."""
@@ -53,11 +63,17 @@ class PoseModes(NamedTuple):
 
 
 def modes_at(
-    constraints: PositionConstraints, q: Array, v: Array, x: Array, load: Array, drift: Array, friction: bool
+    constraints: PositionConstraints,
+    state: tuple[Array, Array, Array],
+    load: Array,
+    drift: Array,
+    friction: bool,
+    asked: Array | None = None,
 ) -> PoseModes:
-    """Modes at a closed state. load : (nv,) τ − h; drift : (nv,) accelerations that what holds asks for; friction :
-    False: none sticks, as if there were none at rest."""
-    compiled, p = constraints.compiled, constraints.p
+    """Modes at a closed state q, v, x. load : (nv,) τ − h; drift : (nv,) accelerations that what holds asks for;
+    friction : False: none sticks, as if there were none at rest; asked : (nv,) τ that motors give, within their limits
+    of speed; None: joints get it."""
+    compiled, p, (q, v, x) = constraints.compiled, constraints.p, state
     modes = joint_modes(compiled, p)
     refuse(modes, "Linearisation")
     at, N = rows_at(compiled, modes, q, p, constraints.t, v, x), constraints.motions(q)
@@ -69,37 +85,83 @@ def modes_at(
     rubbing, speeds = np.flatnonzero(at.rubs), at.sizes(rates)
     resting = [int(i) for i in rubbing if speeds[i] < AT_REST_SPEED]
     sliding = {int(i): int(np.sign(rates[i])) for i in rubbing if i not in resting}
-    if not (friction and resting):
-        return PoseModes(modes, at, [], sliding, stops, given)
+    limits, idle = _at_speed_limits(at, rates, asked, given)
+    held = [*(resting if friction else ()), *limits]
+    if not held:
+        return PoseModes(modes, at, [], sliding, stops, given, [], idle)
     M = N.T @ compiled.mass_matrix(q, p) @ N
     carried = compiled.mass_matrix(q, p) @ drift
-    own = biases_at(compiled, at, q, v, p)[resting] + at.W[resting] @ drift
-    broken, friction_then = _broken(at.chosen(resting), M, N, N.T @ (load + at.W.T @ given - carried), own)
-    for i, sign in broken.items():
-        sliding[resting[i]] = sign
-        given[resting[i]] += friction_then[i]
-    stuck = [i for k, i in enumerate(resting) if k not in broken]
-    return PoseModes(modes, at, stuck, sliding, stops, given)
+    own = biases_at(compiled, at, q, v, p)[held] + at.W[held] @ drift
+    bounds = _bounds(at.chosen(held), [limits.get(i) for i in held])
+    broken = _broken(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
+    for k, (sign, force) in broken.items():
+        given[held[k]] += force
+        if held[k] not in limits:
+            sliding[held[k]] = sign
+        elif force != 0.0:
+            idle.append(held[k])
+    left = [i for k, i in enumerate(held) if k not in broken]
+    stuck, limited = [i for i in left if i not in limits], [i for i in left if i in limits]
+    return PoseModes(modes, at, stuck, sliding, stops, given, limited, idle)
 
 
-def _broken(resting: JointRows, M: Array, N: Array, load: Array, biases: Array) -> tuple[dict[int, int], Array]:
-    """Rows (places in `resting`) that friction does not hold, and the sign of the speed that they get; friction
+def _at_speed_limits(
+    at: JointRows, rates: Array, asked: Array | None, given: Array
+) -> tuple[dict[int, tuple[float, float]], list[int]]:
+    """Rows whose motors may keep their limit of speed → between which bounds what they withhold then is; rows whose
+    motors give nothing, which is added to `given`."""
+    limits, idle = dict[int, tuple[float, float]](), list[int]()
+    if asked is None:
+        return limits, idle
+    for i, row in enumerate(at.rows):
+        keeps, low, high = withheld(row, float(rates[i]), float(asked[row.at_v]) if row.at_v != NOWHERE else 0.0)
+        if keeps:
+            limits[i] = low, high
+        elif low != 0.0:
+            given[i] += low
+            idle.append(i)
+    return limits, idle
+
+
+class _Bounds(NamedTuple):
+    """(n, 2) least and largest forces of rows that may be held, at rest and while they slide."""
+
+    rest: tuple[Array, Array]
+    sliding: tuple[Array, Array]
+
+
+def _bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _Bounds:
+    """limits : of rows at a limit of speed what their motors may withhold; None: friction holds."""
+    rest, sliding = ([each.copy() for each in both] for both in (held.static_bounds, held.sliding_bounds))
+    for k, own in enumerate(limits):
+        if own is None:
+            for bound in rest:
+                bound[k] *= 1.0 + JUST_MORE
+        else:
+            for low, high in (rest, sliding):
+                low[k], high[k] = own
+    return _Bounds((rest[0], rest[1]), (sliding[0], sliding[1]))
+
+
+def _broken(
+    held: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: _Bounds
+) -> dict[int, tuple[int, float]]:
+    """Rows (places in `held`) that are not held → the sign of the speed that they get, and the force along them
     then."""
     if not len(M):
-        return {}, np.zeros(len(resting.rows))
+        return {}
     sizes, axes = np.linalg.eigh(M)
     light = sizes > 1e-12 * max(float(np.max(np.abs(sizes))), 1e-300)
     root = axes[:, light] / np.sqrt(sizes[light])
-    W = resting.W @ N @ root
-    low, high = ((1.0 + JUST_MORE) * bound for bound in resting.static_bounds)
+    W = held.W @ N @ root
     c = W @ (root.T @ load) + biases
-    found, broken = resolved(W @ W.T, c, (low, high), resting.sliding_bounds, resting.shares)
+    found, broken = resolved(W @ W.T, c, bounds.rest, bounds.sliding, held.shares)
     slides = np.flatnonzero(broken & (found.side != 0.0))
-    return {int(i): int(np.sign(found.rates[i])) for i in slides}, found.forces
+    return {int(i): (int(np.sign(found.rates[i])), float(found.forces[i])) for i in slides}
 
 
 class RowSlopes(NamedTuple):
-    """Derivatives along displacements of rows that carry forces, (nv, nv), and of those that stick, (stuck, nv):
+    """Derivatives along displacements of rows that carry forces, (nv, nv), and of those that are held, (held, nv):
     force : of Wᵀ λ; speed : of W v; acceleration, by_speed : of W a + Ẇ v, and of that by speeds."""
 
     force: Array
@@ -112,15 +174,15 @@ def row_slopes(
     constraints: PositionConstraints, found: PoseModes, q: Array, v: Array, a: Array, forces: Array
 ) -> RowSlopes:
     """How rows turn with the pose, by differences; those of the tree do not. forces : (rows,) along them."""
-    compiled, nv, stuck = constraints.compiled, constraints.compiled.nv, found.stuck
-    result = RowSlopes(np.zeros((nv, nv)), *(np.zeros((len(stuck), nv)) for _ in range(3)))
+    compiled, nv, held = constraints.compiled, constraints.compiled.nv, found.held
+    result = RowSlopes(np.zeros((nv, nv)), *(np.zeros((len(held), nv)) for _ in range(3)))
     if found.modes.own == len(found.modes.rows):
         return result
 
     def at(pose: Array, speeds: Array) -> tuple[Array, Array, Array]:
         rows = rows_at(compiled, found.modes, pose, constraints.p, constraints.t)
         bias = biases_at(compiled, rows, pose, speeds, constraints.p)
-        return rows.W.T @ forces, rows.W[stuck] @ v, rows.W[stuck] @ a + bias[stuck]
+        return rows.W.T @ forces, rows.W[held] @ v, rows.W[held] @ a + bias[held]
 
     for j in range(nv):
         step = STEP * constraints.units[j]
@@ -129,7 +191,7 @@ def row_slopes(
         ahead, behind = at(constraints.moved(q, displacement), v), at(constraints.moved(q, -displacement), v)
         for derivative, high, low in zip(result[:3], ahead, behind, strict=True):
             derivative[:, j] = (high - low) / (2.0 * step)
-        if stuck and v.any():
+        if held and v.any():
             ahead, behind = at(q, v + displacement), at(q, v - displacement)
             result.by_speed[:, j] = (ahead[2] - behind[2]) / (2.0 * step)
     return result

@@ -40,6 +40,7 @@ class Equilibrium:
     stability : "stable", "asymptotically stable", "indifferent", "unstable", or "held" by friction; linear : the motion
     about the pose (None where it rests against limits that do not give way, or friction holds it); limits : coordinate
     → force (N·m, N) with which its limit pushes, along its growth; friction : what friction holds (None: not asked)
+    saturated : speed → (N·m or N that its motor is asked for, what it gives), of motors that can less
     """
 
     q: Array
@@ -51,6 +52,7 @@ class Equilibrium:
     linear: Linearisation | None
     limits: dict[str, float] = field(default_factory=dict)
     friction: FrictionBalance | None = None
+    saturated: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Balance:
@@ -197,9 +199,8 @@ def _linear(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None
     """None where masses are missing."""
     constraints = balance.constraints
     try:
-        return linearise(
-            mech, q, tau=balance.tau, p=constraints.p, t=constraints.t, near=balance.states(q), friction=False
-        )
+        p, t, near = constraints.p, constraints.t, balance.states(q)
+        return linearise(mech, q, tau=balance.tau, p=p, t=t, near=near, friction=False, motors=False)
     except (SimulationError, np.linalg.LinAlgError):
         return None
 

@@ -39,6 +39,55 @@ def given(compiled: Compiled, tau: Any, p: Values = None) -> Array:
     return np.clip(np.asarray(tau, dtype=float), -most, most)
 
 
+def saturated(compiled: Compiled, asked: Array, p: Values = None) -> NDArray[np.bool_]:
+    """(nv,) which motors give all that they can, so that being asked for more, τ (nv,), changes nothing."""
+    return np.asarray(np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * effort_limits(compiled, p))
+
+
+def reached(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> NDArray[np.bool_]:
+    """(n,) at which states with speeds v (n, nv) and forces asked for (n, nv) a motor is at one of its limits."""
+    rows = [row for row in joint_modes(compiled, compiled.parameter_values(p)).rows if row.at_v != NOWHERE]
+    most = effort_limits(compiled, p)
+    found = (np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * most).any(axis=1)
+    for row in rows:
+        found |= np.abs(row.ratio * v[:, row.at_v]) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest
+    return np.asarray(found)
+
+
+def beyond(compiled: Compiled, asked: Array, p: Values = None) -> dict[str, tuple[float, float]]:
+    """Speed → (what its motor is asked for, what it gives), N·m or N, of those that can less."""
+    most = effort_limits(compiled, p)
+    names = zip(compiled.v_names, np.asarray(asked, dtype=float), most, strict=True)
+    return {name: (float(x), math.copysign(high, x)) for name, x, high in names if abs(x) > high}
+
+
+def needed_words(compiled: Compiled, needed: Array, p: Values = None) -> str:
+    """A sentence for each motor that would have to give more than it can, τ (nv,) being needed; else ''."""
+    dimensions = dict(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
+    units = {name: "N" if dimensions[name] == "velocity" else "N·m" for name in compiled.v_names}
+    return " ".join(
+        f"The motor of '{name}' would have to give {force:.4g} {units[name]}, and gives at most {abs(most):.4g} "
+        f"{units[name]}."
+        for name, (force, most) in beyond(compiled, needed, p).items()
+    )
+
+
+def too_fast_words(compiled: Compiled, v: Array, needed: Array, p: Values = None) -> str:
+    """A sentence for each motor that would have to drive beyond its limit of speed, v and τ (nv,) being needed; else
+    ''."""
+    found = []
+    for row in joint_modes(compiled, compiled.parameter_values(p)).rows:
+        if has_motor(row):
+            keeps, low, _ = withheld(row, float(v[row.at_v]), float(needed[row.at_v]))
+            if low != 0.0 and not keeps:
+                unit = "m/s" if row.dimension == "length" else "rad/s"
+                found.append(
+                    f"The motor of '{row.name}' would have to drive at {abs(v[row.at_v]):.4g} {unit}, and drives up to "
+                    f"{row.fastest:.4g} {unit} only."
+                )
+    return " ".join(found)
+
+
 def withheld(row: JointRow, rate: float, asked: float) -> tuple[bool, float, float]:
     """Of a motor that is asked for a force along a row: whether it holds the speed at its limit, and between which
     bounds what it withholds then is, along growth; of one that loads have overrun both are all that would drive."""

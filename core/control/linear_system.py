@@ -61,7 +61,9 @@ class LinearSystem:
 
     A : (n, n), B : (n, m), C : (p, n), D : (p, m), SI. State names are signals: "joint.q", "joint.v", states of force
     elements; of quaternion joints the displacement along a speed. residual : (n,) ẋ at the operating point itself: zero
-    where it is one. q, v, a : (nq,), (nv,), (nv,) of all joints there; tau : (nv,); time : s.
+    where it is one. q, v, a : (nq,), (nv,), (nv,) of all joints there; tau : (nv,) as motors give it; time : s.
+    saturated, limited, overrun : speeds whose motors give their limit of effort, hold their limit of speed, give
+    nothing as loads are faster than that: asking for more changes nothing.
     basis : (nv, n) displacement of all joints by each state, for playing modes.
     """
 
@@ -85,12 +87,20 @@ class LinearSystem:
     modes: tuple[Any, ...] = ()
     time: float = 0.0
     coordinates: tuple[str, ...] = ()
+    saturated: tuple[str, ...] = ()
+    limited: tuple[str, ...] = ()
+    overrun: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
         return f"LinearSystem({n} states, {m} inputs, {p} outputs)"
 
     # ------------------------------------------------------------------------------------------ what it does
+
+    @property
+    def at_limits(self) -> bool:
+        """Whether some motors are at their limits."""
+        return bool(self.saturated or self.limited or self.overrun)
 
     @property
     def at_rest(self) -> bool:
@@ -202,8 +212,18 @@ class LinearSystem:
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """Which modes inputs do not reach, and outputs do not see, a sentence each."""
-        found = []
+        """Which motors are at their limits, which modes inputs do not reach, and outputs do not see, a sentence
+        each."""
+        limits = (
+            (self.saturated, "gives its limit of effort"),
+            (self.limited, "holds its limit of speed"),
+            (self.overrun, "gives nothing, as loads are as fast as its limit of speed"),
+        )
+        found = [
+            f"The motor of {_listed(names)} {words}: being asked for more changes nothing."
+            for names, words in limits
+            if names
+        ]
         for mode in self.mode_views():
             if self.input_names and not self._has_rank(mode.pole, inputs=True):
                 found.append(f"{_named(mode)} is not reached by {_listed(self.input_names)}.")

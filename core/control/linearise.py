@@ -39,6 +39,7 @@ def linearise(
     t: float = 0.0,
     driver_as: Literal["signal", "acceleration"] = "signal",
     friction: bool = True,
+    motors: bool = True,
 ) -> LinearSystem | LinearSystems | DescriptorSystem:
     """The linear system of a machine on the manifold of what holds, exact.
 
@@ -53,6 +54,9 @@ def linearise(
     driver_as : a driver's input is what it moves by, in columns of value, rate and second rate; or its acceleration,
         value and rate being states
     friction : joints at rest stick where dry friction holds them
+    motors : `tau` is what motors are asked for, which give what their limits allow, as in runs: at a limit of effort
+        its input changes nothing, at one of speed that is held (`saturated`, `limited` of what comes); False: joints
+        get it
 
     Raises ModelError for names that there are not, coordinates that do not determine the motion, and outputs that
     depend on forces which redundant constraints leave open.
@@ -73,7 +77,7 @@ def linearise(
     if not points:
         raise ModelError("There are no times.", where="at", remedy="Name one, or none for all samples of the run.")
     first = points[0]
-    maker = Lineariser(first.mech, inputs, outputs, first.p, driver_as, friction)
+    maker = Lineariser(first.mech, inputs, outputs, first.p, driver_as, friction, motors)
     if form == "descriptor":
         return _one(points, many, maker)
     if len(points) > 1 and not named and (all_at_once := _of_open_chain(maker, points)) is not None:
@@ -98,12 +102,12 @@ def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems 
     """All points at once, where nothing holds the machine."""
     q, v, tau = (np.array([getattr(point, name) for point in points]) for name in ("q", "v", "tau"))
     p = maker.values(points[0].p)
-    free = open_states(maker.mech, p, q, v)
+    free = open_states(maker.mech, p, q, v, tau if maker.motors else None)
     free[0] = False  # one says the names
     if np.count_nonzero(free) < len(points) // 2:
         return None
     others = {k: maker.at(points[k]) for k in np.flatnonzero(~free).tolist()}
-    if any(len(system.coordinates) < maker.mech.nv for system in others.values()):  # joints stick there
+    if any(len(each.coordinates) < maker.mech.nv or each.at_limits for each in others.values()):  # what is held there
         return None
     return along(maker, others, q, v, tau, p, np.array([point.t for point in points]))
 

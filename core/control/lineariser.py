@@ -76,9 +76,10 @@ class Lineariser:
         p: Array,
         driver_as: str = "signal",
         friction: bool = True,
+        motors: bool = True,
     ) -> None:
         self.inputs = Inputs(mech, inputs)
-        self.given, self.mech, self._friction = mech, self.inputs.mech, friction
+        self.given, self.mech, self._friction, self.motors = mech, self.inputs.mech, friction, motors
         names = self.mech.p_names
         self._parameters = tuple(names.index(each.parameter) for each in self.inputs.table if each.parameter)
         self.by_parameters = bool(self._parameters)
@@ -119,28 +120,31 @@ class Lineariser:
                 p[self.mech.p_names.index(each.parameter)] = value - base
         return point._replace(tau=tau, p=p)
 
-    def at(self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = ()) -> LinearSystem:
-        """The system at a state. named : independent speeds; kept : those to go on with as long as they do well."""
+    def at(
+        self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = (), motors: bool | None = None
+    ) -> LinearSystem:
+        """The system at a state. named : independent speeds; kept : those to go on with as long as they do well; motors
+        : whether limits of motors act, default as said of all states."""
         mech, p = self.mech, self.values(point.p)
-        at = self._held_at(point, named, kept)
+        at = self._held_at(point, named, kept, self.motors if motors is None else motors)
         held, slopes, a, x, chosen = at.state, at.slopes, at.a, at.x, at.chosen
-        q, v, constraints = held.q, held.v, held.constraints
+        q, v = held.q, held.v
         found = reduction(mech, slopes)
         small = small_motions(held, slopes, found, at.B, chosen)
-        C, D, y0 = self._seen(at, small, point.tau, p)
+        C, D, y0 = self._seen(at, small, p)
         names = (*(mech.v_names[i] for i in chosen), *names_of(mech, found))
         x_rate = mech.x_rate(q, v, x, p=p, t=point.t)[found.kept] if mech.nx else np.zeros(0)
-        rest = _Rest(q, v, a, x, x_rate, point, chosen, found.kept, constraints, p)
+        rest = _Rest(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
         return self._system(small, C, D, y0, rest, names)
 
-    def _held_at(self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = ()) -> _Held:
+    def _held_at(self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool) -> _Held:
         """A point closed and moving as it must, with the derivatives there."""
         mech, p = self.mech, self.values(point.p)
         constraints = self._constraints(p, point.t)
         speeds = {} if point.v is None else point.v
         q, v = map(np.asarray, mech.assemble(one_state(mech.compiled, point.q), speeds, p=p, t=point.t, limits=False))
         x = states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
-        held = HeldState(constraints, q, v, point.tau, x, self._friction)
+        held = HeldState(constraints, q, v, point.tau, x, self._friction, motors)
         N = held.motions
         chosen = as_named(mech, named, N) if named else self._chosen(constraints, N, kept)
         B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
@@ -151,10 +155,10 @@ class Lineariser:
 
     def descriptor_at(self, point: Point) -> DescriptorSystem:
         """The system at a state in all coordinates and multipliers."""
-        at, p = self._held_at(point), self.values(point.p)
-        y = self.outputs(at.state.q, at.state.v, at.a, at.multipliers, at.x, point.tau, p, point.t)
+        at, p = self._held_at(point, (), (), self.motors), self.values(point.p)
+        y = self.outputs(at.state.q, at.state.v, at.a, at.multipliers, at.x, at.state.tau, p, point.t)
         inputs = tuple(each.name for each in self.inputs.table)
-        seen = self._at_once(y, np.zeros((len(self.outputs.names), len(inputs))))
+        seen = self._at_once(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
         names = (self.mech.v_names, self.mech.x_names, inputs, tuple(self.outputs.names))
         return descriptor(at.state, at.slopes, y, at.a, seen, names)
 
@@ -189,29 +193,29 @@ class Lineariser:
                     column[:, k] = getattr(slopes, name)[:, at]
                 at += 1
             elif each.speed >= 0:
-                columns["f_p"][each.speed, k] = -1.0
+                columns["f_p"][each.speed, k] = 0.0 if held.silent[each.speed] else -1.0
             else:
                 columns[("s_p", "Gv_p", "g_p")[each.order]][each.row, k] = -1.0
         return slopes._replace(**columns)
 
-    def _seen(self, at: _Held, small: SmallMotions, tau: Array, p: Array) -> tuple[Array, Array, Array]:
+    def _seen(self, at: _Held, small: SmallMotions, p: Array) -> tuple[Array, Array, Array]:
         """C, D and y0."""
         held = at.state
-        y = self.outputs(held.q, held.v, at.a, at.multipliers, at.x, tau, p, held.constraints.t)
+        y = self.outputs(held.q, held.v, at.a, at.multipliers, at.x, held.tau, p, held.constraints.t)
         forces = solver(held.rows.T)(small.load)[: held.constraints.rows]
         self._unique(held, y.y_l)
         n = len(small.A)
         moved = y.y_q @ small.displacement + y.y_v @ small.speed + y.y_a @ small.acceleration + y.y_x @ small.states
         total = moved + y.y_l @ forces
-        return total[:, :n], self._at_once(y, total[:, n:]), y.y[:, 0]
+        return total[:, :n], self._at_once(y, total[:, n:], held), y.y[:, 0]
 
-    def _at_once(self, y: OutputSlopes, D: Array) -> Array:
+    def _at_once(self, y: OutputSlopes, D: Array, held: HeldState) -> Array:
         """(p, m) with what outputs have of the inputs themselves, beside what motions bring."""
         of_parameters = iter(y.y_p.T)
         for k, each in enumerate(self.inputs.table):
             if each.parameter:
                 D[:, k] += next(of_parameters)
-            elif each.speed >= 0:
+            elif each.speed >= 0 and not held.silent[each.speed]:
                 D[:, k] += y.y_tau[:, each.speed]
         return D
 
@@ -265,11 +269,14 @@ class Lineariser:
             rest.q,
             rest.v,
             rest.a,
-            rest.point.tau,
+            rest.held.tau,
             small.displacement,
             self._modes(small, rest, names[k:]),
             rest.point.t,
             names[:k],
+            rest.held.saturated,
+            rest.held.limited,
+            rest.held.overrun,
         )
         return self._driven.integrated(system)
 
@@ -282,7 +289,7 @@ class Lineariser:
         order = np.lexsort((values.imag, np.round(np.abs(values), 9)))
         values, vectors = values[order], vectors[:, order]
         B = small.displacement[:, :k]
-        return modes_of(values, B @ vectors[:k], rest.constraints, vectors[2 * k :], states)
+        return modes_of(values, B @ vectors[:k], rest.held.constraints, vectors[2 * k :], states)
 
     def _positions(self, rest: _Rest) -> Array:
         """(k,) coordinates of the chosen speeds; 0 for displacements of quaternions."""
@@ -336,7 +343,7 @@ class _Rest(NamedTuple):
     point: Point
     chosen: list[int]
     kept: list[int]
-    constraints: PositionConstraints
+    held: HeldState
     p: Array
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints import motor_limits
 from core.constraints.joint_modes import joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED
 from core.control.linear_system import LinearSystem, LinearSystems, SystemsOfArrays
@@ -17,15 +18,17 @@ from core.mechanism import Mechanism
 Array = NDArray[np.float64]
 
 
-def open_states(mech: Mechanism, p: Array, q: Array, v: Array) -> NDArray[np.bool_]:
-    """(n,) at which states nothing holds a machine: no constraint, no joint that may stick, no stop."""
+def open_states(mech: Mechanism, p: Array, q: Array, v: Array, asked: Array | None = None) -> NDArray[np.bool_]:
+    """(n,) at which states nothing holds a machine: no constraint, no joint that may stick, no stop, no limit of motors
+    that are asked for forces (n, nv)."""
     if mech.constrained or mech.nx or mech.compiled.by_mass_matrix or not mech.nv:
         return np.zeros(len(q), dtype=bool)
     rubbing = [row.at_v for row in joint_modes(mech.compiled, p).rows if row.rubs]
     sliding = (np.abs(v[:, rubbing]) >= AT_REST_SPEED).all(axis=1)
     low = np.array([-np.inf if c.lower is None else c.lower for c in mech.coordinates])
     high = np.array([np.inf if c.upper is None else c.upper for c in mech.coordinates])
-    return np.asarray(sliding & ((q > low) & (q < high)).all(axis=1))
+    free = np.asarray(sliding & ((q > low) & (q < high)).all(axis=1))
+    return free if asked is None else free & ~motor_limits.reached(mech.compiled, v, asked, p)
 
 
 def along(

@@ -9,11 +9,13 @@ of force elements, free inputs and parameters; equations are
 Newton's method on the manifold of closed poses: the blocks are A, B, C, D of the linear system there
 (`core.control.lineariser`), loops are closed again after each step. Where less is asked than there are unknowns the
 step is the least in units of the machine; where targets compete, they share by their weights; bounds that would be
-passed act as fixed values of that step (active set; Nocedal and Wright, Numerical Optimization, 16.5).
+passed (also motors' limits of effort) act as fixed values of that step (active set; Nocedal and Wright, Numerical
+Optimization, 16.5).
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from core.constraints import motor_limits
 from core.control.asked_points import ask, asked_point
 from core.control.inputs import input_names
 from core.control.linear_system import LinearSystem
@@ -99,7 +102,8 @@ class Found:
 
     q (nq,), v, a, tau (nv,), x (nx,), multipliers (rows,); inputs : values of those that were free; parameters : of
     all; values : by row; residuals : by row, value − what was asked; acting : bounds that act; iterations; system : the
-    linear system there, with the free inputs and the rows as outputs
+    linear system there, with the free inputs and the rows as outputs; saturated : speed → (N·m or N that its motor is
+    asked for, what it gives), of motors that can less
     """
 
     solved: bool
@@ -121,6 +125,7 @@ class Found:
     acting: tuple[str, ...]
     iterations: int
     system: LinearSystem
+    saturated: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def stable(self) -> bool:
@@ -167,14 +172,18 @@ class OperatingPoint:
         tau: Any = None,
         p: Values = None,
         t: float = 0.0,
+        motors: bool = True,
     ) -> None:
         """at : (nq,) where to begin, default the rest pose, or the name of an operating point of the document
 
-        name : the same; its rows are asked; v, tau : (nv,) or by name; p : parameters; t : s. Raises ModelError.
+        name : the same; its rows are asked; v, tau : (nv,) or by name; p : parameters; t : s; motors : they give no
+        more than their limits of effort, and do not drive beyond those of speed; False: joints get any force. Raises
+        ModelError.
         """
         at, name = (None, at) if isinstance(at, str) else (at, name)
         self.mech = model if isinstance(model, Mechanism) else Mechanism(model)
         self._start = input_points(self.mech, at, v, tau, p, t)
+        self.motors = motors
         self.rows: dict[str, Row] = {}
         self._traced: dict[tuple[tuple[str, ...], ...], Lineariser] = {}
         if name:
@@ -196,7 +205,7 @@ class OperatingPoint:
         """Linear systems with these inputs and outputs, traced once."""
         key = tuple(inputs), tuple(outputs)
         if key not in self._traced:
-            self._traced[key] = Lineariser(self.mech, *key, self._start.p, friction=False)
+            self._traced[key] = Lineariser(self.mech, *key, self._start.p, friction=False, motors=False)
         return self._traced[key]
 
     def __getitem__(self, name: str) -> Row:
@@ -245,13 +254,21 @@ class OperatingPoint:
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
         found: list[Found] = []
         for point in points:
-            own = _Solver(self, point).found()
+            own = _Solver(self, point, self.motors).found()
+            if not own.solved and self.motors:
+                own = self._told(own, point)
             same = (np.max(np.abs(self.mech.difference(own.q, other.q)), initial=0.0) < 1e-6 for other in found)
             if not any(same):
                 found.append(own)
         effort = [float(np.linalg.norm(list(each.inputs.values()))) for each in found]
         order = sorted(range(len(found)), key=lambda k: (not found[k].solved, effort[k]))
         return tuple(found[k] for k in order)
+
+    def _told(self, found: Found, point: Point) -> Found:
+        """What was not found, with the motors that are too weak for it, if strong ones would do."""
+        strong = _Solver(self, point, motors=False).found()
+        words = motor_limits.needed_words(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
+        return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
 
 
 @dataclass
@@ -281,8 +298,8 @@ class _Equations:
 class _Solver:
     """One problem from one start."""
 
-    def __init__(self, problem: OperatingPoint, point: Point) -> None:
-        self.rows, self.given = problem.rows, problem.mech
+    def __init__(self, problem: OperatingPoint, point: Point, motors: bool) -> None:
+        self.rows, self.given, self._motors = problem.rows, problem.mech, motors
         inputs = [name for name, row in self.rows.items() if row.of_input]
         outputs = [name for name, row in self.rows.items() if not row.of_input]
         rates = [f"{name[:-2]}.v" for name in outputs if name[-2:] in (".v", ".a")]
@@ -292,8 +309,15 @@ class _Solver:
         self.mech = self.lineariser.mech
         self.point = point._replace(mech=self.mech, p=self.lineariser.values(point.p))
         self.table = self.lineariser.inputs.table
+        most = motor_limits.effort_limits(self.mech.compiled, self.point.p) if motors else np.full(self.mech.nv, np.inf)
+        self.most = np.array([most[each.speed] if each.speed >= 0 else np.inf for each in self.table])
+        """What inputs may be at most, as motors can no more."""
         start = self.lineariser.bound(point)
         self.values = np.array([self._begin(k, each.name, start) for k, each in enumerate(self.table)])
+        asked = self.lineariser.pushed(self.point, self.values).tau
+        self.saturated = motor_limits.beyond(self.mech.compiled, asked, self.point.p) if motors else {}
+        self.point = self.point._replace(tau=np.clip(self.point.tau, -most, most))
+        self.values = np.clip(self.values, -self.most, self.most)
         self.free = [k for k, each in enumerate(self.table) if self.rows[each.name].kind in ("free", "")]
         self.kept: tuple[str, ...] = ()
         self.wanted: dict[str, float] = {}
@@ -492,7 +516,8 @@ class _Solver:
         worst: tuple[float, int, float] | None = None
         for k, place in enumerate(self.free):
             row, value = self.rows[self.table[place].name], self.values[place] + step[n + k]
-            bound = min(max(value, row.low), row.high)
+            most = float(self.most[place])
+            bound = min(max(value, row.low, -most), row.high, most)
             past = abs(value - bound) / max(1.0, abs(bound))
             if n + k not in fixed and past > 1e-12 and (worst is None or past > worst[0]):
                 worst = past, k, bound
@@ -522,6 +547,10 @@ class _Solver:
         values |= {each.name: float(self.values[i]) for i, each in enumerate(self.table)}
         acting |= {name for name in hold.names if name in self.rows and self.rows[name].kind == "free"}
         message = "" if solved else self._wrong(s, hold, h, H, missing, acting)
+        if self._motors and motor_limits.reached(compiled, s.v[None], point.tau[None], p).any():
+            message = message or motor_limits.too_fast_words(compiled, s.v, point.tau, p)
+            solved = not message
+            s = self.lineariser.at(point._replace(q=s.q, v=s.v, x=None), kept=self.kept, motors=True)
         return Found(
             solved,
             message,
@@ -541,6 +570,7 @@ class _Solver:
             tuple(sorted(acting)),
             count,
             s,
+            self.saturated,
         )
 
     def _wrong(

@@ -76,6 +76,8 @@ def _verdict(found: Found) -> Message:
         return Message(text=found.message, severity="warning")
     words = "stable" if found.stable else "unstable"
     bounds = f" Bounds act: {', '.join(found.acting)}." if found.acting else ""
+    if found.saturated:
+        bounds += f" Asked for more than their limits of effort: the motors of {', '.join(found.saturated)}."
     steps = f"{found.iterations} step{'s' * (found.iterations != 1)}"
     return Message(text=f"Found in {steps}; it is {words}.{bounds}", severity="done" if found.stable else "hint")
 

@@ -71,7 +71,12 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
     verdict = _WORDS[found.stability] if found.friction is None else _held_words(found.friction, found.stability)
-    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{verdict}"
+    weak = "".join(
+        f"The motor of {name} is asked for {asked:.4g} {unit} and gives its limit, {given:.4g} {unit}. "
+        for name, (asked, given) in found.saturated.items()
+        for unit in ("N" if _is_length(mech, name) else "N·m",)
+    )
+    text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{weak}{verdict}"
     note = "" if search != "nearest" or friction else "limits of joints do not hold in this search"
     table = _coordinates_table(context, found, note)
     pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
@@ -151,6 +156,11 @@ def _dimension_of(mech: Any, name: str) -> str:
     return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
 
 
+def _is_length(mech: Any, speed: str) -> bool:
+    """Whether a speed is that of a way, along which forces act."""
+    return bool(mech.compiled.coordinates.speed_dimensions[mech.v_names.index(speed)] == "velocity")
+
+
 def _resting(coordinate: Any, value: float, limits: dict[str, float]) -> str:
     if coordinate.name in limits:
         return "rests against it"
@@ -222,6 +232,9 @@ def _mode_words(found: Linearisation) -> str:
         (found.stuck, "Friction holds {}, which leaves no small motion there."),
         (found.sliding, "Friction slides in {}: it keeps its direction."),
         (found.pressed, "Pushed in, and a spring here: the stop of {}."),
+        (found.saturated, "At its limit of effort, where asking for more changes nothing: the motor of {}."),
+        (found.limited, "At its limit of speed, which leaves no small motion there: the motor of {}."),
+        (found.overrun, "Moved by loads as fast as it may drive, where it gives nothing: the motor of {}."),
     )
     return "".join(f" {words.format(listed(names))}" for names, words in parts if names)
 
@@ -289,9 +302,9 @@ FUNCTIONS = (
         "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
         "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
         "nearest balance, whether stable or not, where limits do not hold. Elastic stops give way to what rests "
-        "against them, as in runs.\n\nWith friction the machine stays where it is if dry friction can hold it there; "
-        "otherwise the nearest pose is shown where it can. What friction does in each joint, in which bounds, and up "
-        "to which multiple of the load it holds, are told.",
+        "against them, and motors give no more than their limits of effort, as in runs.\n\nWith friction the machine "
+        "stays where it is if dry friction can hold it there; otherwise the nearest pose is shown where it can. What "
+        "friction does in each joint, in which bounds, and up to which multiple of the load it holds, are told.",
         static_equilibrium,
         (
             Choice(
@@ -310,9 +323,8 @@ FUNCTIONS = (
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
         "that are chosen or named. Joints that dry friction holds take freedoms; those that slide keep their "
-        "direction; stops that are pushed in are springs. Each mode can be played in the scene. Frequencies mean most "
-        "about a pose of rest; "
-        "Static equilibrium finds one. " + SPEEDS_FOLLOW,
+        "direction; stops that are pushed in are springs; motors at a limit of speed keep it. Each mode can be played "
+        "in the scene. Frequencies mean most about a pose of rest; Static equilibrium finds one. " + SPEEDS_FOLLOW,
         linearise,
         (
             Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
