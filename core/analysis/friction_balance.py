@@ -133,6 +133,11 @@ def smallest_forces(C: Array, g: Array, low: Array, high: Array, units: Array, s
 
     if not C.shape[1]:
         return np.zeros(0)
+    can = high > low
+    if not can.all():  # a bearing that bears nothing
+        forces = np.where(can, 0.0, low)
+        forces[can] = smallest_forces(C[:, can], g - C @ forces, low[can], high[can], units[can], shares[can])
+        return forces
     scale = max(float(np.max(np.abs(g), initial=0.0)), 1e-300)
     A, b = C * units, g / scale
     size = max(float(np.max(np.abs(A), initial=0.0)), 1e-300)

@@ -1,17 +1,30 @@
-"""A pose at which dry friction holds a machine: the given one if it can, else the nearest."""
+"""A pose at which dry friction holds a machine: the given one if it can, else the nearest.
+
+Friction that grows with reactions has in loops the bounds that the reactions give it which it makes itself: those of
+the smallest forces that hold, and of each bound of a force those which go with just that.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.friction_balance import HOLDS_FRACTION, FrictionBalance, Shares, ranges, safety, smallest_forces
+from core.analysis.friction_balance import (
+    HOLDS_FRACTION,
+    FrictionBalance,
+    Shares,
+    ranges,
+    safety,
+    smallest_forces,
+)
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
+from core.constraints.bearing_friction import loaded, settled
 from core.constraints.elastic_stops import is_elastic
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import JointRows
@@ -25,6 +38,10 @@ WEIGHT = 1e6
 """Of the balance of forces against the way to the pose, in units of the machine."""
 LIGHT = 1e-6
 """Of forces (in units of their bounds) against the way to the pose."""
+NOTHING_FRACTION = 1e-12
+"""Of the largest bound of friction, that of a bearing which bears nothing."""
+LEAST_FORCE = 1e-9
+"""N or N·m that count as the size of a force at least."""
 SHORTEST = 1e-11
 """Step (rad or machine sizes) from which on a pose is the nearest."""
 
@@ -90,10 +107,16 @@ def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
     return clamped
 
 
-def _bounded(balance: Balance, q: Array) -> _Bounded:
-    """What friction and limits that hold may do at a pose."""
+def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded:
+    """What friction and limits that hold may do at a pose. loads : of bearings of a loop, default those with the
+    smallest forces that hold"""
+    if loads is None and balance.loaded_by_itself:
+        start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
+        found = settled(balance.constraints.compiled, balance.modes, partial(_with_smallest, balance, q), start)
+        return _bounded(balance, q, found)
     at, N = balance.rows(q), balance.constraints.motions(q)
     rubbing = at.chosen(at.rubs)
+    rubbing = rubbing if loads is None else loaded(rubbing, loads)
     least, most = rubbing.static_bounds
     pushes = balance.limits.rows(q)
     side = np.array([limit.side for limit in balance.limits.active], dtype=float)
@@ -105,6 +128,70 @@ def _bounded(balance: Balance, q: Array) -> _Bounded:
         np.concatenate([most, np.where(side > 0.0, 0.0, np.inf)]),
         np.concatenate([rubbing.shares, np.ones(len(side), dtype=np.int64)]),
     )
+
+
+def _with_smallest(balance: Balance, q: Array, before: Array) -> Array:
+    """Loads of bearings with the smallest forces that hold, friction being that of other loads."""
+    problem = _bounded(balance, q, before)
+    return _loads_with(balance, q, problem, smallest_forces(*problem[1:5], _units(balance, problem), problem.shares))
+
+
+def _loads_with(balance: Balance, q: Array, problem: _Bounded, forces: Array) -> Array:
+    """(bearings,) of a loop with forces of friction and limits."""
+    friction = np.zeros(len(balance.modes.rows))
+    friction[balance.rows(q).rubs] = forces[: len(problem.rubbing.rows)]
+    return balance.bearing_loads(q)(friction)
+
+
+def _units(balance: Balance, problem: _Bounded) -> Array:
+    """(n,) in which sizes of forces are compared."""
+    size = balance.constraints.size
+    own = [size if row.dimension == "angle" else 1.0 for row in problem.rubbing.rows]
+    return np.array(own + [1.0] * len(balance.limits.active))
+
+
+def _ranges(balance: Balance, q: Array, problem: _Bounded, held: Array) -> Array:
+    """(rubbing rows, 2) least and largest forces of friction that hold, as those `held` do."""
+    count = len(problem.rubbing.rows)
+    if not balance.loaded_by_itself:
+        return ranges(*problem[1:])[:count]
+    return np.array([[_extreme(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)])
+
+
+def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int, sign: float) -> float:
+    """Force i where it is least (sign 1) or largest (−1), with bounds by the reactions of all forces (sequential
+    quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN where it does not come to an end."""
+    from scipy.optimize import minimize
+
+    units = np.maximum(np.maximum(np.abs(held), np.where(np.isfinite(problem.high), problem.high, 0.0)), LEAST_FORCE)
+    C, size = problem.C * units, max(float(np.max(np.abs(problem.C * units), initial=0.0)), 1e-300)
+
+    loads, friction, at = balance.bearing_loads(q), np.zeros(len(balance.modes.rows)), balance.rows(q)
+    rubs, bare, count = at.rubs, at.chosen(at.rubs), len(problem.rubbing.rows)
+    alone, balls = problem.shares == 1, np.flatnonzero(problem.shares > 1).tolist()
+    lower, upper = alone & np.isfinite(problem.low), alone & np.isfinite(problem.high)
+
+    def left(x: Array) -> Array:
+        friction[rubs] = (x * units)[:count]
+        low, high = problem.low.copy(), problem.high.copy()
+        low[:count], high[:count] = loaded(bare, loads(friction)).static_bounds
+        inside = [(high[k] / units[k]) ** 2 - _square(x * units / units[k], k, int(problem.shares[k])) for k in balls]
+        return np.concatenate([(high / units - x)[upper], (x - low / units)[lower], inside])
+
+    balanced = {"type": "eq", "fun": lambda x: (C @ x - problem.g) / size, "jac": lambda _: C / size}
+    found = minimize(
+        lambda x: sign * x[i],
+        held / units,
+        method="SLSQP",
+        constraints=(balanced, {"type": "ineq", "fun": left}),
+        options={"ftol": 1e-13, "maxiter": 60},
+    )
+    away = max(float(np.max(np.abs(C @ found.x - problem.g), initial=0.0)) / size, float(np.max(-left(found.x))))
+    return float(found.x[i] * units[i]) if away <= HOLDS_FRACTION else math.nan
+
+
+def _square(x: Array, first: int, count: int) -> float:
+    return float(x[first : first + count] @ x[first : first + count])
 
 
 def _holds(problem: _Bounded, scale: float) -> bool:
@@ -132,11 +219,13 @@ def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, frictio
         constraints.compiled.coordinates.difference(start, q) / constraints.units
     )
     units, k = np.maximum(-least, most), len(g)
+    units = np.maximum(units, NOTHING_FRACTION * max(float(np.max(units, initial=0.0)), 1e-300))
     size = max(float(np.max(np.abs(K), initial=0.0)), float(np.max(np.abs(g), initial=0.0)), 1e-300)
     rows = np.block([[WEIGHT / size * K, -WEIGHT / size * C * units], [np.eye(k), np.zeros((k, len(units)))]])
     target = np.concatenate([WEIGHT / size * (K @ gone - g), np.zeros(k)])
     free = np.full(k, np.inf)
-    bounds = np.concatenate([-free, least / units]), np.concatenate([free, most / units])
+    smaller, larger = np.minimum(least / units, -NOTHING_FRACTION), np.maximum(most / units, NOTHING_FRACTION)
+    bounds = np.concatenate([-free, smaller]), np.concatenate([free, larger])
     if (problem.shares != 1).any():
         h = np.concatenate([np.ones(k), np.full(len(units), LIGHT)])
         shares = np.concatenate([np.ones(k, dtype=np.int64), problem.rubbing.shares])
@@ -159,13 +248,10 @@ def _released(balance: Balance, q: Array) -> bool:
 
 def _held(mech: Mechanism, balance: Balance, pose: Array, problem: _Bounded, steps: int) -> Equilibrium:
     at_rest = rest_at(mech, balance, pose, steps)
-    rubbing, size = problem.rubbing, balance.constraints.size
-    units = np.array(
-        [size if row.dimension == "angle" else 1.0 for row in rubbing.rows] + [1.0] * len(balance.limits.active)
-    )
+    rubbing = problem.rubbing
     rubs = len(rubbing.rows)
-    forces = smallest_forces(*problem[1:5], units, problem.shares)
-    bounds = ranges(*problem[1:])[:rubs]
+    forces = smallest_forces(*problem[1:5], _units(balance, problem), problem.shares)
+    bounds = _ranges(balance, pose, problem, forces)
     names = [row.name for row in rubbing.rows]
     left = problem.g - problem.C @ forces
     pushes = {limit.name: float(f) for limit, f in zip(balance.limits.active, forces[rubs:], strict=True)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +12,10 @@ from numpy.typing import NDArray
 from core.analysis.friction_balance import FrictionBalance
 from core.analysis.joint_limits import STEP, ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.constraints.bearing_friction import at_rest
+from core.constraints.bearing_friction import at_rest, loads_at, require_unique
 from core.constraints.elastic_stops import Pressed, is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, joint_modes
-from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, rows_at
+from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_number, rows_at
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
@@ -67,6 +69,7 @@ class Balance:
         self._states: tuple[bytes | None, Array] = None, np.zeros(0)
         self._load: tuple[bytes | None, Array] = None, np.zeros(0)
         """Those of the pose asked for last, and the pose."""
+        self._loaded: tuple[Any, Callable[[Array], Array]] | None = None
 
     def states(self, q: Array) -> Array:
         """(nx,) states of force elements; angles count turns from where they were at the pose of before."""
@@ -99,6 +102,34 @@ class Balance:
         at = rows_at(constraints.compiled, self.modes, q, constraints.p, constraints.t, x=x)
         return at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
 
+    @property
+    def loaded_by_itself(self) -> bool:
+        """Whether friction grows with reactions that depend on it: those of loops."""
+        return bool(self.modes.bearings) and self.constraints.compiled.constrained
+
+    def bearing_loads(self, q: Array) -> Callable[[Array], Array]:
+        """Friction along rows (rows,) → (bearings,) loads, of a loop at a pose. Raises SimulationError where they are
+        not unique."""
+        key = q.tobytes(), tuple(self.limits.active)
+        if self._loaded is not None and self._loaded[0] == key:
+            return self._loaded[1]
+        constraints, x, at = self.constraints, self.states(q), self.rows(q)
+        compiled, p, t, still = constraints.compiled, constraints.p, constraints.t, np.zeros(constraints.compiled.nv)
+        require_unique(compiled, self.modes, q, still, p, t, x)
+        every = np.zeros((len(compiled.rows), 1 + len(at.rows)))
+        every[constraints.kept] = self.balancing(q, np.column_stack([self.load(q), -at.W.T]))[0]
+        own = np.zeros((len(compiled.program.tracer.cut_coordinates), len(at.rows)))
+        for i, row in enumerate(at.rows):
+            if row.at_v == NOWHERE:
+                own[cut_number(compiled, row), i] = 1.0
+
+        def loads(friction: Array) -> Array:
+            multipliers = every[:, 0] + every[:, 1:] @ friction
+            return loads_at(compiled, q, still, still, multipliers, own @ friction, p, t, x)
+
+        self._loaded = key, loads
+        return loads
+
     def stops(self, q: Array) -> Pressed:
         """Stops that act as springs."""
         constraints, at = self.constraints, self.rows(q)
@@ -125,7 +156,8 @@ class Balance:
         return N, N.T @ self.load(q)
 
     def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
-        """(multipliers of the constraints, forces of the limits that hold, what neither takes) of a load h."""
+        """(multipliers of the constraints, forces of the limits that hold, what neither takes) of loads h (nv,) or
+        (nv, k)."""
         constraints = self.constraints
         G = dense(constraints.jacobian(q)) if constraints.rows else np.zeros((0, constraints.compiled.nv))
         rows = np.concatenate([G, self.limits.rows(q)])

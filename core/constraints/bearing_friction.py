@@ -57,10 +57,12 @@ def loaded(at: JointRows, loads: Array) -> JointRows:
     return at._replace(rows=rows)
 
 
-def settled(compiled: Compiled, modes: JointModes, loads: Callable[[Array], Array]) -> Array:
+def settled(
+    compiled: Compiled, modes: JointModes, loads: Callable[[Array], Array], start: Array | None = None
+) -> Array:
     """(bearings,) loads that the friction by them leaves, of a function that gives those that friction by other loads
-    leaves. Raises SimulationError where there are none."""
-    found = fixed_point(loads, np.zeros(len(compiled.program.tracer.bearings)))
+    leaves. start : (bearings,) where to look first. Raises SimulationError where there are none."""
+    found = fixed_point(loads, np.zeros(len(compiled.program.tracer.bearings)) if start is None else start)
     if not found.found:
         raise no_answer(modes)
     return found.x
@@ -134,11 +136,9 @@ def refuse(modes: JointModes, what: str, remedy: str = "Give its friction as a n
 def at_rest(
     compiled: Compiled, modes: JointModes, at: JointRows, q: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> JointRows:
-    """Rows with the friction that their bearings have while all stands still: in trees loads tell it. Raises
-    SimulationError where loops share them."""
-    if not modes.bearings:
+    """Rows of a tree with the friction that their bearings have while all stands still: loads tell it. Those of loops,
+    where it depends on friction itself, as they are."""
+    if not modes.bearings or compiled.constrained:
         return at
-    if compiled.constrained:
-        refuse(modes, "What friction holds in loops")
     still = np.zeros(compiled.nv)
     return loaded(at, loads_at(compiled, q, still, still, np.zeros(0), None, p, t, x))

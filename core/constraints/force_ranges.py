@@ -5,28 +5,37 @@ backward. So the forces that keep a machine at rest are τ₀ − D λ, with τ�
 each joint at rest; the support function of what is admissible (a box, of ball joints and planes balls) gives their
 bounds, with nothing to search for. Where a joint at
 rest accelerates, it begins to slide, and friction is what it is then. Stops that are pushed in press.
+
+Friction that grows with reactions follows in trees from the motion. In loops reactions depend on it and on the forces
+that are asked for: at a bound all joints at rest rub as much as the reactions of just these forces let them, each
+in the sense that makes the force largest (in planes: lines of action are tangents of friction circles).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.bearing_friction import loaded, loads_at, named, require_unique, settled
-from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
+from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
+from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
 from core.constraints.multipliers import at_actuators
 from core.constraints.row_forces import resisting, resisting_with
 from core.constraints.states import per_state
-from core.errors import SimulationError
 from core.multibody.parameter_values import Values
 from core.numerics.rank import least
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
+
+NO_EFFECT_FRACTION = 1e-12
+"""Part of the most that friction changes a force, up to which it changes another by rounding alone."""
+TURNED_FRACTION = 1e-10
+"""Part of a force by which friction turned round must make it larger."""
 
 
 class ForceRanges(NamedTuple):
@@ -62,20 +71,60 @@ def force_ranges(
         modes, states = joint_modes(compiled, row), own[0] if own else None
         at = rows_at(compiled, modes, state, row, float(time[0]), speed, states)
         still = (at.sizes(at.W @ speed) < AT_REST_SPEED) & (at.sizes(at.W @ acceleration) < AT_REST_SPEED)
-        resting = at.chosen(at.rubs & still)
-        if any(each.bearing != NOWHERE for each in resting.rows):
-            motion = state, speed, acceleration, row, float(time[0]), states
-            resting = _under_load(compiled, modes, resting, motion)
-        if resting.rows:
-            D = resting.W
-            if actuators is not None or compiled.constrained:
-                D = at_actuators(compiled, state, resting.W, actuators, row)
-            ends = [-D.T * bound for bound in resting.static_bounds]
-            least, most = np.minimum(*ends), np.maximum(*ends)
-            first = resting.shares > 0  # the support function of a ball is the length
-            low[k] -= np.array([resting.sizes(each) for each in least])[:, first].sum(axis=1)
-            high[k] += np.array([resting.sizes(each) for each in most])[:, first].sum(axis=1)
+        rests = at.rubs & still
+        if not rests.any():
+            continue
+        D = at.chosen(rests).W
+        if actuators is not None or compiled.constrained:
+            D = at_actuators(compiled, state, D, actuators, row)
+        motion = state, speed, acceleration, row, float(time[0]), states
+        if modes.bearings and compiled.constrained:
+            found = _bounds_in_loops(_Balance(compiled, modes, at, motion, actuators), D, rests)
+            low[k], high[k] = (np.where(np.isnan(each), low[k], each) for each in found)
+        else:
+            least, most = _reach(_under_load(compiled, modes, at, motion).chosen(rests), D)
+            low[k] -= least
+            high[k] += most
     return ForceRanges(tau, low.reshape(tau.shape), high.reshape(tau.shape))
+
+
+def _reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
+    """(nv,) by how much friction within bounds lets forces be less, and more. D : (rows, nv) what they change by"""
+    ends = [-D.T * bound for bound in resting.static_bounds]
+    first = resting.shares > 0  # the support function of a ball is the length
+    least, most = np.minimum(*ends), np.maximum(*ends)
+    less, more = (np.array([resting.sizes(each) for each in side])[:, first].sum(axis=1) for side in (least, most))
+    return less, more
+
+
+def _bounds_in_loops(balance: _Balance, D: Array, rests: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """(nv,) least and largest forces with friction by the reactions that they make; NaN where friction does nothing."""
+    found = np.full((2, D.shape[1]), np.nan)
+    at = balance.at.chosen(rests)
+    blocks = [np.arange(i, i + count) for i, count in enumerate(at.shares) if count > 0]
+    places = np.flatnonzero(rests)
+    for k in np.flatnonzero(np.any(np.abs(D) > NO_EFFECT_FRACTION * np.max(np.abs(D), initial=1e-300), axis=0)):
+        for side, sense in enumerate((-1.0, 1.0)):
+            share = np.zeros(len(rests))
+            for block in blocks:
+                length = float(np.linalg.norm(D[block, k]))
+                share[places[block]] = -sense * D[block, k] / length if length > 0.0 else 0.0
+            found[side, k] = _largest(balance, share, [places[block] for block in blocks], int(k), sense)
+    return found[0], found[1]
+
+
+def _largest(balance: _Balance, share: Array, blocks: list[NDArray[np.int64]], k: int, sense: float) -> float:
+    """The force k where it is largest (sense 1) or least: friction that acts through reactions only may turn round."""
+    best, turned = sense * balance.forces(share)[k], True
+    while turned:
+        turned = False
+        for block in blocks:
+            other = share.copy()
+            other[block] = -other[block] if other[block].any() else 1.0 / np.sqrt(len(other[block]))
+            value = sense * balance.forces(other)[k]
+            if value > best + TURNED_FRACTION * abs(best):
+                best, share, turned = value, other, True
+    return sense * best
 
 
 def joint_forces(
@@ -101,15 +150,9 @@ def joint_forces(
 
 
 def _under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> JointRows:
-    """Rows with the friction that a motion gives them. Raises SimulationError for loops, where it depends on the forces
-    themselves."""
-    if compiled.constrained:
-        raise SimulationError(
-            "Friction grows with reactions, and those of a loop with the forces that are asked for: they have no "
-            "ranges of their own.",
-            where=named(modes),
-            remedy="Ask for inverse_dynamics, or give the friction as a number.",
-        )
+    """Rows of a tree with the friction that a motion gives them."""
+    if not modes.bearings:
+        return at
     q, v, a, p, t, x = state
     return loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
 
@@ -140,20 +183,49 @@ def _balanced(
 ) -> Array:
     """Joint forces at one state: Gᵀ λ is what of the forces of the tree they do not give."""
     modes, t = joint_modes(compiled, p), float(time[0])
-    require_unique(compiled, modes, q, v, p, t, x)
     at = rows_at(compiled, modes, q, p, t, v, x)
-    state, G = (q, v, a, p, t, x), np.asarray(compiled.call("constraint_jacobian", q, p=p))
+    return _Balance(compiled, modes, at, (q, v, a, p, t, x), actuators, tau).forces()
 
-    def forces(loads: Array) -> tuple[Array, Array, Array]:
-        resists, closing = resisting_with(compiled, modes, at, state, loads)
-        needed = tau - resists
-        return needed, at_actuators(compiled, q, needed, actuators, p), closing
 
-    def loads(before: Array) -> Array:
-        needed, given, closing = forces(before)
-        multipliers = least(G[compiled.lasting].T, needed - given)
-        every = np.zeros(len(compiled.rows))
-        every[compiled.lasting] = multipliers
-        return loads_at(compiled, q, v, a, every, closing, p, t, x)
+class _Balance:
+    """Joint forces of a motion q, v, a, p, t, x of a machine with loops, with friction by the reactions that they make.
 
-    return forces(settled(compiled, modes, loads))[1]
+    tau : (nv,) what the joints of the tree would need without it. Raises SimulationError naming joints whose reactions
+    are not unique
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        modes: JointModes,
+        at: JointRows,
+        motion: tuple[Any, ...],
+        actuators: Sequence[str] | None,
+        tau: Array | None = None,
+    ) -> None:
+        self._compiled, self._modes, self.at, self._motion, self._actuators = compiled, modes, at, motion, actuators
+        q, v, a, p, t, x = motion
+        require_unique(compiled, modes, q, v, p, t, x)
+        self._tau = compiled.call("inverse_dynamics", q, v, a, p=p, t=t, x=x) if tau is None else tau
+        self._G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[compiled.lasting]
+        self._start: Array | None = None
+
+    def forces(self, share: Array | None = None) -> Array:
+        """(nv,) at the actuators. share : (rows,) of what friction at rest can, along growth"""
+        found = settled(self._compiled, self._modes, partial(self._loads, share), self._start)
+        self._start = found
+        return self._shared(share, found)[1]
+
+    def _shared(self, share: Array | None, loads: Array) -> tuple[Array, Array, Array]:
+        """Forces that the tree needs, those that actuators give for it, those in joints that close loops."""
+        resists, closing = resisting_with(self._compiled, self._modes, self.at, self._motion, loads, share)
+        needed, (q, _, _, p, _, _) = self._tau - resists, self._motion
+        return needed, at_actuators(self._compiled, q, needed, self._actuators, p), closing
+
+    def _loads(self, share: Array | None, before: Array) -> Array:
+        """What bearings bear if friction is that of some loads: Gᵀ λ is what actuators do not give."""
+        q, v, a, p, t, x = self._motion
+        needed, given, closing = self._shared(share, before)
+        every = np.zeros(len(self._compiled.rows))
+        every[self._compiled.lasting] = least(self._G.T, needed - given)
+        return loads_at(self._compiled, q, v, a, every, closing, p, t, x)

@@ -235,12 +235,20 @@ def _resisted(compiled: Compiled, modes: JointModes, at: JointRows, own: JointRo
 
 
 def resisting_with(
-    compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], loads: Array
+    compiled: Compiled,
+    modes: JointModes,
+    at: JointRows,
+    state: tuple[Any, ...],
+    loads: Array,
+    share: Array | None = None,
 ) -> tuple[Array, Array]:
     """The same at one state (q, v, a, p, t, x) with loads of bearings: (nv,) joint forces, and (n,) along coordinates
-    of joints that close loops, all friction included."""
+    of joints that close loops, all friction included. share : (rows,) of what friction at rest can, along growth."""
     own = loaded(at, loads)
     forces = _resisted(compiled, modes, at, own, state)
+    if share is not None:
+        least, most = own.static_bounds
+        forces = forces + np.abs(share) * np.where(share > 0.0, most, least)
     return at.W.T @ forces, _closing(compiled, at, forces + at.sliding(at.W @ state[1]))
 
 
