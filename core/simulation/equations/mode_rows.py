@@ -367,6 +367,15 @@ def normal(rows: int, k: int, side: int) -> float:
 
 
 @native
+def depth_of(rows: int, k: int, side: int) -> float:
+    """How far an elastic stop is pushed in, in the unit of its `pressure` where that is a force: so both together end
+    smoothly."""
+    r = load_rows(rows)
+    depth = side * (r.value[k] - (r.upper[k] if side > 0 else r.lower[k]))
+    return r.stiffness[k] * depth if r.law[k] == LINEAR else depth
+
+
+@native
 def pressure(rows: int, k: int, side: int) -> float:
     """Positive while a stop that is pushed in presses, whatever its stiffness."""
     r = load_rows(rows)

@@ -30,6 +30,7 @@ from core.simulation.equations.mode_rows import (
     SLOW,
     adjust,
     along,
+    depth_of,
     is_calm,
     is_held,
     least,
@@ -86,11 +87,9 @@ def meet_stops(state: int, which: int) -> None:
             r.stop[k] = side * PRESSED
             r.bounces[k] += 1
     elif abs(r.stop[k]) == PRESSED:
-        edge = r.upper[k] if side > 0 else r.lower[k]
-        r.stop[k] = side * LEAVING if pressure(rows, k, side) < side * (r.value[k] - edge) else APART
-    elif abs(r.stop[k]) == LEAVING:
-        edge = r.upper[k] if side > 0 else r.lower[k]
-        r.stop[k] = APART if side * (r.value[k] - edge) <= 0.0 else side * PRESSED
+        r.stop[k] = side * LEAVING if pressure(rows, k, side) < depth_of(rows, k, side) else APART
+    elif abs(r.stop[k]) == LEAVING:  # what is left by a hair less than nothing is left
+        r.stop[k] = APART if depth_of(rows, k, side) <= -pressure(rows, k, side) else side * PRESSED
 
 
 @native
@@ -179,6 +178,21 @@ def strike(state: int, y: Any) -> None:
             r.struck[k] -= lam[i] * (r.rate[k] + 0.5 * change_of_rate)
         for j in range(nv):
             y[nq + j] += lam[i] * columns[i * nv + j]
+    turn_stops(state, y)
+
+
+@native
+def turn_stops(state: int, y: Any) -> None:
+    """Elastic stops after an impact, which has changed speeds: a stop never pulls."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r = load_rows(s.mode_rows)
+    refresh(w.system, y[: s.nq], y[s.nq : s.nq + s.nv])
+    for k in range(r.count):
+        if abs(r.stop[k]) == PRESSED or abs(r.stop[k]) == LEAVING:
+            side = 1 if r.stop[k] > 0 else -1
+            if depth_of(s.mode_rows, k, side) > 0.0:
+                r.stop[k] = side * (PRESSED if pressure(s.mode_rows, k, side) >= 0.0 else LEAVING)
 
 
 @native
@@ -343,7 +357,8 @@ def hold_within(
         c[i] = along(rows, k, base[nq : nq + nv]) + r.bias[k]
         broken[i] = hair[i] = 0.0
         if r.mode[k] != HELD:
-            bounds[i], bounds[n + i], bounds[2 * n + i], bounds[3 * n + i] = -np.inf, np.inf, -np.inf, np.inf
+            bounds[i], bounds[n + i] = least(rows, k), most(rows, k)
+            bounds[2 * n + i], bounds[3 * n + i] = bounds[i], bounds[n + i]
             continue
         stop = r.stop[k]
         bounds[i], bounds[n + i] = least(rows, k), most(rows, k)
@@ -385,8 +400,8 @@ def bearings_agree(place: int, y: Any, base: Any, chosen: Any, columns: Any, lam
 
 @native
 def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
-    """Which of the n candidates are held, and the others' direction; those at a speed limit stay there, whatever that
-    takes now. before (count,): modes until now."""
+    """Which of the n candidates are held, and the others' direction; those at a speed limit stay there as far as what
+    their motors may withhold keeps them. before (count,): modes until now."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -411,27 +426,44 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
         if r.shares[k] != 1:
             if r.shares[k] > 1 and side[i] != 0.0:
                 ball_ends(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
-            continue
-        led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * weight_of(rows, k)  # no force moves it
-        pulled = g[i] if led else -side[i]
-        if broken[i] > 0.0 and pulled != 0.0:  # the force at its upper bound drives backward no more
-            r.mode[k], r.began[k] = -MOVING if pulled < 0.0 else MOVING, w.time
-            r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
-        elif side[i] != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or is_calm(rows, k)):
-            let_go(rows, k, side[i] > 0.0)
-        elif which < 0 and stays_at_its_end(rows, k, int(before[k]), lam[i]):
-            r.mode[k] = int(before[k])
+        elif abs(r.mode[k]) != AT_SPEED:
+            led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * weight_of(rows, k)  # no force moves it
+            pulled = g[i] if led else -side[i]
+            if not settle_row(state, k, side[i], pulled, broken[i] > 0.0) and which < 0:
+                stays_at_its_end(rows, k, int(before[k]), lam[i])
+        elif broken[i] > 0.0 and side[i] != 0.0:  # its motor cannot keep it at its limit
+            r.carried[k] = lam[i]
+            limit_speed(rows, k)
     still(state, y, chosen, A, columns, n)
 
 
 @native
-def stays_at_its_end(rows: int, k: int, before: int, force: float) -> bool:
-    """Whether a row that was saturated still carries as much, but for rounding: it would end there again at once."""
+def settle_row(state: int, k: int, side: float, pulled: float, breaks: bool) -> bool:
+    """The mode of a row that is held if bounds allow; whether it is another one. side : the bound at which its force
+    is, 0: none; pulled : which way it is moved"""
+    w = load_state(state)
+    rows = load_system(w.system).mode_rows
+    r = load_rows(rows)
+    if breaks and pulled != 0.0:  # the force at its upper bound drives backward no more
+        r.mode[k], r.began[k] = -MOVING if pulled < 0.0 else MOVING, w.time
+        r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
+        return True
+    if side != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or is_calm(rows, k)):
+        let_go(rows, k, side > 0.0)
+        return True
+    return False
+
+
+@native
+def stays_at_its_end(rows: int, k: int, before: int, force: float) -> None:
+    """A row that was saturated, and still carries as much but for rounding, stays so: it would end there again at
+    once."""
     r = load_rows(rows)
     if abs(before) != SATURATED or r.mode[k] != HELD or r.stop[k] == AGAINST or r.stop[k] == -AGAINST:
-        return False
+        return
     bound = r.static_backward[k] if before > 0 else -r.static_onward[k]
-    return abs(force - bound) < EXCESS * weight_of(rows, k)
+    if abs(force - bound) < EXCESS * weight_of(rows, k):
+        r.mode[k] = before
 
 
 @native

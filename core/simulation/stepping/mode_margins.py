@@ -23,6 +23,7 @@ from core.simulation.equations.mode_rows import (
     REST,
     SLOW,
     ahead,
+    depth_of,
     is_held,
     least,
     length,
@@ -142,16 +143,15 @@ def standing(rows: int, k: int) -> float:
     r = load_rows(rows)
     stop = r.stop[k]
     side = 1 if stop > 0 else -1
-    edge = r.upper[k] if stop > 0 else r.lower[k]
     if stop == APART:
         gap = min(r.upper[k] - r.value[k], r.value[k] - r.lower[k])
         if r.rigid[k] == 1 and abs(r.rate[k]) <= at_rest(rows, k):
             gap += DRIFT_AT_REST * max(1.0, abs(r.value[k]))
         return gap
     if abs(stop) == PRESSED:
-        return min(side * (r.value[k] - edge), pressure(rows, k, side))
+        return min(depth_of(rows, k, side), pressure(rows, k, side))
     if abs(stop) == LEAVING:  # pushed in again before it was left?
-        return min(side * (r.value[k] - edge), -pressure(rows, k, side))
+        return min(depth_of(rows, k, side), -pressure(rows, k, side))
     return np.inf
 
 
