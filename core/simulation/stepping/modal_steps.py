@@ -27,6 +27,7 @@ from core.simulation.equations.mode_rows import (
     load_rows,
     normal,
     refresh,
+    rubs,
     take_aim,
 )
 from core.simulation.equations.system import load_system
@@ -205,7 +206,9 @@ def others_hold_no_more(state: int) -> bool:
     change(state, y, LOOK_AGAIN)
     changed = False
     for k in range(r.count):
-        changed = changed or int(modes[k]) != r.mode[k] or int(stops[k]) != r.stop[k]
+        slips = abs(r.mode[k]) == MOVING and not rubs(load_system(w.system).mode_rows, k)  # which way is nothing
+        same = int(modes[k]) == r.mode[k] or (slips and int(modes[k]) == -r.mode[k])
+        changed = changed or not same or int(stops[k]) != r.stop[k]
         r.mode[k], r.stop[k] = int(modes[k]), int(stops[k])
     copy(began, r.began)
     copy(aim, r.aim)

@@ -64,6 +64,11 @@ TOUCHING = 1e-11
 """Way (rad or m, as a part of those above 1) within which a rigid stop is touched."""
 DRIFT_AT_REST = 0.1 * TOUCHING
 """The same, by which rounding may move what rests there."""
+NEARLY = 0.2
+"""Part of a stop's gap at both ends of a part of a step: where it would be less in between, that is looked at."""
+ROUNDING = 1e-12
+"""Part of a row's friction that its force may be beyond an end by rounding alone: where it rubs one way only, at rest
+without loads."""
 SOON = 1e-8
 """Part of a step after which a margin that begins at nothing is looked at first; then at ten times that, and so on."""
 
@@ -120,7 +125,8 @@ def bearing(rows: int, k: int) -> float:
     if is_held(mode):
         if r.shares[k] > 1:
             return r.static_onward[k] - length(rows, k, r.carried)
-        return min(most(rows, k) - r.carried[k], r.carried[k] - least(rows, k))
+        hair = ROUNDING * (r.static_onward[k] + r.static_backward[k])
+        return min(most(rows, k) - r.carried[k], r.carried[k] - least(rows, k)) + hair
     if abs(mode) == MOVING and r.free[k] == 1:  # until there is friction
         return -1.0 if rubs(rows, k) else 1.0
     if abs(mode) == MOVING and (rubs(rows, k) or r.controlled[k] >= 0):
@@ -215,26 +221,72 @@ def first_end(state: int, last: float, before: Any, after: Any, passed: int) -> 
     """(which margin ends first in the step taken until θ = last, −1: none; θ), but for one that is passed over (−1:
     none, `ALL` of them)."""
     w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
     begin, which, first, parts = 0.0, -1, 2.0, parts_of(state, last)
+    places, goals = scratch(2 * r.count), scratch(2 * r.count)
     margins(w.system, w.time, w.y, before)
+    stand(state, places)
     measure(state, 0, w.y)
     for part in range(1, parts + 1):
         theta = last * part / parts
         if part == parts and w.plain_step != w.step_of:
             theta *= BEFORE_JUMP
         margins_within(state, theta, after)
+        stand(state, goals)
         if part * QUARTERS % parts == 0:
             measure(state, part * QUARTERS // parts, w.new if theta == 1.0 else w.failed)
         for m in range(len(after)):
-            if after[m] < 0.0 and m != passed and passed != ALL:
+            if m == passed or passed == ALL:
+                continue
+            if after[m] < 0.0:
                 found = root(state, m, begin, theta, before[m], after[m])
-                if found < first:
-                    first, which = found, m
+            elif m % EACH == STANDING and before[m] > 0.0:
+                found = dip(state, m // EACH, begin, theta, places, goals)
+            else:
+                continue
+            if found < first:
+                first, which = found, m
         if which >= 0:
             return which, first
         begin = theta
         copy(after, before)
+        copy(goals, places)
     return which, first
+
+
+@native
+def stand(state: int, out: Any) -> None:
+    """Coordinates and speeds of rows, as evaluated last."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    for k in range(r.count):
+        out[k], out[r.count + k] = r.value[k], r.rate[k]
+
+
+@native
+def dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -> float:
+    """θ at which row k meets an open stop that it has left again before the end of a part of a step; 2: it meets none.
+    places, goals : what `stand` gives there; between them coordinates are about cubic (Hermite)."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    length = (end - begin) * w.taken
+    if r.stop[k] != APART or r.measured[k] == 0:
+        return 2.0
+    for side in (1, -1):
+        edge = r.upper[k] if side > 0 else r.lower[k]
+        onward, back = side * places[r.count + k], -side * goals[r.count + k]
+        if not np.isfinite(edge) or onward <= 0.0 or back <= 0.0:
+            continue
+        first, last = side * (edge - places[k]), side * (edge - goals[k])
+        x = onward / (onward + back)
+        rise = x * x * (3.0 - 2.0 * x)
+        gap = (1.0 - rise) * first + rise * last - length * x * (1.0 - x) * ((1.0 - x) * onward + x * back)
+        if gap <= NEARLY * min(first, last):
+            theta, m = begin + x * (end - begin), EACH * k + STANDING
+            least_gap = value_within(state, m, theta)
+            if least_gap < 0.0:
+                return root(state, m, begin, theta, first, least_gap)
+    return 2.0
 
 
 @native
