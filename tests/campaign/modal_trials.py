@@ -232,7 +232,7 @@ def ball_beyond(
     v = run.v[:, [at + k for k in ball]]
     speed = np.linalg.norm(v, axis=1)
     static, kinetic, width = (values[f"{level}_{joint.name}"] for level in ("static", "kinetic", "stribeck"))
-    sliding = kinetic + (static - kinetic) * (np.exp(-((speed / width) ** 2)) if width else 0.0)
+    sliding = kinetic + (static - kinetic) * (np.exp(-((speed / width) ** 2)) if width else np.zeros(len(speed)))
     still = speed < 1e-9 * max(speed.max(), 1e-2)
     against = force + sliding[:, None] * v / np.maximum(speed, 1e-300)[:, None]
     beyond = np.where(still, np.linalg.norm(force, axis=1) - static, np.linalg.norm(against, axis=1))

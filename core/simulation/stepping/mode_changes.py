@@ -306,7 +306,7 @@ def candidates(state: int, y: Any, which: int) -> int:
         if not at_its_limit(rows, k):  # an impact has slowed it, or thrown it back
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
         if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or (located and which % EACH == LIMITED):
-            if located:
+            if located and (which % EACH == LIMITED or which % EACH == BEARING):
                 limit_speed(rows, k)
             count += 1 if is_held(r.mode[k]) else 0
             continue

@@ -37,6 +37,33 @@ def test_a_load_that_falls_soon_overruns_a_motor_at_once(method, ahead):
     np.testing.assert_allclose(v, expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("method", ["rk54", "radau", "adams"])
+def test_a_command_that_passes_its_limit_changes_nothing_while_the_motor_is_overrun(method):
+    """From 2 m/s a load brakes by 3 N down to the limit of 1 m/s, which the motor keeps; asked for 4 + 10 t N it would
+    give 5 N at most from 0.1 s on, and gives nothing before the limit is reached at 1/3 s."""
+    load = Force(name="load", kind="joint", joint="x", law="3")
+    model = carriage(Limit(velocity=1.0, effort=5.0))
+    model = Model(name="braked", world=WEIGHTLESS, bodies=model.bodies, joints=model.joints, forces=(load,))
+    run = simulate(model, 0.6, method=method, v0=[2.0], torque={"x": "4 + 10*t"}, output=0.02, **FINE)
+    np.testing.assert_allclose(run.v[:, 0], np.maximum(2.0 - 3.0 * run.time, 1.0), atol=1e-9)
+
+
+def test_a_rigid_stop_that_is_met_and_left_within_a_step_is_met():
+    """A mass on a spring turns around 1e-6 m beyond a rigid stop of e = 1, x = −cos t: it is met where cos t = −(1 −
+    1e-6), within 1.5 ms before and after the turn, and thrown back with the speed that it has there."""
+    depth = 1e-6
+    spring = Force(name="spring", kind="joint", joint="x", law="x")
+    model = carriage(Limit(lower=-9.0, upper=1.0 - depth, stop="rigid", restitution=1.0))
+    model = Model(name="grazing", world=WEIGHTLESS, bodies=model.bodies, joints=model.joints, forces=(spring,))
+    run = simulate(model, 4.0, q0=[-1.0], output=0.5, rtol=1e-9, atol=1e-11)
+    met = [event.time for event in run.events if "hit" in event.what]
+    np.testing.assert_allclose(met, [np.pi - np.arccos(1.0 - depth)], atol=1e-6)
+    assert run.q[:, 0].max() <= 1.0 - depth + 1e-11
+    after = run.time > met[0]
+    late = run.time[after] - met[0]
+    np.testing.assert_allclose(run.q[after, 0], np.cos(late + np.arccos(1.0 - depth)), atol=1e-6)
+
+
 @pytest.mark.parametrize("restitution", [0.3, 0.7, 0.95, 1.0])
 def test_many_bounces_between_elastic_stops(restitution):
     """Each gives back e of the speed, whatever rounding does where a stop is left."""
