@@ -78,8 +78,8 @@ class HeldState:
         asked = self.tau if motors else None
         self.modes = modes_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
         self.silent[[row.at_v for row in self._rows(self.modes.idle) if has_motor(row)]] = True
-        self.rows = stacked(self.G, self.modes.W) if self.modes.held else self.G
-        self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.held]])
+        self.rows = stacked(self.G, self.modes.W) if self.modes.kept else self.G
+        self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.kept]])
         self.load = self.load + self.modes.at.W.T @ self.modes.given
 
     def _rows(self, which: list[int]) -> list[JointRow]:
@@ -107,7 +107,7 @@ class HeldState:
         import scipy.linalg
 
         N = self.constraints.motions(self.q)
-        if not self.modes.held or not N.shape[1]:
+        if not self.modes.kept or not N.shape[1]:
             return N
         return np.asarray(N @ scipy.linalg.null_space(self.modes.W @ N, rcond=RANK_TOLERANCE))
 
@@ -133,13 +133,13 @@ class HeldState:
         a = np.asarray(B @ np.linalg.solve(M, B.T @ (self.load - mass @ c)) + c)
         found = least(self.rows.T, mass @ a - self.load)
         carried = self.modes.given.copy()
-        carried[self.modes.held] += found[self.constraints.rows :]
+        carried[self.modes.kept] += found[self.constraints.rows :]
         return a, found[: self.constraints.rows], carried
 
     def slopes(self, slopes: Equations, a: Array, carried: Array) -> Equations:
         """Derivatives with those of the rows of joints: they carry these forces (rows,)."""
         stops, turning = self.modes.stops, row_slopes(self.constraints, self.modes, self.q, self.v, a, carried)
-        still = np.zeros((len(self.modes.held), slopes.f_p.shape[1]))
+        still = np.zeros((len(self.modes.kept), slopes.f_p.shape[1]))
         springs, dampers = (stops.rows.T @ (each[:, None] * stops.rows) for each in (stops.stiffness, stops.damping))
         return slopes._replace(
             f_q=slopes.f_q + springs - turning.force,

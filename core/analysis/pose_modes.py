@@ -48,14 +48,14 @@ class PoseModes(NamedTuple):
     idle: list[int]
 
     @property
-    def held(self) -> list[int]:
+    def kept(self) -> list[int]:
         """Rows whose accelerations are held."""
         return [*self.stuck, *self.limited]
 
     @property
     def W(self) -> Array:
         """(held, nv) speeds of rows that are held."""
-        return self.at.W[self.held]
+        return self.at.W[self.kept]
 
     def names(self, which: list[int]) -> tuple[str, ...]:
         """Coordinates of rows."""
@@ -174,7 +174,7 @@ def row_slopes(
     constraints: PositionConstraints, found: PoseModes, q: Array, v: Array, a: Array, forces: Array
 ) -> RowSlopes:
     """How rows turn with the pose, by differences; those of the tree do not. forces : (rows,) along them."""
-    compiled, nv, held = constraints.compiled, constraints.compiled.nv, found.held
+    compiled, nv, held = constraints.compiled, constraints.compiled.nv, found.kept
     result = RowSlopes(np.zeros((nv, nv)), *(np.zeros((len(held), nv)) for _ in range(3)))
     if found.modes.own == len(found.modes.rows):
         return result

@@ -269,14 +269,14 @@ class Lineariser:
             rest.q,
             rest.v,
             rest.a,
-            rest.held.tau,
+            rest.at.tau,
             small.displacement,
             self._modes(small, rest, names[k:]),
             rest.point.t,
             names[:k],
-            rest.held.saturated,
-            rest.held.limited,
-            rest.held.overrun,
+            rest.at.saturated,
+            rest.at.limited,
+            rest.at.overrun,
         )
         return self._driven.integrated(system)
 
@@ -289,7 +289,7 @@ class Lineariser:
         order = np.lexsort((values.imag, np.round(np.abs(values), 9)))
         values, vectors = values[order], vectors[:, order]
         B = small.displacement[:, :k]
-        return modes_of(values, B @ vectors[:k], rest.held.constraints, vectors[2 * k :], states)
+        return modes_of(values, B @ vectors[:k], rest.at.constraints, vectors[2 * k :], states)
 
     def _positions(self, rest: _Rest) -> Array:
         """(k,) coordinates of the chosen speeds; 0 for displacements of quaternions."""
@@ -343,7 +343,7 @@ class _Rest(NamedTuple):
     point: Point
     chosen: list[int]
     kept: list[int]
-    held: HeldState
+    at: HeldState
     p: Array
 
 
