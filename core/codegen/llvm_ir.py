@@ -24,7 +24,7 @@ VERSION = 2
 
 
 class Lanes(NamedTuple):
-    """How many states one operation takes at a time: types of numbers and of truths, and the end of intrinsics' names."""
+    """How many states one operation takes at a time: types of numbers and truths, and the end of intrinsics' names."""
 
     count: int
     type: str
@@ -354,8 +354,8 @@ def single_entry(sizes: Sequence[int]) -> str:
 
 def wide_batch_entry(sizes: Sequence[int], size: int) -> str:
     """i64 batch(n, stride of p, arguments…, p, y): WIDTH states at a time; the last ones, which may be fewer, with some
-    before them once more, so that a state's numbers do not depend on its place. Few states, and those with parameters of
-    their own, one at a time."""
+    before them once more, so that a state's numbers do not depend on its place. Few states, and those with parameters
+    of their own, one at a time."""
     count = len(sizes)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))
     lines = [
