@@ -26,7 +26,7 @@ VERSION = 2
 class Lanes(NamedTuple):
     """How many states one operation takes at a time: types of numbers and truths, and the end of intrinsics' names."""
 
-    count: int
+    states: int
     type: str
     truths: str
     suffix: str
@@ -34,7 +34,7 @@ class Lanes(NamedTuple):
     def number(self, x: float) -> str:
         """A constant."""
         one = number(x)
-        return one if self.count == 1 else f"<{', '.join([f'double {one}'] * self.count)}>"
+        return one if self.states == 1 else f"<{', '.join([f'double {one}'] * self.states)}>"
 
 
 WIDTH = 4
@@ -183,9 +183,9 @@ class _Writer:
 
     def lane_by_lane(self, call: Callable[..., str], arguments: list[str]) -> str:
         """What is known for one state only."""
-        if self.lanes.count == 1:
+        if self.lanes.states == 1:
             return call(*arguments)
-        own = [[self.lane(each, k) for each in arguments] for k in range(self.lanes.count)]
+        own = [[self.lane(each, k) for each in arguments] for k in range(self.lanes.states)]
         return self.joined([call(*each) for each in own])
 
     def lane(self, value: str, k: int) -> str:
@@ -201,10 +201,10 @@ class _Writer:
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         """Both of an angle."""
-        lanes = [x] if self.lanes.count == 1 else [self.lane(x, k) for k in range(self.lanes.count)]
+        lanes = [x] if self.lanes.states == 1 else [self.lane(x, k) for k in range(self.lanes.states)]
         pairs = [self.emit(f"call {{double, double}} @sincos(double {each})") for each in lanes]
         sine, cosine = ([self.emit(f"extractvalue {{double, double}} {pair}, {k}") for pair in pairs] for k in (0, 1))
-        return (sine[0], cosine[0]) if self.lanes.count == 1 else (self.joined(sine), self.joined(cosine))
+        return (sine[0], cosine[0]) if self.lanes.states == 1 else (self.joined(sine), self.joined(cosine))
 
     def logical(self, operation: int, arguments: list[str]) -> str:
         """Truth values are 0.0 and 1.0."""
