@@ -16,6 +16,7 @@ from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
+from core.simulation.setup import FACTORISATIONS
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""
@@ -88,6 +89,14 @@ class Interruption:
     type=QuantityType("none"),
     help="How iteration closes loops after each step: below 1 until gaps are below it (rad, m), 1, 2 … by so many "
     "Gauss-Newton steps. Default: until gaps are below 1e-12.",
+)
+@click.option(
+    "--factorisation",
+    type=click.Choice(FACTORISATIONS, case_sensitive=False),
+    default=FACTORISATIONS[0],
+    show_default=True,
+    help="How equations of loops without closed forms are solved: rank-revealing (automatic) finds redundant "
+    "constraints, Cholesky is a little quicker and ends where constraints depend on each other.",
 )
 @click.option(
     "--torque",

@@ -14,7 +14,7 @@ from app.document.run_pose import matched
 from core.errors import ModelError
 from core.simulation import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.setup import checked_closing
+from core.simulation.setup import AUTOMATIC_FACTORS, FACTORISATIONS, checked_closing
 from core.simulation.start_speeds import start_speeds
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ STARTS = {
     ),
 }
 """What a run begins with: id → title, explanation."""
-REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms", "closing")
+REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms", "closing", "factorisation")
 """What holds for other machines, too."""
 
 
@@ -46,7 +46,8 @@ REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_fo
 class RunSettings:
     """duration, step, output : s (None: chosen); rtol, atol : tolerances; start : one of `STARTS`;
     speeds : start speeds by name, rad/s or m/s; forces : joint forces by speed, numbers (N·m, N) or formulas;
-    closed_forms : solve loops explicitly where they allow it; closing : how iteration closes them, see `simulate`
+    closed_forms : solve loops explicitly where they allow it; closing : how iteration closes them, factorisation : how
+    their equations are solved then, see `simulate`
     """
 
     duration: float = 10.0
@@ -60,6 +61,7 @@ class RunSettings:
     forces: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
     closed_forms: bool = True
     closing: float | None = None
+    factorisation: str = AUTOMATIC_FACTORS
 
     def kept(self) -> dict[str, Any]:
         """What is remembered between sessions."""
@@ -78,6 +80,8 @@ class RunSettings:
             known.pop("method")
         if problem_of_closing(known.get("closing")):
             known.pop("closing")
+        if known.get("factorisation", first.factorisation) not in FACTORISATIONS:
+            known.pop("factorisation")
         numbers = ("duration", "rtol", "atol", "step", "output")
         good = {
             name: value
@@ -180,4 +184,5 @@ def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict
         "torque": forces or None,
         "closed_forms": None if run_settings.closed_forms else False,
         "closing": run_settings.closing,
+        "factorisation": run_settings.factorisation,
     }

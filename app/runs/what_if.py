@@ -39,7 +39,7 @@ NAME = "What-if"
 GHOST = 0.35
 """Opacity of the machine as the run shows it."""
 
-TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms", "closing")
+TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms", "closing", "factorisation")
 """What of a wish decides how long its run takes."""
 
 

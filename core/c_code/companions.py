@@ -109,6 +109,8 @@ def _closing(plan: Plan) -> str:
     if plan.functions.positions is None:
         return ""
     how = "in closed form" if plan.functions.closed is not None else f"by {plan.closing} Gauss–Newton steps"
+    if plan.machine.certain and plan.functions.closed is None:
+        how += ", rows of constraints taken for independent of each other (where they are not a step is `NOT_FINITE`)"
     return (
         f"\nAfter each step loops are closed {how}, with the least change in the metric of the masses, then speeds are "
         "made consistent. `NEAR_SINGULAR` says that what holds is nearly dependent; `OUT_OF_REACH` that loops did not "

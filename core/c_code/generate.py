@@ -22,7 +22,7 @@ from core.c_code.names import identifier
 from core.c_code.plan import Plan, functions_of
 from core.c_code.public_functions import outputs as outputs_of
 from core.c_code.public_functions import public_function
-from core.c_code.stepper import METHODS, NOT_FINITE, OUT_OF_REACH, Stepper, step_functions
+from core.c_code.stepper import METHODS, NEAR_SINGULAR, NOT_FINITE, OUT_OF_REACH, Stepper, step_functions
 from core.c_code.test_main import test_main
 from core.codegen.c_text import PRECISIONS
 from core.errors import FileError, KinetostatError, ModelError, SimulationError, near_misses
@@ -30,6 +30,7 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup, simulate
+from core.simulation.dependent_rows import dependent_error
 
 Array = NDArray[np.float64]
 
@@ -90,6 +91,7 @@ def generate_c(
     v0: Any = None,
     precision: str = "double",
     closing: int = 2,
+    factorisation: str = setup.AUTOMATIC_FACTORS,
     fmi: str | None = None,
     trial: bool = True,
     optimised: bool = True,
@@ -105,6 +107,8 @@ def generate_c(
     values : of parameters; q0, v0 : where the code begins, as for `simulate`
     precision : "double" or "float"
     closing : how many Gauss–Newton steps close the loops after each step, where they have no closed form
+    factorisation : "rank-revealing" ("automatic") finds redundant rows at each step; "Cholesky" takes them for
+    independent, as `simulate` does: where they are not, a step returns NOT_FINITE
     fmi : "2.0" for a Functional Mock-up Unit for Co-Simulation beside the code
     trial : whether to build and run the test; optimised : whether as it is meant to be used, which takes compilers
     three times as long, and tells how long a step takes
@@ -116,12 +120,24 @@ def generate_c(
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
     _check(method, precision, parameters, step, closing, fmi)
+    setup.checked_factorisation(factorisation)
     p = mech.parameter_values(values)
     target = Path(folder)
     progress("Tracing the machine")
     start = setup.start_state(mech, q0, v0, p, 0.0, None)
     plan, passive = _plan(
-        mech, name, functions, step, method, outputs, parameters == "constants", p, start, precision, closing
+        mech,
+        name,
+        functions,
+        step,
+        method,
+        outputs,
+        parameters == "constants",
+        p,
+        start,
+        precision,
+        closing,
+        factorisation,
     )
     _refuse_foreign(plan, target)
     functions_of(plan)
@@ -178,12 +194,13 @@ def _plan(
     start: Array,
     precision: str,
     closing: int,
+    factorisation: str,
 ) -> tuple[Plan, Resistance]:
     if not mech.nv:
         raise ModelError("Nothing moves.", where="C code", remedy="Add a body and a joint.")
     q, v = start[: mech.nq], start[mech.nq : mech.nq + mech.nv]
     passive = resistance(mech.compiled, q, v, p, step)
-    machine = MachineFunctions(mech, p, q, passive, constants)
+    machine = MachineFunctions(mech, p, q, passive, constants, factorisation == setup.CHOLESKY)
     rule = METHODS[method]
     found = outputs_of(machine, wanted)
     plan = Plan(
@@ -198,6 +215,7 @@ def _plan(
         method=rule,
         h=step,
         closing=closing,
+        factorisation=factorisation,
         start=start,
         precision=PRECISIONS[precision],
         notes=tuple(passive.notes()),
@@ -233,9 +251,10 @@ class _Reference:
         y = plan.start.copy()
         self.rows: list[Array] = [np.concatenate([[0.0], self.u, y])]
         for k in range(self.steps):
+            before = y
             y, status = stepper.step(y, k * plan.h, self.u)
             if status & (NOT_FINITE | OUT_OF_REACH):
-                self._fails(k, status)
+                self._fails(k, status, before)
             if (k + 1) % every == 0:
                 self.rows.append(np.concatenate([[k + 1.0], self.u, y]))
         self.end = y
@@ -246,8 +265,10 @@ class _Reference:
         held = m.compiled.call("gravity", self.plan.start[: m.nq], p=m.p)
         return HOLDING * np.asarray(held, dtype=float)
 
-    def _fails(self, k: int, status: int) -> None:
+    def _fails(self, k: int, status: int, y: Array) -> None:
         plan = self.plan
+        if status & NEAR_SINGULAR and plan.factorisation == setup.CHOLESKY:
+            raise dependent_error(self.mech, y[: self.mech.nq], plan.machine.p, k * plan.h)
         what = "is not finite" if status & NOT_FINITE else "does not close its loops"
         quickest = _quickest(plan, self.u)
         longest = plan.method.stable / quickest if quickest > 0.0 else np.inf
@@ -282,6 +303,7 @@ class _Reference:
                 torque=self.u,
                 closed_forms=m.forms is not None,
                 closing=plan.closing,
+                factorisation=plan.factorisation,
             )
         except KinetostatError:
             return None

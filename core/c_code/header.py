@@ -121,7 +121,10 @@ def _closing_words(plan: Plan) -> str:
     if plan.functions.closed is not None:
         return " Loops close in closed form; where two branches meet, by the iteration that follows."
     if plan.functions.positions is not None:
-        return f" Loops close by {plan.closing} Gauss-Newton steps in the metric of the masses."
+        how = f" Loops close by {plan.closing} Gauss-Newton steps in the metric of the masses"
+        return how + (
+            ", their rows taken for independent (Cholesky)." if plan.machine.certain else ", redundant rows left out."
+        )
     return ""
 
 

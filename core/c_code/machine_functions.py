@@ -78,9 +78,18 @@ class Traced:
 
 
 class MachineFunctions:
-    """Of one mechanism at parameter values p, that begins at (q, v)."""
+    """Of one mechanism at parameter values p, that begins at (q, v); certain : whether rows of what iteration
+    holds are said to be independent of each other, see `core.c_code.small_systems.held`."""
 
-    def __init__(self, mech: Mechanism, p: Array, q: Array, resistance: Resistance, constants: bool = False) -> None:
+    def __init__(
+        self,
+        mech: Mechanism,
+        p: Array,
+        q: Array,
+        resistance: Resistance,
+        constants: bool = False,
+        certain: bool = False,
+    ) -> None:
         self.mech, self.compiled, self.p, self.resistance = mech, mech.compiled, p, resistance
         self.context = mech.compiled.program.tracer
         self.constants = constants
@@ -89,6 +98,7 @@ class MachineFunctions:
         usable = forms.usable and not forms.kept_rows and not forms.long and forms.fit(q, p)
         self.forms: ClosedForms | None = forms if usable else None
         """Closed forms of all loops; None: they are closed by iteration."""
+        self.certain = certain and self.forms is None
         self._weight = self._support(q)
 
     def _support(self, q: Array) -> float:
@@ -271,7 +281,7 @@ class MachineFunctions:
         return factorised(M)
 
     def _rows(self, q: Sequence[Any], mass: Ordered, level: int | None) -> Held:
-        return held(self._lines(q, level), mass)
+        return held(self._lines(q, level), mass, self.certain)
 
     @cached_property
     def _factor_places(self) -> tuple[list[tuple[int, int]], Ordered]:

@@ -31,6 +31,7 @@ class Plan:
     method: Method
     h: float
     closing: int
+    factorisation: str
     start: Array
     precision: Precision
     notes: tuple[str, ...] = ()

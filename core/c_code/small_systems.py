@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from core.codegen.graph_symbols import as_symbol
 from core.mechanics.factor import Factors, factorise
@@ -30,7 +31,7 @@ class Held(NamedTuple):
     """Rows G (m, n) of what holds, through the factors of M: Z = M⁻¹ Gᵀ (row by row), S = G M⁻¹ Gᵀ = L D Lᵀ.
 
     order : (m,) in which rows are eliminated, so that few entries arise; L, reciprocals in that order
-    reciprocals : 1/D, zero for rows that those before them make redundant
+    reciprocals : 1/D, zero for rows that those before them make redundant, or none where no row may be that
     least : the least part of an independent row that those before it leave, squared, as a part of its size
     """
 
@@ -113,9 +114,13 @@ def elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
     return order
 
 
-def held(G: Rows, mass: Ordered) -> Held:
+def held(G: Rows, mass: Ordered, certain: bool = False) -> Held:
     """Rows of what holds, factorised. A row is independent while the square of what those before it leave of it is
-    above INDEPENDENT_ROW of the largest row's (`core.simulation.equations.constrained` decides alike)."""
+    above INDEPENDENT_ROW of the largest row's (`core.simulation.equations.constrained` decides alike).
+
+    certain : whether rows are said to be independent (Cholesky's method, as `core.simulation.equations.row_products`):
+    where one is not, the result is no number
+    """
     Z = [solved(mass, row) for row in G]
     m = len(G)
     products = [[dot(G[i], Z[j]) for j in range(i + 1)] for i in range(m)]
@@ -133,6 +138,13 @@ def held(G: Rows, mass: Ordered) -> Held:
         left = S[j][j]
         for k in range(j):
             left = minus(left, times(L[j][k], scaled[k]))
+        if certain:
+            independent = as_symbol(left) > INDEPENDENT_ROW * largest
+            pivots.append(left)
+            reciprocals.append(ca.if_else(independent, 1.0 / as_symbol(left), ca.SX(np.nan)))
+            least = ca.fmin(least, as_symbol(left) / as_symbol(S[j][j]))
+            _eliminate(S, L, j, scaled, reciprocals[j])
+            continue
         if is_zero(left):
             pivots.append(0.0)
             reciprocals.append(0.0)
@@ -142,9 +154,14 @@ def held(G: Rows, mass: Ordered) -> Held:
         pivots.append(ca.if_else(independent, left, 0.0))
         reciprocals.append(ca.if_else(independent, 1.0 / safe, 0.0))
         least = ca.fmin(least, ca.if_else(independent, left / as_symbol(S[j][j]), 1.0))
-        for i in range(j + 1, m):
-            entry = S[i][j]
-            for k in range(j):
-                entry = minus(entry, times(L[i][k], scaled[k]))
-            L[i][j] = times(entry, reciprocals[j])
+        _eliminate(S, L, j, scaled, reciprocals[j])
     return Held(G, Z, order, L, reciprocals, least)
+
+
+def _eliminate(S: Rows, L: list[list[Scalar]], j: int, scaled: Sequence[Scalar], reciprocal: Scalar) -> None:
+    """Column j of L below its diagonal; scaled : the row of L before it, times D."""
+    for i in range(j + 1, len(S)):
+        entry = S[i][j]
+        for k in range(j):
+            entry = minus(entry, times(L[i][k], scaled[k]))
+        L[i][j] = times(entry, reciprocal)

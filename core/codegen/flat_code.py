@@ -22,7 +22,8 @@ MOST_INSTRUCTIONS = 16_000
 class FlatCode:
     """Matrices (r, c) of arguments (size,) each, the parameters last; arguments of size 0 are left out.
 
-    later : the machine code is made in the background, and the interpreter gives the same numbers until it is there
+    later : the machine code is made in the background, and takes several states at a time; the interpreter gives the
+    same numbers until it is there
     """
 
     def __init__(self, arguments: Sequence[Any], matrices: Sequence[Any], *, later: bool = False) -> None:
@@ -32,6 +33,7 @@ class FlatCode:
         flat = ca.vertcat(*(ca.vec(ca.densify(each).T) for each in matrices))
         function = ca.Function("f", inputs, [flat], {"cse": True})
         self.sizes, self.size = [int(each.numel()) for each in inputs], int(flat.numel())
+        self._wide = later
         self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
         if function.n_instructions() <= MOST_INSTRUCTIONS:
             if later:
@@ -50,7 +52,7 @@ class FlatCode:
         from core.codegen.object_code import Library
 
         instructions = instructions_of(function)
-        text = llvm_ir.module(instructions, self.sizes, self.size, checked=False)
+        text = llvm_ir.module(instructions, self.sizes, self.size, checked=False, wide=self._wide)
         self._code = MachineCode(Library(text), self.sizes, self.size, len(instructions))
 
     def _compile_if_possible(self, function: ca.Function) -> None:

@@ -14,3 +14,5 @@ class Signature(NamedTuple):
     shape: tuple[int, ...]
     checked: bool = False
     """True if a result that is not finite is a failure."""
+    wide: bool = False
+    """True if its machine code takes several states of an array at a time (`core.codegen.llvm_ir`)."""

@@ -30,12 +30,26 @@ NO_GAIN = 1e-12
 @dataclass(frozen=True, eq=False)
 class Feedback:
     """K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop, 1/s; system :
-    what was controlled."""
+    what was controlled; Q : (n, n) and R : (m, m) weights."""
 
     K: Array
     cost: Array
     poles: Complex
     system: LinearSystem
+    Q: Array
+    R: Array
+
+    @property
+    def weights(self) -> tuple[tuple[str, float, str], ...]:
+        """(state or input, weight of its square, unit) of what is weighed: units with which all terms of the sum are
+        pure numbers and can be added."""
+        s = self.system
+        groups = (s.state_names, np.diag(self.Q), s.units.states), (s.input_names, np.diag(self.R), s.units.inputs)
+        return tuple(
+            (name, float(weight), _per_square(unit))
+            for names, weights, units in groups
+            for name, weight, unit in zip(names, weights, units, strict=True)
+        )
 
     def gain(self, input_name: str, state_name: str) -> float:
         """One entry of K by names."""
@@ -138,7 +152,13 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
         ) from None
     K = np.linalg.solve(weights[1], system.B.T @ cost)
     poles = np.linalg.eigvals(system.A - system.B @ K).astype(complex)
-    return Feedback(K, cost, poles[np.argsort(np.abs(poles))], system)
+    return Feedback(K, cost, poles[np.argsort(np.abs(poles))], system, *weights)
+
+
+def _per_square(unit: str) -> str:
+    if not unit:
+        return ""
+    return f"1/({unit})²" if set(unit) & set("/·") else f"1/{unit}²"
 
 
 def _matrix(given: Any, names: tuple[str, ...], word: str) -> Array:

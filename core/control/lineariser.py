@@ -260,7 +260,7 @@ class Lineariser:
             Units(
                 tuple(units),
                 tuple(_unit(each.dimension) for each in inputs),
-                tuple(_unit(each) for each in self.outputs.dimensions),
+                self.outputs.units,
             ),
             x0,
             u0,

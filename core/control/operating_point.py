@@ -30,7 +30,7 @@ from core.control.linear_system import LinearSystem
 from core.control.lineariser import Lineariser, Point, input_points
 from core.control.outputs import FORMULA_SIGNS, all_outputs
 from core.control.trim_counting import missing_rows, structural_rank
-from core.errors import KinetostatError, ModelError, near_misses
+from core.errors import KinetostatError, ModelError, listed, near_misses
 from core.mechanism import Mechanism
 from core.model import Model, Trim
 from core.multibody.parameter_values import Values
@@ -126,6 +126,8 @@ class Found:
     iterations: int
     system: LinearSystem
     saturated: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    targets: tuple[str, ...] = ()
+    """Rows that are targets."""
 
     @property
     def stable(self) -> bool:
@@ -133,6 +135,32 @@ class Found:
         poles = self.system.poles
         size = float(np.max(np.abs(poles), initial=0.0))
         return bool(np.max(poles.real, initial=0.0) <= 1e-6 * max(size, 1e-3))
+
+    @property
+    def verdict(self) -> str:
+        """In how many steps it was found, whether it is stable, which bounds act, how targets were weighed; or what is
+        wrong."""
+        if not self.solved:
+            return self.message
+        words = "stable" if self.stable else "unstable"
+        bounds = f" Bounds act: {', '.join(self.acting)}." if self.acting else ""
+        if self.saturated:
+            bounds += f" Asked for more than their limits of effort: the motors of {', '.join(self.saturated)}."
+        steps = f"{self.iterations} step{'s' * (self.iterations != 1)}"
+        return f"Found in {steps}; it is {words}.{bounds} {self.remark}".rstrip()
+
+    @property
+    def remark(self) -> str:
+        """How targets were weighed that compete and do not measure the same; empty where none do."""
+        missed = [name for name in self.targets if abs(self.residuals[name]) > SOLVED]
+        known = dict(zip(self.system.output_names, self.system.units.outputs, strict=True))
+        units = dict.fromkeys(known.get(name, "") or "pure numbers" for name in missed)
+        if len(units) < 2:
+            return ""
+        return (
+            f"Targets in {listed(list(units))} compete: each counts by its error in SI, as a part of its value where "
+            "that is above 1, times its weight."
+        )
 
     def met(self) -> Found:
         """The point itself. Raises ModelError where it does not fulfil what was asked."""
@@ -571,6 +599,7 @@ class _Solver:
             count,
             s,
             self.saturated,
+            tuple(targets.names),
         )
 
     def _wrong(

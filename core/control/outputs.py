@@ -20,6 +20,7 @@ from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.constraints.cut_coordinates import closes_loop
 from core.constraints.transmission import bearing_pairs
 from core.errors import ExpressionError, ModelError, near_misses
+from core.measures.formula_units import Dimension, dimension_of, of_name
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism
@@ -62,11 +63,11 @@ class OutputSlopes(NamedTuple):
 
 
 class _Traced(NamedTuple):
-    """What is made once of the outputs of a machine: names and dimensions; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` in
+    """What is made once of the outputs of a machine: names and SI units; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` in
     CasADi's graph, and as code."""
 
     names: tuple[str, ...]
-    dimensions: tuple[str, ...]
+    units: tuple[str, ...]
     function: Any
     code: FlatCode
 
@@ -83,7 +84,7 @@ class Outputs:
         known, key = _known.setdefault(mech.compiled, {}), (tuple(asked), tuple(parameters))
         if key not in known:
             known[key] = self._traced(asked, parameters, p)
-        self.names, self.dimensions, self.function, self._code = known[key]
+        self.names, self.units, self.function, self._code = known[key]
 
     def _traced(self, asked: Sequence[str], parameters: Sequence[int], p: Array) -> _Traced:
         mech = self.mech
@@ -108,16 +109,16 @@ class Outputs:
         return OutputSlopes(*self._code([q, v, a, none, none, tau, clock], p))
 
     def _read(self, name: str) -> list[tuple[str, Any, str]]:
-        """(name, expression, dimension) of each component."""
+        """(name, expression, SI unit) of each component."""
         channels = self._channels
         found = self._column(name)
         if found is None:
-            return [(name, self._formula(name), "none")]
+            return [(name, *self._formula(name))]
         if len(found) == 1:
-            return [(name, found[0], channels.dimension(name))]
+            return [(name, found[0], of_name(channels.dimension(name)).unit)]
         ends = suffixes(channels, name)
         parts = [f"{name}.{end}" for end in ends]
-        return [(part, each, channels.dimension(part)) for part, each in zip(parts, found, strict=True)]
+        return [(part, each, of_name(channels.dimension(part)).unit) for part, each in zip(parts, found, strict=True)]
 
     def _column(self, name: str) -> list[Any] | None:
         """The components of a channel, or one component or magnitude of one; None if there is none of this name."""
@@ -137,8 +138,9 @@ class Outputs:
             return [ca.norm_2(column([whole[ends.index(each)] for each in MAGNITUDES[part]]))]
         return None
 
-    def _formula(self, text: str) -> Any:
-        """A formula of channels and parameters."""
+    def _formula(self, text: str) -> tuple[Any, str]:
+        """A formula of channels and parameters, and the unit in which it is. Raises ExpressionError, among others where
+        it adds or compares what measures different things."""
         try:
             node = parse(text)
         except ExpressionError as error:
@@ -168,7 +170,20 @@ class Outputs:
                 where="outputs",
                 remedy="Name a channel, or a formula of one.",
             )
-        return ca.densify(as_symbol(evaluate(node, values)))
+        try:
+            unit = dimension_of(node, self._dimension).unit
+        except ExpressionError as error:
+            error.where = f"output '{text}'"
+            raise
+        return ca.densify(as_symbol(evaluate(node, values))), unit
+
+    def _dimension(self, name: str) -> Dimension:
+        """What a name in a formula measures."""
+        if name in self._symbols.parameters:
+            known = {each.name: each.dimension for each in self.mech.model.expanded.parameters}
+            return of_name(known.get(name, "none"))
+        channels = self._channels
+        return of_name(channels.dimension(f"{name}.q" if f"{name}.q" in channels.names else name))
 
     def _unknown(self, name: str) -> ModelError:
         close = near_misses(name, output_names(self._channels))

@@ -160,6 +160,7 @@ def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
             max_steps=chosen.max_steps,
             closed_forms=by_forms,
             closing=chosen.closing,
+            factorisation=chosen.factorisation,
         )
     states = np.concatenate([whole.q, whole.v, *([whole.x] if whole.x.shape[1] else [])], axis=1)
     return np.array(whole.time), states

@@ -39,10 +39,10 @@ class Seen(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Names and dimensions of components, their code, and how many entries of slopes by a, λ and τ there are."""
+    """Names and SI units of components, their code, and how many entries of slopes by a, λ and τ there are."""
 
     names: tuple[str, ...]
-    dimensions: tuple[str, ...]
+    units: tuple[str, ...]
     code: FlatCode
     slopes: dict[str, int]
 
@@ -56,7 +56,7 @@ def _read(found: Replay, asked: Sequence[str]) -> _Read:
     given = [ca.SX.sym(f"g{k}", size) for k, size in enumerate(sizes)]
     parts: Any = OutputSlopes(*outputs.function(*given))
     counts = {"a": int(parts.y_a.nnz()), "l": int(parts.y_l.nnz()), "tau": int(parts.y_tau.nnz())}
-    return _Read(tuple(outputs.names), tuple(outputs.dimensions), FlatCode(given, list(parts)), counts)
+    return _Read(tuple(outputs.names), tuple(outputs.units), FlatCode(given, list(parts)), counts)
 
 
 class Eyes:
@@ -69,7 +69,7 @@ class Eyes:
         key = (tuple(asked), by)
         if key not in known:
             known[key] = _read(found, asked)
-        self.names, self.dimensions, self._code, slopes = known[key]
+        self.names, self.units, self._code, slopes = known[key]
         self._by_forces = bool(slopes["l"])
         self._by_motion = self._by_forces or bool(slopes["a"])
         self._by_efforts = bool(slopes["tau"]) and given.of_law

@@ -9,7 +9,7 @@ import numpy as np
 from core.constraints.joint_modes import resolved_by
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.run.mode_columns import EACH_ROW
-from core.simulation.setup import Array, Settings
+from core.simulation.setup import CHOLESKY, Array, Settings
 from core.simulation.stepping import event_location, sliding_modes
 from core.simulation.stepping.step_state import StepState
 
@@ -85,6 +85,8 @@ def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
             system.closed_gap = chosen.closing
         else:
             system.closings = int(chosen.closing)
+    if chosen.factorisation == CHOLESKY:
+        equations.hold_by_cholesky()
     log = None
     soften_stops(equations, chosen)
     if modal:

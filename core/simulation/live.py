@@ -32,7 +32,7 @@ from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.mode_channels import ModeChannels, Thing
 from core.simulation.run.mode_columns import FRICTION, modes_differ, row_of, summed
 from core.simulation.run.run import Run, Statistics
-from core.simulation.setup import Values, plain_torque, start_state
+from core.simulation.setup import AUTOMATIC_FACTORS, Values, plain_torque, start_state
 
 Array = NDArray[np.float64]
 
@@ -80,6 +80,7 @@ class Live:
         torque: Torque = None,
         closed_forms: bool | None = None,
         closing: float | None = None,
+        factorisation: str = AUTOMATIC_FACTORS,
         damping: float = 0.0,
     ) -> None:
         """As `core.simulation.simulate`, of which the duration is known only in the end; the samples are `SLICE` apart.
@@ -108,6 +109,7 @@ class Live:
             "parameters": self.parameters or None,
             "closed_forms": closed_forms,
             "closing": closing,
+            "factorisation": factorisation,
         }
         self._free: Slices | None = None
         self._forced: Slices | None = None

@@ -34,6 +34,8 @@ START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
 MOST_CLOSINGS = 100
 """Gauss–Newton steps that may close loops after each step."""
+AUTOMATIC_FACTORS, CHOLESKY, RANK_REVEALING = FACTORISATIONS = ("automatic", "Cholesky", "rank-revealing")
+"""How the equations of loops are solved, see `core.simulation.simulate`; automatic: rank-revealing."""
 MOST_NUMBERS = 2_000_000_000
 """Numbers a run may hold (16 GB, on the disk)."""
 
@@ -58,6 +60,8 @@ class Settings:
     max_steps: int
     closing: float | None = None
     """How loops without a closed form are closed after each step, see `simulate`."""
+    factorisation: str = AUTOMATIC_FACTORS
+    """How the equations of such loops are solved, one of `FACTORISATIONS`."""
 
     @property
     def rule(self) -> Method:
@@ -86,6 +90,7 @@ def settings(
     torque: Any,
     max_steps: int,
     closing: float | None = None,
+    factorisation: str = AUTOMATIC_FACTORS,
 ) -> Settings:
     """Checked settings. Raises ModelError naming the one that is wrong."""
     if method not in METHODS:
@@ -105,7 +110,7 @@ def settings(
         )
     if not (_is_number(start) and math.isfinite(start)):
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
-    closing = checked_closing(closing)
+    closing, factorisation = checked_closing(closing), checked_factorisation(factorisation)
     if not METHODS[method].adaptive and step is None:
         step = 1e-3
     if output is None and step is not None and not METHODS[method].adaptive:
@@ -129,6 +134,7 @@ def settings(
         kept,
         int(max_steps),
         closing,
+        factorisation,
     )
 
 
@@ -143,6 +149,17 @@ def checked_closing(closing: Any) -> float | None:
         where="closing",
         remedy=f"Give 1 to {MOST_CLOSINGS} steps, a tolerance below 1 (rad, m), or nothing: gaps below 1e-12.",
     )
+
+
+def checked_factorisation(factorisation: Any) -> str:
+    """One of `FACTORISATIONS`. Raises ModelError."""
+    if factorisation not in FACTORISATIONS:
+        raise ModelError(
+            f"There is no factorisation {factorisation!r}.",
+            where="factorisation",
+            remedy=f"Use one of {', '.join(FACTORISATIONS)}.",
+        )
+    return str(factorisation)
 
 
 def plain_torque(torque: Any) -> Any:

@@ -21,6 +21,7 @@ from core.model.formula.text import text_of
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun
+from core.simulation.dependent_rows import dependent_error
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
@@ -109,6 +110,7 @@ def simulate(
     cancelled: Callable[[], bool] | None = None,
     closed_forms: bool | None = None,
     closing: float | None = None,
+    factorisation: str = setup.AUTOMATIC_FACTORS,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
     """Let a machine move.
@@ -133,6 +135,9 @@ def simulate(
     closing : how iteration closes them after each step: None, until gaps are below 1e-12; a tolerance below 1 (rad, m),
     until they are below it; a whole number, by so many Gauss–Newton steps, at the same cost each time (as
     `generate_c`). Speeds are made consistent in any case.
+    factorisation : how their equations are solved, for accelerations and for closing: "rank-revealing" (QR with column
+    pivoting, which "automatic" takes) finds redundant rows at every pose; "Cholesky" takes G M⁻¹ Gᵀ for positive
+    definite, is a little quicker, and ends the run where constraints depend on each other.
 
     Raises SimulationError when the motion cannot go on; its `run` holds everything until then, as does that of a
     KeyboardInterrupt (Ctrl+C).
@@ -140,7 +145,7 @@ def simulate(
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
-    options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing)
+    options = (method, step, rtol, atol, output, start, parameters, torque, max_steps, closing, factorisation)
     chosen = setup.settings(mech, duration, *options)
     y = setup.start_state(mech, q0, v0, mech.parameter_values(parameters), start, x0)
     refuse_jumps(mech, chosen)
@@ -194,6 +199,8 @@ class Job:
         self.grown: GrowingRun | None = None
         self.budget = FIRST_STEPS
         self.prepared = 0.0
+        self._dependent = False
+        """Whether Cholesky's method met rows that depend on each other when a piece ended."""
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
         self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
@@ -333,6 +340,7 @@ class Job:
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
         state.budget = min(self.budget, STEPS)
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(state.place, place_of(out), count)
+        self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
             return self.logged(happened)
         out = out[: state.sample - first]
@@ -409,9 +417,9 @@ class Job:
         t = self.state.time
         at = f"At t = {t:.6g} s "
         worst = self.component()
-        unstable = self.unstable() if happened in (NOT_FINITE, DRIFTED) else None
-        if unstable is not None:
-            return unstable
+        known = self._known_reason(happened)
+        if known is not None:
+            return known
         culprit = self.undefined_formula() if happened in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else ""
         if happened in (STEP_UNDERFLOW, TOO_MANY) and not culprit and len(self.state.events):
             chatters = chattering(self.mech, self._torque, np.abs(self.state.events[[LOW, HIGH, VALUE]]).min(axis=0), t)
@@ -451,6 +459,12 @@ class Job:
             )
         error.time = t
         return error
+
+    def _known_reason(self, happened: int) -> SimulationError | None:
+        """The message for rows that Cholesky's method cannot solve, and for fixed steps that are too long."""
+        if self._dependent:
+            return dependent_error(self.mech, self.state.y[: self.mech.nq], self.p, self.state.time)
+        return self.unstable() if happened in (NOT_FINITE, DRIFTED) else None
 
     def wrong_friction(self, t: Array, q: Array, v: Array, x: Array) -> SimulationError | None:
         """The message for states (n, …) at which formulas of friction have no meaning."""

@@ -58,7 +58,7 @@ def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosi
     driven = [i for i, row in enumerate(rows) if row.collection == "drivers"]
     share = np.abs(left[driven, lost[0]]) if len(lost) else np.ones(len(driven))
     taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > TAKING_FRACTION * np.max(share)]
-    where = _name(mech, rows[worst].collection, rows[worst].element)
+    where = element_name(mech, rows[worst].collection, rows[worst].element)
     return TogglePosition(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
 
 
@@ -72,7 +72,7 @@ def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     return f"driver '{row.element}'", amount_text(fastest, unit(mech.compiled, row), "/s")
 
 
-def _name(mech: Mechanism, collection: str, element: str) -> str:
+def element_name(mech: Mechanism, collection: str, element: str) -> str:
     """The loop of a cut joint, or the constraint or driver."""
     for loop in mech.loops:
         if loop.cut == element and collection == "joints":

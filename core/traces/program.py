@@ -156,7 +156,7 @@ class Program:
             return BlockCode(trace.content, checked=checked)
         sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
         instructions = instructions_of(trace.content)
-        text = llvm_ir.module(instructions, sizes, size, checked=checked)
+        text = llvm_ir.module(instructions, sizes, size, checked=checked, wide=trace.signature.wide)
         return MachineCode(Library(text), sizes, size, len(instructions))
 
     def ready(self, names: Iterable[str] | None = None) -> bool:

@@ -28,6 +28,8 @@ class Traced(NamedTuple):
     """True if a result that is not finite is a failure."""
     whole: bool = False
     """True if it is traced in one piece even of long machines: derivatives are taken of it, or it is short."""
+    wide: bool = False
+    """True if arrays of states are worth code of their own, which takes as long again to compile."""
 
 
 def _positions(context: TraceContext, _: str) -> Shape:
@@ -168,13 +170,23 @@ FUNCTIONS: dict[str, Traced] = {
     "constraint_sides": Traced("q", _side_rows, _of("constraint_sides.constraint_sides")),
     # derivatives of inverse and forward dynamics of open chains
     "force_slopes": Traced(
-        "qvu", lambda c, _: (2, c.tree.nv, c.tree.nv), _of("motion_slopes.force_slopes"), loaded=True, whole=True
+        "qvu",
+        lambda c, _: (2, c.tree.nv, c.tree.nv),
+        _of("motion_slopes.force_slopes"),
+        loaded=True,
+        whole=True,
+        wide=True,
     ),
     "force_slopes_by_parameters": Traced(
         "qvu", _by_parameters, _of("motion_slopes.force_slopes_by_parameters"), loaded=True, whole=True
     ),
     "motion_slopes": Traced(
-        "qvu", lambda c, _: (3, c.tree.nv, c.tree.nv), _of("motion_slopes.motion_slopes"), loaded=True, whole=True
+        "qvu",
+        lambda c, _: (3, c.tree.nv, c.tree.nv),
+        _of("motion_slopes.motion_slopes"),
+        loaded=True,
+        whole=True,
+        wide=True,
     ),
     "motion_slopes_by_parameters": Traced(
         "qvu", _by_parameters, _of("motion_slopes.motion_slopes_by_parameters"), loaded=True, whole=True
@@ -194,4 +206,4 @@ def signature_of(context: TraceContext, name: str) -> Signature:
     arguments = function.arguments + ("xt" if function.loaded and context.elements.forces else "")
     sizes = context.sizes
     taken = tuple(word for word in arguments if word not in "lcxt" or sizes[word])
-    return Signature(taken, function.shape(context, detail), function.checked)
+    return Signature(taken, function.shape(context, detail), function.checked, function.wide)

@@ -52,6 +52,56 @@ def test_rows_that_cannot_be(mech, ask, words):
         ask(ks.OperatingPoint(mech))
 
 
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("x + th", r"length \(m\) meets angle \(rad\)"),
+        ("tip.position.x - th.v", r"length \(m\) meets angular velocity \(rad/s\)"),
+        ("max(x.v, x.a)", r"velocity \(m/s\) meets acceleration \(m/s²\)"),
+        ("2*x.tau + energy.total", r"force \(N\) meets energy \(J\)"),
+        ("sin(x)", r"'x' in 'sin\(x\)' is length \(m\), where a pure number belongs"),
+    ],
+)
+def test_an_output_that_adds_what_measures_different_things_is_named_with_its_units(mech, formula, said):
+    with pytest.raises(ks.ExpressionError, match=said) as caught:
+        ks.linearise(mech, inputs=["x.tau"], outputs=["x.q", formula])
+    assert caught.value.where == f"output '{formula}'"
+    assert "divide by a value" in caught.value.remedy.lower()
+
+
+def test_outputs_whose_terms_measure_the_same_have_its_unit(mech):
+    """A bare number measures whatever it is added to; a radian is a pure number beside others."""
+    formulas = ("x.q + 0.8 m*th", "2*x.v - tip.velocity.x", "x.tau*x.v", "x.q/1 m + th", "th + 0.1")
+    system = ks.linearise(mech, inputs=["x.tau"], outputs=formulas)
+    assert system.units.outputs == ("m", "m/s", "W", "", "rad")
+
+
+def test_weights_of_lqr_tell_with_which_units_their_sum_is_a_pure_number(mech):
+    system = ks.linearise(mech, inputs=["x.tau"], coordinates=["x", "th"])
+    found = ks.lqr(system, {"x.q": 10.0, "th.v": 2.0}, {"x.tau": 0.1})
+    assert found.weights == (
+        ("x.q", 10.0, "1/m²"),
+        ("th.q", 0.0, "1/rad²"),
+        ("x.v", 0.0, "1/(m/s)²"),
+        ("th.v", 2.0, "1/(rad/s)²"),
+        ("x.tau", 0.1, "1/N²"),
+    )
+
+
+def test_targets_that_compete_in_different_units_are_told(mech):
+    """An angle at which the pole balances wants an acceleration of the cart: both targets are missed."""
+    op = ks.OperatingPoint(mech)
+    op["x.tau"].free()
+    op["x.a"].target(0.0)
+    op["th.q"].target(0.3)
+    found = op.solve()
+    assert found.solved
+    assert "Targets in m/s² and rad compete" in found.verdict
+    alone = ks.OperatingPoint(mech)
+    alone["x.tau"].free()
+    assert "compete" not in alone.solve().verdict
+
+
 def test_a_unit_that_a_quantity_cannot_have_is_named():
     with pytest.raises(ks.ModelError, match="th.q: '3 mm' is a length; an angle is wanted here"):
         ks.call("trim", ks.Context.of(CART), fixed=["th.q=3 mm"])

@@ -201,13 +201,7 @@ class OperatingPointPanel(QWidget):
     def _solved(self, found: Found) -> None:
         self.found = found
         self.table.show_found(lambda name: _told(found, name))
-        if found.solved:
-            bounds = f" Bounds act: {', '.join(found.acting)}." if found.acting else ""
-            steps = f"{found.iterations} step{'s' * (found.iterations != 1)}"
-            words = "stable" if found.stable else "unstable"
-            self.note.say(f"Found in {steps}; it is {words}.{bounds}", "done" if found.stable else "hint")
-        else:
-            self.note.say(found.message, "warning")
+        self.note.say(found.verdict, "warning" if not found.solved else "done" if found.stable else "hint")
         self.use_button.setEnabled(True)
         for button in (self.start_button, self.linear_button):
             button.setEnabled(found.solved)

@@ -37,6 +37,7 @@ from app.widgets.progress import ProgressBar
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
 from core.simulation import METHODS
+from core.simulation.setup import FACTORISATIONS
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record
@@ -56,6 +57,11 @@ LABELS = {
     "closing": "Loops closed",
 }
 """What fields are called where they are refused."""
+FACTORISATION_TIP = (
+    "How the equations of loops without closed forms are solved: rank-revealing, which automatic takes, finds "
+    "redundant constraints at every pose; Cholesky is a little quicker, and ends the run where "
+    "constraints depend on each other"
+)
 
 
 class SimulationPanel(QWidget):
@@ -177,6 +183,12 @@ class SimulationPanel(QWidget):
             optional=True,
             empty="to 1e-12",
         )
+        self.factorisation = QComboBox(toolTip=as_tip(FACTORISATION_TIP))
+        for name in FACTORISATIONS:
+            self.factorisation.addItem(name.capitalize(), name)
+        self.factorisation.activated.connect(
+            lambda _: self.simulation.choose(factorisation=self.factorisation.currentData())
+        )
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
         self.accuracy.addWidget(self.step)
@@ -195,6 +207,8 @@ class SimulationPanel(QWidget):
         form.addRow("", self.closed_forms)
         self.closing_label = Label("Loops closed")
         form.addRow(self.closing_label, self.closing)
+        self.factorisation_label = Label("Solved by")
+        form.addRow(self.factorisation_label, self.factorisation)
 
     def _number(
         self, field: str, tip: str, *, plain: bool = False, optional: bool = False, empty: str = ""
@@ -259,7 +273,11 @@ class SimulationPanel(QWidget):
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
         self.closed_forms.setChecked(run_settings.closed_forms)
         loops = bool(self._session.mech.compiled.lasting.any())
-        for widget in (self.closed_forms, self.closing, self.closing_label):
+        self.factorisation.setCurrentIndex(self.factorisation.findData(run_settings.factorisation))
+        for widget in (
+            *(self.closed_forms, self.closing, self.closing_label),
+            *(self.factorisation, self.factorisation_label),
+        ):
             widget.setVisible(loops)
         self._show_starts()
         self.rows.refresh()

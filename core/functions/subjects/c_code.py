@@ -41,6 +41,7 @@ def write_c_code(
     parameters: str,
     precision: str,
     closing: int,
+    factorisation: str,
     fmu: bool,
 ) -> Result:
     """C code into a folder; into one that is thrown away, to know what it would be, if none is named."""
@@ -63,6 +64,7 @@ def write_c_code(
                 q0=context.q,
                 precision=precision,
                 closing=closing,
+                factorisation=factorisation,
                 fmi="2.0" if fmu else None,
                 optimised=bool(folder),
                 progress=progress,
@@ -168,6 +170,14 @@ FUNCTIONS = (
             ),
             Choice("precision", "Precision", "Type of numbers", "double", ("double", "float")),
             Integer("closing", "Closing", "Gauss–Newton steps that close loops without a closed form", 2, 1, 10),
+            Choice(
+                "factorisation",
+                "Factorisation",
+                "How their equations are solved: rank-revealing (automatic) finds redundant constraints at each step, "
+                "Cholesky takes all for independent",
+                "automatic",
+                ("automatic", "Cholesky", "rank-revealing"),
+            ),
             Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) beside the code", False),
         ),
         needs=(needs_motion, needs_mass),

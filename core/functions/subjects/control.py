@@ -306,7 +306,13 @@ def lqr(
         columns=system.state_names,
         note="w = u0 − K (x − x0), SI",
     )
-    parts += [gains, _mode_table(loop)]
+    weights = Table(
+        title="Weights of squares",
+        columns=(Column("What"), Column("Weight"), Column("Unit")),
+        rows=found.weights,
+        note="their terms are pure numbers, which can be added",
+    )
+    parts += [gains, weights, _mode_table(loop)]
     poles = (system.poles, found.poles)
     series = (
         Series("open", tuple(poles[0].real), tuple(poles[0].imag), "x"),

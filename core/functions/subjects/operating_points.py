@@ -72,14 +72,7 @@ def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report
 
 
 def _verdict(found: Found) -> Message:
-    if not found.solved:
-        return Message(text=found.message, severity="warning")
-    words = "stable" if found.stable else "unstable"
-    bounds = f" Bounds act: {', '.join(found.acting)}." if found.acting else ""
-    if found.saturated:
-        bounds += f" Asked for more than their limits of effort: the motors of {', '.join(found.saturated)}."
-    steps = f"{found.iterations} step{'s' * (found.iterations != 1)}"
-    return Message(text=f"Found in {steps}; it is {words}.{bounds}", severity="done" if found.stable else "hint")
+    return Message(text=found.verdict, severity="warning" if not found.solved else "done" if found.stable else "hint")
 
 
 def _row_table(problem: OperatingPoint, found: Found) -> Table:

@@ -209,6 +209,7 @@ class CompiledEquations:
         levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
         span = max(compiled.nq, len(elimination.places.unknowns), len(levels), 1)
         masses = elimination_places.factors_of(_eliminated(reduced.structure))
+        self._elimination = elimination
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
             **{
@@ -243,7 +244,8 @@ class CompiledEquations:
             times=times,
             cubics=cubics,
         )
-        self._factors, self._functions = (factors, masses), functions
+        self._factors: tuple[Record, ...] = (factors, masses)
+        self._functions = functions
         self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
             if name in functions and self.indicators > self.modes:
@@ -270,6 +272,17 @@ class CompiledEquations:
     def records(self) -> tuple[Record, ...]:
         """What they work in, but for rows with modes."""
         return self.system, *self._factors, *self._functions.values()
+
+    def hold_by_cholesky(self) -> None:
+        """From now on hold rows by Cholesky's method, which takes for granted that none is redundant; nothing changes
+        where closed forms leave none to iteration, or some of which they find by themselves what is redundant."""
+        if not self.system.rows or self.system.independent:
+            return
+        from core.simulation.equations.row_products import products_of
+
+        products, factors = products_of(self._elimination, self.system.levels)
+        self.system.products = products.place
+        self._factors += (products, factors)
 
     def closed_forms_fit(self, q: Array, p: Array) -> bool:
         """Whether closed forms, if they may be used, close the machine at q with parameters p."""

@@ -8,7 +8,8 @@ have the same accelerations.
 
 Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
 1. L of M (`factor_mass`), and w = L⁻ᵀ (u − h), which is L a of the machine without constraints.
-2. Q and R of Yᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`).
+2. Q and R of Yᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`). Where a person says that
+   no row is redundant, by Cholesky's method instead (`core.simulation.equations.row_products`).
 3. a = L⁻¹ w. The multipliers are needed nowhere.
 Next to poses where rows become dependent that are not so elsewhere (two branches meet: a parallelogram in line), the
 last row is little but rounding. Where the motion is regular there, accelerations are taken from a little before and
@@ -30,6 +31,7 @@ import numpy as np
 
 from core.numerics.tolerances import BYPASS_STEP, CLOSED_GAP, INDEPENDENT_ROW, OPEN_GAP, SINGULAR_SINE
 from core.simulation.equations.elimination_places import load_sparse
+from core.simulation.equations.row_products import factor_products, hold_by_products, weights_by_products
 from core.simulation.equations.sparse_masses import (
     collect,
     factorise,
@@ -39,7 +41,7 @@ from core.simulation.equations.sparse_masses import (
     spread,
     support,
 )
-from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, glue, hold_rows
+from core.simulation.equations.sparse_rows import HELD_LEVELS, factor, fill, glue, hold_rows, weights_of
 from core.simulation.equations.system import (
     ACCELERATION,
     AT_Q,
@@ -137,13 +139,17 @@ def evaluate_rows(place: int, q: Any) -> None:
 
 @native
 def factor_rows(place: int) -> Any:
-    """Q and R of Yᵀ, from what `evaluate_rows` found; the rank. Needs the factor of M."""
+    """Q and R of Yᵀ, or the factor of Y Yᵀ, from what `evaluate_rows` found; the rank, −1 if rows depend on others that
+    must not. Needs the factor of M."""
     s = load_system(place)
     sparse, squares, sizes, largest = load_sparse(s.sparse), vector(place, VECTORS - 2), vector(place, VECTORS - 1), 0.0
     G = result(s.constraint_entries, sparse.entries[s.rows])
     # without segments nothing is read of what stands behind G
     links = result(s.constraint_entries if s.segment_entries == 0 else s.segment_entries, len(sparse.columns) - len(G))
     fill(s.sparse, G, links, squares)
+    if s.products != 0:
+        s.dependent = 0 if factor_products(s.products, sparse.matrices) else 1
+        return s.rows if s.dependent == 0 else -1
     for i in range(s.rows):
         if s.levels[i] <= HELD_LEVELS:
             largest = max(largest, squares[i])
@@ -164,7 +170,20 @@ def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
     """The least change of w (n,), zero unless `begun`, with which Y w = wanted (rows,); rows that do not hold on the
     level `stage` (position, speed, acceleration) keep what they have."""
     s = load_system(place)
-    hold_rows(s.sparse, wanted, s.rows, w, s.levels, stage, begun)
+    if s.products != 0:
+        hold_by_products(s.products, wanted, s.rows, w, s.levels, stage, begun)
+    else:
+        hold_rows(s.sparse, wanted, s.rows, w, s.levels, stage, begun)
+
+
+@native
+def weights(place: int, w: Any, out: Any) -> None:
+    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows; zero for redundant rows."""
+    s = load_system(place)
+    if s.products != 0:
+        weights_by_products(s.products, w, out)
+    else:
+        weights_of(s.sparse, w, out)
 
 
 @native
@@ -237,6 +256,8 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     solve_transposed(s.sparse, w)
     if s.rows > 0:
         rank = factor_rows(place)
+        if rank < 0:
+            return -1
         put_all(place, s.constraint_bias, q, v)
         evaluate(s.constraint_bias)
         drift, wanted = result(s.constraint_bias, s.rows), vector(place, 0)
@@ -272,6 +293,8 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
     if not factor_mass(place, q):
         return np.nan, 0
     rank = factor_rows(place)
+    if rank < 0:
+        return np.nan, 0
     largest, before = gap(place, q, wanted), np.inf
     for _ in range(count if count > 0 else PROJECTIONS):
         if count == 0 and (largest < tolerance or not largest < before):
@@ -286,6 +309,8 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
         normalise(place, q)
         evaluate_rows(place, q)
         rank = factor_rows(place)
+        if rank < 0:
+            return np.nan, 0
         largest = gap(place, q, wanted)
     return largest, rank
 

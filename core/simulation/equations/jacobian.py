@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.equations.constrained import factor_mass, meet, vector
+from core.simulation.equations.constrained import factor_mass, meet, vector, weights
 from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.equations.sparse_masses import collect, solve, solve_transposed, spread
-from core.simulation.equations.sparse_rows import weights_of
 from core.simulation.equations.system import (
     ACCELERATION,
     AT_Q,
@@ -47,7 +46,7 @@ def multipliers(place: int, u: Any, out: Any) -> None:
     meet(place, wanted, w, ACCELERATION, True)
     for i in range(n):
         w[i] -= free[i]
-    weights_of(s.sparse, w, out)
+    weights(place, w, out)
     for i in range(s.rows):  # M + ρ Gᵀ G took the place of M, and G a = −drift
         out[i] += s.weight * drift[i]
 

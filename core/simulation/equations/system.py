@@ -155,6 +155,11 @@ class System(Functions):
     """Gauss–Newton steps that close positions, and balance junctions, after each step; 0: as `closed_gap` says."""
     closed_gap: float = CLOSED_GAP
     """Residual (rad, m) below which positions are closed."""
+    products: Fixed = 0
+    """Address of the products of rows (`core.simulation.equations.row_products`) where Cholesky's method holds them; 0:
+    where factors that reveal their rank do."""
+    dependent: int = 0
+    """1 where rows depended on each other when they were factored last by Cholesky's method."""
     mode_rows: Fixed = 0
     """Address of the rows of joints that have modes (`core.simulation.equations.mode_rows`); 0: there are none."""
 

@@ -92,10 +92,28 @@ def test_derivatives_by_state_and_forces_are_those_of_differences(name):
         close(found.a_tau[:, k], wanted)
 
 
+def test_derivatives_of_both_dynamics_belong_together():
+    """M ∂a/∂x + ∂τ/∂x = 0 at the accelerations that the forces produce, and M ∂a/∂τ = 1, of arrays of states."""
+    for name in ("ur5", "panda"):
+        mech, rng = example(name), np.random.default_rng(5)
+        q, v, tau = rng.normal(size=(3, 9, mech.nv))
+        for function in ("motion_slopes", "force_slopes"):
+            mech.compiled.program.evaluator(function, mech.parameter_values())
+            mech.compiled.program.wait([function])
+        found = mech.derivatives(q, v, tau)
+        M = mech.mass_matrix(q)
+        close(M @ found.a_q, -found.tau_q, 1e-12)
+        close(M @ found.a_v, -found.tau_v, 1e-12)
+        close(M @ found.a_tau, np.broadcast_to(np.eye(mech.nv), M.shape), 1e-12)
+
+
 def test_many_states_are_each_one():
     for name in ("four_bar", "ur5"):
         mech = example(name)
-        states = [moving(mech, seed) for seed in range(3)]
+        states = [moving(mech, seed) for seed in range(7)]  # those of arms are taken four at a time
+        if name == "ur5":
+            mech.compiled.program.evaluator("motion_slopes", mech.parameter_values())
+            mech.compiled.program.wait(["motion_slopes"])
         q, v, tau = (np.stack(each) for each in zip(*states, strict=True))
         many = mech.derivatives(q, v, tau)
         for k, (own_q, own_v, own_tau) in enumerate(states):

@@ -1,0 +1,44 @@
+"""What to say where a run that takes constraints for independent of each other meets some that are not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import SimulationError
+from core.mechanism import Mechanism
+from core.numerics.tolerances import REGULAR_FRACTION
+from core.simulation.toggle_positions import element_name
+
+Array = NDArray[np.float64]
+
+SHARES = 0.1
+"""Part of the largest weight in a dependence from which on a row is named."""
+SHOWN = 3
+"""Elements that are named."""
+
+
+def dependent_error(mech: Mechanism, q: Array, p: Array, t: float) -> SimulationError:
+    """The message for rows of G (rows, nv) at q (nq,) that depend on each other: loops, constraints, drivers by name.
+
+    Combinations of rows with a singular value below REGULAR_FRACTION of the largest count as dependences, the least one
+    in any case.
+    """
+    rows, G = mech.compiled.rows, np.asarray(mech.constraint_jacobian(q, p=p))
+    left, singular, _ = np.linalg.svd(G)
+    singular = np.concatenate([singular, np.zeros(len(rows) - len(singular))])
+    count = max(int((singular < REGULAR_FRACTION * np.max(singular, initial=0.0)).sum()), 1)
+    weights = np.linalg.norm(left[:, -count:], axis=1)
+    taking = [rows[k] for k in np.flatnonzero(weights > SHARES * np.max(weights, initial=0.0))]
+    names = list(dict.fromkeys(element_name(mech, row.collection, row.element) for row in taking))
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    number = "one row too many" if count == 1 else f"{count} rows too many"
+    error = SimulationError(
+        f"At t = {t:.6g} s constraints depend on each other ({number} of {len(rows)}), and Cholesky's method needs "
+        "them independent.",
+        where="; ".join(names[:SHOWN]) + more,
+        remedy="Solve with factorisation='rank-revealing' (the default), or release what is held twice: the function "
+        "Mobility names it and proposes joints.",
+    )
+    error.time = t
+    return error

@@ -1,0 +1,180 @@
+"""S = Y Yᵀ of the rows of constraints in the metric of the masses, which is G M⁻¹ Gᵀ, by Cholesky's method.
+
+The quicker of two ways to hold rows (the other: `core.simulation.equations.sparse_rows`). It takes for granted that no
+row depends on others: S must be positive definite, and has the square of the condition of Y. S is summed up unknown by
+unknown, over the rows that reach it, and factored as the masses are (`core.simulation.equations.sparse_masses`), in an
+order in which little fills. With Y w = b wanted, the least change of w is Yᵀ S⁻¹ (b − Y w).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.numerics.elimination import Pattern, less_filled
+from core.numerics.tolerances import INDEPENDENT_ROW, NEGLIGIBLE_PIVOT
+from core.simulation.equations.elimination_places import elimination_of, factors_of, load_sparse
+from core.simulation.equations.sparse_masses import factorise, solve, solve_transposed
+from core.simulation.machine_code.language import loader, native
+from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
+
+if TYPE_CHECKING:
+    from core.simulation.equations.elimination_places import Elimination, Sparse
+
+HELD_LEVELS = 2
+"""The last level on which a row may hold, as of `core.simulation.equations.sparse_rows`."""
+
+
+class Products(Record):
+    """S, and where it comes from. Rows have numbers of their own here: those in which S is factored."""
+
+    factors: Fixed
+    """Address of the factor of S, an `elimination_places.Sparse`."""
+    begins: Ints
+    """(n + 1,) where the entries of Y begin that each unknown has."""
+    places: Ints
+    """Where they stand in `Sparse.matrices`."""
+    shares: Floats
+    """By what they are multiplied, for unknowns that are taken as copies."""
+    seats: Ints
+    """Numbers of their rows."""
+    targets: Ints
+    """Where the product of two entries of an unknown goes in the factor of S."""
+    rows: Ints
+    """(m,) the row of each number."""
+    diagonal: Ints
+    """(m,) where its pivot stands in the factor of S."""
+    values: Floats
+    """Entries of Y."""
+    limits: Floats
+    """(m,) what pivots are compared with."""
+    vector: Floats
+    """(m,)"""
+
+
+load_products = loader(Products)
+
+
+def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse]:
+    """Room for S of rows with these levels, and for its factor. Rows that hold copies of unknowns together are left
+    out: there are no copies here."""
+    e = elimination.places
+    reached: list[list[tuple[int, int]]] = [[] for _ in e.depths]
+    """(place in `matrices`, row) of each unknown."""
+    present: list[int] = []
+    for group in range(len(e.blocks) - 1):
+        members = e.members[e.blocks[group] : e.blocks[group + 1]].tolist()
+        own = range(e.reaches[group], e.reaches[group + 1])
+        for local, row in enumerate(members):
+            if levels[row] > HELD_LEVELS or e.entries[row] == e.entries[row + 1]:
+                continue
+            columns = e.unknowns[e.columns[e.entries[row] : e.entries[row + 1]]].tolist()
+            reach = {
+                k for each in columns for k in e.paths[e.lines[each] : e.lines[each] + e.depths[each] + 1].tolist()
+            }
+            present.append(row)
+            for i in own:
+                if e.reached[i] in reach:
+                    reached[e.reached[i]].append((int(e.targets[i] + local * e.strides[i]), row))
+    order = less_filled(present, [[row for _, row in each] for each in reached])
+    number = {row: k for k, row in enumerate(order)}
+    m = len(order)
+    seats = [[number[row] for _, row in each] for each in reached]
+    pairs = sorted({(max(i, j), min(i, j)) for each in seats for i in each for j in each})
+    lower = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    nothing = np.zeros(0, dtype=np.int64)
+    products = elimination_of(Pattern(lower[0], lower[1]), Pattern(nothing, nothing), (), range(m))
+    lines, depths = products.places.lines, products.places.depths
+    targets = [
+        lines[max(i, j)] + depths[min(i, j)] for each in seats for a, i in enumerate(each) for j in each[: a + 1]
+    ]
+    factors = factors_of(products)
+    counts = [len(each) for each in reached]
+    made = Products(
+        factors=factors.place,
+        begins=np.cumsum([0, *counts]),
+        places=np.array([place for each in reached for place, _ in each], dtype=np.int64),
+        shares=np.repeat(1.0 / elimination.scales, counts),
+        seats=np.array([k for each in seats for k in each], dtype=np.int64),
+        targets=np.array(targets, dtype=np.int64),
+        rows=np.array(order, dtype=np.int64),
+        diagonal=lines + depths,
+        values=np.zeros(sum(counts)),
+        limits=np.zeros(m),
+        vector=np.zeros(m),
+    )
+    return made, factors
+
+
+@native
+def factor_products(at: int, matrices: Any) -> Any:
+    """S and its factor, from Y as it stands in the matrices of the fronts; false if a row depends on others: of its
+    square those before it leave less than INDEPENDENT_ROW of the largest row's."""
+    p = load_products(at)
+    S = load_sparse(p.factors).factor
+    for i in range(len(S)):
+        S[i] = 0.0
+    target = 0
+    for k in range(len(p.begins) - 1):
+        first, last = p.begins[k], p.begins[k + 1]
+        for i in range(first, last):
+            x = matrices[p.places[i]] * p.shares[i]
+            p.values[i] = x
+            for j in range(first, i + 1):
+                S[p.targets[target]] += x * p.values[j]
+                target += 1
+    largest = 0.0
+    for i in range(len(p.rows)):
+        largest = max(largest, S[p.diagonal[i]])
+    for i in range(len(p.rows)):
+        # `factorise` asks for NEGLIGIBLE_PIVOT of these
+        p.limits[i] = largest * (INDEPENDENT_ROW / NEGLIGIBLE_PIVOT)
+    return factorise(p.factors, p.limits)
+
+
+@native
+def row_values(at: int, w: Any, out: Any) -> None:
+    """Y w into out (m,)."""
+    p = load_products(at)
+    for i in range(len(p.rows)):
+        out[i] = 0.0
+    for k in range(len(p.begins) - 1):
+        for i in range(p.begins[k], p.begins[k + 1]):
+            out[p.seats[i]] += p.values[i] * w[k]
+
+
+@native
+def hold_by_products(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
+    """As `core.simulation.equations.sparse_rows.hold_rows`: the least change of w (n,), which is zero unless `begun`,
+    with which Y w = wanted (rows,) in the first `held` rows and zero in those behind; rows that do not hold on the
+    level `stage` keep what they have."""
+    p = load_products(at)
+    x = p.vector
+    if begun:
+        row_values(at, w, x)
+    for i in range(len(x)):
+        row = p.rows[i]
+        now = x[i] if begun else 0.0
+        x[i] = 0.0
+        if levels[row] <= stage:
+            x[i] = (wanted[row] if row < held else 0.0) - now
+    solve_transposed(p.factors, x)
+    solve(p.factors, x)
+    for k in range(len(p.begins) - 1):
+        for i in range(p.begins[k], p.begins[k + 1]):
+            w[k] += p.values[i] * x[p.seats[i]]
+
+
+@native
+def weights_by_products(at: int, w: Any, out: Any) -> None:
+    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows."""
+    p = load_products(at)
+    x = p.vector
+    row_values(at, w, x)
+    solve_transposed(p.factors, x)
+    solve(p.factors, x)
+    for i in range(len(out)):
+        out[i] = 0.0
+    for i in range(len(x)):
+        out[p.rows[i]] = x[i]
