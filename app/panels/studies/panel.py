@@ -61,6 +61,8 @@ class StudiesPanel(QWidget):
         self.asked.kind.activated.connect(lambda _: self._begin())
         self._begin()
         self._show_plans()
+        self._document = session.document
+        self._show_first()
         self._enable()
 
     def _make_widgets(self) -> None:
@@ -117,6 +119,9 @@ class StudiesPanel(QWidget):
         self._show_plans()
         if old.model.machine != new.model.machine:
             self._begin()
+        if self._document != self._session.document:
+            self._document = self._session.document
+            self._show_first()
 
     def _show_plans(self) -> None:
         """Names of the studies of the document."""
@@ -126,6 +131,13 @@ class StudiesPanel(QWidget):
             self.plan.clear()
             self.plan.addItems(names)
             self.plan.setCurrentText(typed)
+
+    def _show_first(self) -> None:
+        """The first study of the document, where it has any."""
+        if self._session.model.studies:
+            self.show_plan(self._session.model.studies[0].name)
+        else:
+            self.plan.setCurrentText("")
 
     def show_plan(self, name: str) -> None:
         """Show a study of the document."""
