@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.panels.design.kinds import FUNCTION, MOTION, PARAMETERS
+from app.panels.design.questions import FUNCTION, MOTION, PARAMETERS
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.number_table import NumberColumn, NumberTable

@@ -18,8 +18,8 @@ from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
 from app.panels.design.curve_page import CurvePage
 from app.panels.design.generation_picture import GenerationPicture
 from app.panels.design.in_view import CurveInView
-from app.panels.design.kinds import CURVE, FUNCTION, MOTION, OF_AIMS, PARAMETERS, TITLES
 from app.panels.design.machine_page import MachinePage
+from app.panels.design.questions import CURVE, FUNCTION, MOTION, OF_AIMS, PARAMETERS, TITLES
 from app.panels.design.result_tables import fill, show_designed, show_linkages
 from app.panels.design.saved_designs import SavedDesigns
 from app.panels.design.search import FIRST, Better, Found, curve_work, machine_work, shown_rows
