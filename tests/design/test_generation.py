@@ -82,3 +82,18 @@ def test_the_plane_of_a_curve_is_kept():
     model = ks.loads(ks.dumps(edits.add(FOUR_BAR, aim), "kst"), "kst")
     np.testing.assert_allclose(asked_plane(model, "path"), X, atol=2e-9)  # kept to 1e-9
     assert place_of(plane_of(None, {}, "")) is None
+
+
+def test_an_atlas_that_was_stopped_is_made_when_it_is_asked_for_again(monkeypatch):
+    from core.codegen import object_cache
+    from core.design.atlas import Atlas
+    from core.design.topologies import topology_named
+
+    monkeypatch.setattr(object_cache, "load", lambda name: None)
+    monkeypatch.setattr(object_cache, "store", lambda name, content: None)
+    atlas = Atlas(topology_named("four_bar"), members=500, seed=11)
+    asked = []
+    assert not atlas.prepare(lambda: len(asked.append(1) or asked) > 3)
+    assert len(asked) == 4
+    assert atlas.prepare(lambda: False)
+    np.testing.assert_array_equal(atlas.shapes, Atlas(topology_named("four_bar"), members=500, seed=11).shapes)

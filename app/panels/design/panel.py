@@ -342,6 +342,7 @@ class DesignPanel(QWidget):
         job.grown.connect(self._grown)
         job.succeeded.connect(self._succeeded)
         job.failed.connect(self._failed)
+        job.stopped.connect(lambda: self.note.say("Stopped before anything was found.", "hint"))
         job.ended.connect(self._ended)
 
     def _asked(self, cancelled: Any) -> bool:
@@ -355,7 +356,7 @@ class DesignPanel(QWidget):
         """What is best so far, not more often than an eye follows."""
         if isinstance(what, Better):
             self.chart.add(what.start, what.value)
-        if time.monotonic() - self._shown_at < LOOKED_EVERY:
+        if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
             return
         self._shown_at = time.monotonic()
         if isinstance(what, Better):
@@ -430,6 +431,8 @@ class DesignPanel(QWidget):
     def stop(self) -> None:
         """End with what is best."""
         self._stop.set()
+        self.stop_button.setEnabled(False)
+        self.note.say("Ending …", "hint")
 
     # ------------------------------------------------------------------------------------------------- results
 
