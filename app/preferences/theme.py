@@ -84,6 +84,8 @@ QToolBar::separator {{ background: {line}; width: 1px; margin: 5px 6px; }}
 QToolButton {{ border: 0; border-radius: 5px; padding: 4px; }}
 QToolButton:hover {{ background: {hover}; }}
 QToolButton:checked {{ background: {hover}; border-bottom: 2px solid {accent}; border-radius: 5px; }}
+QPushButton:checked {{ background: {hover}; border: 1px solid {accent}; border-bottom: 3px solid {accent};
+  border-radius: 4px; padding: 3px 10px 1px 10px; }}
 QToolButton:pressed {{ background: {line}; }}
 QToolButton#section, QToolButton#section:checked, QToolButton#section:hover {{ border: 0; font-weight: 600;
   padding: 3px 0; background: transparent; }}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from core.design.design import Design
+from core.design.placing import plane_of
 from core.design.target_curves import Target, target
 from core.errors import ModelError
 from core.model import Aim, Model
 from core.model.parameters import finite_value_of
+
+Array = NDArray[np.float64]
 
 
 def asked_aim(model: Model, name: str) -> Aim:
@@ -24,9 +31,13 @@ def asked_aim(model: Model, name: str) -> Aim:
 
 def asked_design(model: Model, name: str) -> Design:
     """The problem that a design of the document asks. Raises ModelError naming the field."""
-    aim, values = asked_aim(model, name), model.values()
-    where = f"design '{name}'"
-    if aim.kind != "parameters":
+    return design_of_aim(model, asked_aim(model, name), f"design '{name}'")
+
+
+def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
+    """The problem that a design asks of a machine; where : its name in messages. Raises ModelError naming the field."""
+    values = model.values()
+    if aim.kind == "curve":
         raise ModelError("It asks for a linkage.", where=where, remedy="Find it by `synthesise(asked_target(…))`.")
     problem = Design(model)
     for row in aim.vary:
@@ -36,12 +47,28 @@ def asked_design(model: Model, name: str) -> Design:
             problem.vary(**{row.parameter: (float(ends[0]), float(ends[1]))})
         else:
             problem.vary(row.parameter)
-    if aim.over == "sweep":
-        problem.sweep(aim.coordinate)
-    elif aim.over == "run":
-        problem.run(float(finite_value_of(aim.duration, values, f"{where}, duration")))
-    problem.minimise(aim.minimise)
+    if aim.kind == "function":
+        rows = _rows(aim.function, ("x", "y"), values, f"{where}, function")
+        problem.generate(aim.output, rows, aim.coordinate)
+    elif aim.kind == "motion":
+        rows = _rows(aim.poses, ("x", "u", "v", "angle"), values, f"{where}, poses")
+        problem.guide(aim.frame, rows, aim.coordinate, aim.plane)
+    else:
+        if aim.over == "sweep":
+            problem.sweep(aim.coordinate)
+        elif aim.over == "run":
+            problem.run(float(finite_value_of(aim.duration, values, f"{where}, duration")))
+        problem.minimise(aim.minimise)
     return problem.require(*(row.formula for row in aim.require))
+
+
+def _rows(parts: Sequence[Any], fields: Sequence[str], values: Mapping[str, float], where: str) -> Array:
+    """(n, fields) numbers of rows of a design, SI."""
+    found = [
+        [float(finite_value_of(getattr(part, name), values, f"{where}, row {k}, {name}")) for name in fields]
+        for k, part in enumerate(parts, 1)
+    ]
+    return np.array(found, dtype=float).reshape(-1, len(fields))
 
 
 def asked_target(model: Model, name: str) -> Target:
@@ -52,3 +79,8 @@ def asked_target(model: Model, name: str) -> Target:
     if not points:
         raise ModelError("It has no points.", where=where, remedy="Give at least three, [x, z] in metres.")
     return target(np.array(points), closed=aim.closed, timed=aim.timed)
+
+
+def asked_plane(model: Model, name: str) -> Array:
+    """(4, 4) world ← u, v, normal: where the curve of a design of the document lies. Raises ModelError."""
+    return plane_of(asked_aim(model, name).place, model.values(), f"design '{name}', place")

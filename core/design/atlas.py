@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -57,6 +57,10 @@ class Candidates(NamedTuple):
         return Candidates(self.member[order], *(each[order] for each in self[1:]))
 
 
+class Unfinished(Exception):
+    """An atlas was stopped while it was made."""
+
+
 class Atlas:
     """shapes (n, k) in crank lengths; start (n, nq) closed at crank angle 0; terms (n, 30) of the curve in time, of
     length 1; by_length : the same in arc length."""
@@ -65,6 +69,19 @@ class Atlas:
         self.topology, self._members, self._seed = topology, members, seed
         self.swept = swept_of(topology)
         self._lock = threading.RLock()
+        self._stop: Callable[[], bool] = lambda: False
+
+    def prepare(self, stop: Callable[[], bool]) -> bool:
+        """Make it now, unless it is made; False if it was stopped: stop is asked again and again. What was made until
+        then is lost."""
+        with self._lock:
+            self._stop = stop
+            try:
+                return len(self._kept[0]) > 0
+            except Unfinished:
+                return False
+            finally:
+                self._stop = lambda: False
 
     def p(self, shapes: Array) -> Array:
         """(n, n_p) parameter values with a crank of length 1."""
@@ -151,6 +168,8 @@ class Atlas:
         w = np.empty((len(shapes), SAMPLES), dtype=complex)
         good = np.ones(len(shapes), dtype=bool)
         for k, angle in enumerate((*GRID, 2.0 * np.pi)):
+            if self._stop():
+                raise Unfinished
             at = self.swept.poses(self.swept.guesses(np.full(len(q), angle), q), p)
             good &= at.reach > LEAST_REACH
             if k < SAMPLES:

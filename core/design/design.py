@@ -21,12 +21,13 @@ from scipy.stats import qmc
 from core.design.generation import Generation, function_generation, motion_generation
 from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
 from core.design.solvers import SOLVERS, Evaluated, Problem, chosen, differences, solve
-from core.design.swept import PLANES, SweptPoint, explicit_forms
+from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
 from core.errors import KinetostatError, ModelError, near_misses
 from core.measures.run_measures import Requirement, Signals
 from core.mechanism import Mechanism
 from core.model import Model
+from core.model.aims import PLANES
 from core.model.edits import edits
 from core.simulation import simulate
 
@@ -205,6 +206,13 @@ class Design:
             return poses_of(self.mech, self.mech.rest(p)[None], p, np.zeros(1))
         coordinate, along = self._sweep
         return poses_of(self.mech, self._swept(coordinate, along, p), p, along)
+
+    def generated(self, parameters: Mapping[str, float]) -> Array:
+        """What a machine with these parameters does in place of the rows of `generate` (n, 2) or `guide` (n, 4).
+        Raises KinetostatError where it does not get through."""
+        assert self._generation is not None
+        x = [(parameters[name] - low) / (high - low) for name, (low, high) in self.bounds.items()]
+        return self._generation.generated(self.motion(np.array(x, dtype=float)))
 
     @cached_property
     def _rest(self) -> Array:

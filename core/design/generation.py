@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.design.objective import Motion
-from core.design.swept import PLANES
 from core.errors import ModelError
+from core.model.aims import PLANES
 
 Array = NDArray[np.float64]
 
@@ -29,8 +29,17 @@ class Generation(Protocol):
         """(n,) its values, rad or m."""
         ...
 
+    @property
+    def rows(self) -> Array:
+        """(n, 2 or 4) what is wanted: value of the coordinate, then of the output, or places and angle."""
+        ...
+
     def residuals(self, motion: Motion) -> Array:
         """(r,) of the poses, in the mean of their squares."""
+        ...
+
+    def generated(self, motion: Motion) -> Array:
+        """The rows as they are in these poses."""
         ...
 
 
@@ -43,10 +52,18 @@ class FunctionGeneration:
     output: str
     wanted: Array
 
+    @property
+    def rows(self) -> Array:
+        """(n, 2) value of the coordinate, value of the output."""
+        return np.column_stack([self.along, self.wanted])
+
     def residuals(self, motion: Motion) -> Array:
         """(n,) in the output's unit."""
-        found = np.asarray(motion.run[self.output], dtype=float)
-        return (found - self.wanted) / np.sqrt(len(self.along))
+        return (self.generated(motion)[:, 1] - self.wanted) / np.sqrt(len(self.along))
+
+    def generated(self, motion: Motion) -> Array:
+        """(n, 2) value of the coordinate, value of the output there."""
+        return np.column_stack([self.along, np.asarray(motion.run[self.output], dtype=float)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +79,24 @@ class MotionGeneration:
     plane: str
     length: float
 
+    @property
+    def rows(self) -> Array:
+        """(n, 4) value of the coordinate, place, angle."""
+        return np.column_stack([self.along, self.places, self.angles])
+
+    def _poses(self, motion: Motion) -> Array:
+        """(n, 4, 4)"""
+        mech = motion.run.mech
+        return np.asarray(mech.frame(motion.run.q, self.frame, p=dict(motion.p)), dtype=float)
+
+    def generated(self, motion: Motion) -> Array:
+        """(n, 4) value of the coordinate, place, angle of the frame's first axis as the plane sees it."""
+        X, (u, v) = self._poses(motion), PLANES[self.plane]
+        return np.column_stack([self.along, X[:, u, 3], X[:, v, 3], np.arctan2(X[:, v, u], X[:, u, u])])
+
     def residuals(self, motion: Motion) -> Array:
         """(4 n,) m: of places, and of the direction of the frame's first axis in the plane."""
-        mech, u_v = motion.run.mech, list(PLANES[self.plane])
-        X = np.asarray(mech.frame(motion.run.q, self.frame, p=dict(motion.p)), dtype=float)
+        X, u_v = self._poses(motion), list(PLANES[self.plane])
         off = X[:, u_v, 3] - self.places
         wanted = np.column_stack([np.cos(self.angles), np.sin(self.angles)])
         turned = self.length * (X[:, u_v, u_v[0]] - wanted)

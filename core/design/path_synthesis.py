@@ -163,6 +163,8 @@ def _of_topology(
     stop: Callable[[], bool],
     tell: Callable[[Progress], None],
 ) -> list[Linkage]:
+    if not atlas_of(name).prepare(stop):
+        return []
     fit = PathFit(atlas_of(name), target)
     best: list[float] = []
 

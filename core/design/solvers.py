@@ -22,6 +22,14 @@ SOLVERS = {
     "IPOPT": "many requirements or variables: interior point",
     "differential_evolution": "steps in the objective: without gradients",
 }
+_ENDED = {
+    0: "as many values as allowed",
+    1: "the slope is zero",
+    2: "the value changes no more",
+    3: "the parameters change no more",
+    4: "value and parameters change no more",
+}
+"""How `scipy.optimize.least_squares` ends, by its status."""
 SMALL_PROBLEM = 50
 FEW = 10
 
@@ -117,7 +125,7 @@ def _least_squares(problem: Problem, start: Array, iterations: int, seed: int, c
         lambda x: problem.evaluate(x).residuals, inside, _jacobian(problem), bounds=(0.0, 1.0), x_scale="jac",
         max_nfev=iterations, xtol=1e-14, ftol=1e-14, gtol=1e-14,
     )  # fmt: skip
-    return found.x, str(found.message)
+    return found.x, _ENDED.get(found.status, str(found.message))
 
 
 def _minimize(method: str) -> Callable[..., tuple[Array, str]]:
@@ -139,7 +147,7 @@ def _minimize(method: str) -> Callable[..., tuple[Array, str]]:
             problem.value, start, jac=_gradient(problem), method=method, bounds=Bounds(0.0, 1.0),
             constraints=constraints, options={"maxiter": iterations, **tight},
         )  # fmt: skip
-        return np.asarray(found.x), str(found.message)
+        return np.asarray(found.x), str(found.message).replace("`", "")
 
     return run
 

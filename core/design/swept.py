@@ -23,11 +23,11 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner
 from core.mechanism import Mechanism
 from core.model import Driver
+from core.model.aims import PLANES
 from core.model.edits import edits
 from core.spatial.scalar import Scalar, total
 
 Array = NDArray[np.float64]
-PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
 class Poses(NamedTuple):

@@ -6,13 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError, near_misses
 from core.identification.consistent_parameters import consistent_parameters, possible
+from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import METHODS, LinearFit, Method, linear_fit
 from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
 from core.identification.measured_trace import Trace, trace_of
@@ -39,28 +40,8 @@ LEAST_KEPT_FRACTION = 0.7
 LEAST_ENTRIES = 200
 
 
-class Validation(NamedTuple):
-    """Forces at rows that the fit did not see. time (n,); measured, predicted (n, m); rms (m,), N·m or N; relative
-    (m,) rms of the error over that of the measured forces."""
-
-    time: Array
-    measured: Array
-    predicted: Array
-
-    @property
-    def rms(self) -> Array:
-        """(m,) of the error."""
-        return np.asarray(np.sqrt(np.mean((self.measured - self.predicted) ** 2, axis=0)))
-
-    @property
-    def relative(self) -> Array:
-        """(m,) error over measured force."""
-        size = np.sqrt(np.mean(self.measured**2, axis=0))
-        return np.asarray(self.rms / np.where(size > 0.0, size, 1.0))
-
-
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(Fitted):
     """What a trace says of the parameters of a machine.
 
     base : the combinations that were identified; fit : their estimate with its intervals; forces : names of the forces,
@@ -84,27 +65,6 @@ class Identification:
     def names(self) -> tuple[str, ...]:
         """Of the base parameters, as formulas."""
         return self.base.names
-
-    @property
-    def estimate(self) -> Array:
-        """(r,) the base parameters."""
-        return self.fit.estimate
-
-    @property
-    def intervals(self) -> Array:
-        """(r, 2) of 95 %."""
-        return self.fit.intervals
-
-    @property
-    def predicted(self) -> Array:
-        """(n, m) forces at the rows of the fit, as it gives them."""
-        return self.measured - self.fit.residuals
-
-    @property
-    def weak(self) -> tuple[str, ...]:
-        """Base parameters that zero is in the interval of."""
-        low, high = self.fit.intervals.T
-        return tuple(name for name, a, b in zip(self.names, low, high, strict=True) if a <= 0.0 <= b)
 
     @property
     def parameters(self) -> LinearParameters:

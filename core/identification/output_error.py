@@ -21,7 +21,7 @@ from scipy.optimize import lsq_linear
 
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.identification.fit_starts import bounds_of, first_values, fitted_signals, free_values, torque_of
-from core.identification.identify import Validation
+from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import LinearFit, with_statistics
 from core.identification.measured_trace import Trace, trace_of
 from core.identification.shooting import Condensed, Passed, Shooting
@@ -54,7 +54,7 @@ WEIGHT_ROUNDS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class RunFit:
+class RunFit(Fitted):
     """A run fitted to a trace.
 
     names : of what was found: parameters, then start values; fit : estimates with intervals, one force of it is one
@@ -76,32 +76,6 @@ class RunFit:
     converged: bool
     iterations: int
     notes: tuple[str, ...]
-
-    @property
-    def estimate(self) -> Array:
-        """(m,) in the order of `names`, SI."""
-        return self.fit.estimate
-
-    @property
-    def intervals(self) -> Array:
-        """(m, 2) of 95 %."""
-        return self.fit.intervals
-
-    @property
-    def predicted(self) -> Array:
-        """(n, c) at the rows of the fit."""
-        return self.measured - self.fit.residuals
-
-    @property
-    def rms(self) -> Array:
-        """(c,) of the residuals."""
-        return np.asarray(np.sqrt(np.mean(self.fit.residuals**2, axis=0)))
-
-    @property
-    def weak(self) -> tuple[str, ...]:
-        """Names whose interval holds zero."""
-        low, high = self.fit.intervals.T
-        return tuple(name for name, a, b in zip(self.names, low, high, strict=True) if a <= 0.0 <= b)
 
     @property
     def doubtful(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
 
 from core.joints import JOINT_KINDS, JointKind
-from core.model.aims import Aim, CurveRow, DesignVariable, RequiredRow
+from core.model.aims import Aim, CurveRow, DesignVariable, FunctionRow, PoseRow, RequiredRow
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
@@ -65,6 +65,7 @@ __all__ = [
     "Force",
     "ForceKind",
     "Frame",
+    "FunctionRow",
     "Gearwheel",
     "Gravity",
     "Inertia",
@@ -80,6 +81,7 @@ __all__ = [
     "Parameter",
     "Pipe",
     "Pose",
+    "PoseRow",
     "Quantity",
     "RecordRow",
     "RequiredRow",

@@ -1,5 +1,5 @@
-"""Designs of the document: what a person asks of parameters of the machine, or of a linkage for a curve. What fulfils
-it is found, and is no part of the document (`core.design`)."""
+"""Designs of the document: what a person asks of parameters of the machine (a formula that is least, a function, poses
+of a body), or of a linkage for a curve. What fulfils it is found, and is no part of the document (`core.design`)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from core.errors import ModelError
-from core.model.fields import Element, Value, choice, flag, name, parts, scalar, signal, text
+from core.model.fields import Element, Value, choice, flag, name, part, parts, reference, scalar, signal, text
+from core.model.shapes import Pose
 from core.model.trims import dimension_of_signal
 
 OVER = ("rest", "sweep", "run")
-ASKED = ("parameters", "curve")
+ASKED = ("parameters", "function", "motion", "curve")
+PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+"""Planes of the world, and which of its axes are theirs."""
 LINKAGES = ("four_bar", "slider_crank", "swinging_block", "watt", "stephenson", "auto")
 
 
@@ -57,6 +60,52 @@ class RequiredRow(Element):
         return self.formula
 
 
+def _of_coordinate(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+    return dimension_of_signal(model, owners[-2].coordinate) if len(owners) > 1 else "none"
+
+
+def _of_output(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+    return dimension_of_signal(model, owners[-2].output) if len(owners) > 1 else "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionRow(Element):
+    """A value of the output where the coordinate has a value."""
+
+    x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
+    y: Value = scalar(default=0.0, help="Of the output", by=_of_output)
+    forms: ClassVar[str] = "its numbers [x, y]"
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> FunctionRow | None:
+        """Two numbers."""
+        return cls(x=items[0], y=items[1]) if len(items) == 2 else None
+
+    @property
+    def summary(self) -> str:
+        return f"{self.x} {self.y}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseRow(Element):
+    """A pose of a body in a plane where the coordinate has a value."""
+
+    x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
+    u: Value = scalar("length", 0.0, "Place along the plane's first axis")
+    v: Value = scalar("length", 0.0, "Place along its second axis")
+    angle: Value = scalar("angle", 0.0, "Of the body's first axis, from the plane's first to its second")
+    forms: ClassVar[str] = "its numbers [x, u, v, angle]"
+
+    @classmethod
+    def of_list(cls, items: tuple[Any, ...]) -> PoseRow | None:
+        """Four numbers."""
+        return cls(x=items[0], u=items[1], v=items[2], angle=items[3]) if len(items) == 4 else None
+
+    @property
+    def summary(self) -> str:
+        return f"{self.x} {self.u} {self.v} {self.angle}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class CurveRow(Element):
     """A point of a target curve."""
@@ -78,31 +127,45 @@ class CurveRow(Element):
 @dataclass(frozen=True, kw_only=True)
 class Aim(Element):
     """A design that is asked for: parameters by which a formula is least while others hold, over the rest pose, poses
-    along a coordinate or a run; or a linkage of which a point follows a curve."""
+    along a coordinate or a run; by which an output is a function of a coordinate (function generation) or a body goes
+    through poses (motion generation); or a linkage of which a point follows a curve."""
 
     meaning: ClassVar[str] = (
-        "A design that is asked for: which parameters are varied, what is to be least and what shall hold; or the "
-        "curve that a point of a linkage shall follow. The panel Design searches for it."
+        "A design that is asked for: which parameters are varied, what is to be least or which function or poses the "
+        "machine shall have, and what shall hold; or the curve that a point of a linkage shall follow. The panel "
+        "Design searches for it."
     )
 
     name: str = name()
-    kind: str = choice(ASKED, "Parameters of this machine, or a linkage for a curve", "parameters")
+    kind: str = choice(
+        ASKED, "Parameters by a formula, by a function, by poses of a body, or a linkage for a curve", "parameters"
+    )
     vary: tuple[DesignVariable, ...] = parts(DesignVariable, "Parameters that are varied")
     minimise: str = signal("What is to be least: rms(tool.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
     require: tuple[RequiredRow, ...] = parts(RequiredRow, "What shall hold")
     over: str = choice(OVER, "The rest pose, poses along a coordinate, or a run", "rest")
     coordinate: str = signal("Coordinate along which poses are taken", optional=True)
     duration: Value = scalar("time", 1.0, "Of the run")
+    output: str = signal("What is to be a function of the coordinate: any channel of poses", optional=True)
+    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Values of the output that are wanted")
+    frame: str = reference("frame", "Body or frame that is to go through poses", optional=True)
+    plane: str = choice(PLANES, "Plane of the world in which these poses lie", "xz")
+    poses: tuple[PoseRow, ...] = parts(PoseRow, "Poses that are wanted")
     linkage: str = choice(LINKAGES, "Kind of linkage for a curve", "four_bar")
     curve: tuple[CurveRow, ...] = parts(CurveRow, "Points of the target curve, in order")
     closed: bool = flag("Whether the last point is followed by the first", True)
     timed: bool = flag("Whether the points are even in the crank's turn")
+    place: Pose | None = part(Pose, "Where the curve lies: x and z of this frame are its axes; empty: the world")
     description: str = text("Notes")
 
     @property
     def summary(self) -> str:
         if self.kind == "curve":
             return f"{len(self.curve)} points"
+        if self.kind == "function":
+            return f"{self.output or 'nothing yet'} of {self.coordinate or 'nothing yet'}, {len(self.function)} points"
+        if self.kind == "motion":
+            return f"{len(self.poses)} poses of {self.frame or 'nothing yet'}"
         return f"{self.minimise or 'nothing yet'} by {', '.join(row.parameter for row in self.vary) or 'nothing'}"
 
     def validate(self) -> None:

@@ -8,7 +8,7 @@ along a normal of two of its generators (of one in the plane). With |τ_i| ≤ e
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 SMALL = 1e-12
 """Part of the largest below which a singular value, or a cross product, counts as zero."""
+MOST_ACTUATORS = 12
+"""Of errors whose combinations of signs are walked."""
 REGULAR = 1e-14
 """Added to the normal equations of actuator speeds, as part of their trace."""
 
@@ -152,6 +154,45 @@ def payloads(J: Array, strongest: Array, hold: Array, pull: Array) -> Array:
         down = np.where(arm < 0.0, (-strongest - hold) / arm, np.inf)
     most = np.minimum(up, down).min(axis=1)
     return np.where((np.abs(hold) > strongest).any(axis=1), 0.0, np.maximum(most, 0.0))
+
+
+def worst_errors(J: Array, errors: Array) -> Array:
+    """(n,) the largest |J δ| of errors |δ_i| ≤ errors (k,) of the actuators: |J δ| is convex, so it is largest where
+    all errors are; δ and −δ are the same. Raises ModelError for more actuators than can be walked."""
+    generators = J * errors
+    if len(errors) > MOST_ACTUATORS:
+        raise ModelError(
+            f"The errors of {len(errors)} actuators have too many combinations.",
+            where="over",
+            remedy=f"Let {MOST_ACTUATORS} coordinates run at most.",
+        )
+    worst = np.zeros(len(J))
+    for signs in product((1.0, -1.0), repeat=max(len(errors) - 1, 0)):
+        moved = generators @ np.array([1.0, *signs])
+        worst = np.maximum(worst, np.einsum("ni,ni->n", moved, moved))
+    return np.sqrt(worst)
+
+
+def least_stiffness(J: Array, stiffness: Array) -> Array:
+    """(n,) stiffness of the frame in its softest direction, where the actuators yield by springs (k,) and nothing else
+    does: 1 / λ largest of the compliance J diag(1/k) Jᵀ (Salisbury 1980); infinite where nothing moves it."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / singular_values(J / np.sqrt(stiffness), 3)[:, 0] ** 2)
+
+
+def stiffnesses(mech: Mechanism, chosen: Actuators) -> Array:
+    """(k,) stiffness of the joints of the actuators, N·m/rad or N/m. Raises ModelError naming one that has none."""
+    numbers, joints, found = mech.compiled.coordinates.numbers, mech.compiled.coordinates.joints, []
+    for name in chosen.names:
+        joint = joints.get(name) or joints[name.rpartition(".")[0]]
+        found.append(float(numbers.scalar(joint.stiffness, f"joint '{joint.name}', stiffness")))
+        if not found[-1] > 0.0:
+            raise ModelError(
+                "It has no stiffness.",
+                where=f"joint '{joint.name}'",
+                remedy="Give all joints that move the frame that of their drives (field “stiffness”).",
+            )
+    return np.array(found)
 
 
 def efforts(mech: Mechanism, chosen: Actuators) -> Array:

@@ -36,6 +36,8 @@ class Wanted(NamedTuple):
     length: float
     moves: int = 3
     """Dimension of the frame's velocities of translation."""
+    error: float = 1e-3
+    """Of each actuator: rad; of slides times `length`, m."""
 
     def jacobians(self, q: Array) -> Array:
         """(n, 3, k) of the part, all columns per radian."""
@@ -118,6 +120,24 @@ def _payload(wanted: Wanted) -> tuple[Values, str]:
     return values, "kg"
 
 
+def _plain(wanted: Wanted, q: Array) -> Array:
+    """(n, 3, k) of the part, columns per rad or m."""
+    found = measures.actuated(wanted.machine, q, wanted.chosen)
+    return found.linear if wanted.part == "translation" else found.angular
+
+
+def _accuracy(wanted: Wanted) -> tuple[Values, str]:
+    slides = wanted.chosen.slides(wanted.machine.mech)
+    errors = wanted.error * np.where(slides, wanted.length, 1.0)
+    return lambda q: measures.worst_errors(_plain(wanted, q), errors), "m" if wanted.part == "translation" else "rad"
+
+
+def _stiffness(wanted: Wanted) -> tuple[Values, str]:
+    springs = measures.stiffnesses(wanted.machine.mech, wanted.chosen)
+    unit = "N/m" if wanted.part == "translation" else "N·m/rad"
+    return lambda q: measures.least_stiffness(_plain(wanted, q), springs), unit
+
+
 KINDS: dict[str, Kind] = {
     "reach": Kind("Workspace", "where the frame can be", "largest", _reach),
     "manipulability": Kind("Manipulability", "Yoshikawa's w = √det(J Jᵀ)", "largest", _manipulability, True),
@@ -134,6 +154,12 @@ KINDS: dict[str, Kind] = {
     ),
     "speed": Kind("Speed", "what is reached in every direction within the limits of speed", "largest", _speed),
     "force": Kind("Force", "what is borne in every direction within the limits of effort", "largest", _force),
+    "accuracy": Kind(
+        "Error of the frame", "the largest error of the frame by errors of the actuators", "least", _accuracy, True
+    ),
+    "stiffness": Kind(
+        "Stiffness", "stiffness in the softest direction, by that of the joints", "largest", _stiffness, True
+    ),
     "payload": Kind("Payload", "the largest mass held at rest within the limits of effort", "largest", _payload),
 }
 """By the names that scripts and functions use."""

@@ -119,6 +119,7 @@ class Task:
     samples: int
     seed: int
     watch: Watch
+    error: float = 1e-3
 
     @cached_property
     def branch(self) -> Branch | None:
@@ -166,9 +167,12 @@ def task_of(
     length: float,
     drawn: tuple[int, int],
     watch: Watch,
+    error: float = 1e-3,
 ) -> Task:
     """What was asked, checked."""
     samples, seed = drawn
+    if not (np.isfinite(error) and error > 0.0):
+        raise ModelError(f"{error:g} is no error of joints.", where="error", remedy="Give more than 0 rad.")
     if not 16 <= samples <= 50_000_000:
         raise ModelError(f"{samples} samples cannot be taken.", where="samples", remedy="Take 16 to 50,000,000.")
     name = mech.compiled.known_frame(frame or tool_frame(mech.model))
@@ -190,7 +194,7 @@ def task_of(
     made = KINDS.get(kind) if kind not in ASKING else None
     if made is None and kind not in ASKING:
         made = formula_kind(kind, machine)
-    return Task(machine, ranges, start, restriction, made, kind, part, length, samples, seed, watch)
+    return Task(machine, ranges, start, restriction, made, kind, part, length, samples, seed, watch, error)
 
 
 def _within(machine: Machine, ranges: JointRanges) -> Machine:

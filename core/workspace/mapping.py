@@ -46,6 +46,7 @@ def workspace(
     q: Any = None,
     p: Mapping[str, float] | None = None,
     length: float = 1.0,
+    error: float = 1e-3,
     seed: int = 0,
     workers: int | None = None,
     progress: Callable[..., object] | None = None,
@@ -60,13 +61,14 @@ def workspace(
     the frame is to have; slice : ("z", 0.5) or (normal (3,), offset), a plane in which it is to lie
     q : (nq,) where what does not run stands, and the branch of loops, default the rest position; p : parameters
     length : metres of a slide that count like one radian, where actuators slide and turn
+    error : of "accuracy": of each actuator, rad, of slides times `length`
     seed : the same gives the same samples; workers : threads, default one a core
     progress(fraction, text) : is told how far it is; cancelled() : whether to stop: what there is then is the result
     Raises KinetostatError naming what has no limits or cannot be measured.
     """
     watch = Watch(progress, cancelled, workers)
     task = task_of(
-        mechanism_of(mech, p), frame, over, kind, part, orientation, slice, q, length, (samples, seed), watch
+        mechanism_of(mech, p), frame, over, kind, part, orientation, slice, q, length, (samples, seed), watch, error
     )
     found, stopped = samples_of(task)
     if not len(found.q):

@@ -20,7 +20,7 @@ SETTING_OUT = 32
 
 def wanted_of(task: Task, some: Array, found: Samples) -> Wanted:
     """What measures need to know of how the frame moves."""
-    wanted = Wanted(task.machine, task.part, 3, None, task.chosen, task.length)
+    wanted = Wanted(task.machine, task.part, 3, None, task.chosen, task.length, error=task.error)
     J = wanted.jacobians(some)
     m = max(rank(each) for each in J)
     linear = wanted._replace(part="translation").jacobians(some)

@@ -89,6 +89,38 @@ def test_payload_of_two_links(arm):
     assert found.unit == "kg"
 
 
+def test_the_worst_error_of_two_links(arm):
+    found = values(arm, "accuracy", error=1e-3)
+    arm_2 = np.sqrt(L1**2 + L2**2 + 2 * L1 * L2 * np.cos(found.q[:, 1]))  # from the shoulder to the tip
+    along = (L2 + L1 * np.cos(found.q[:, 1])) * L2  # J1 · J2
+    wanted = 1e-3 * np.sqrt(arm_2**2 + L2**2 + 2 * np.abs(along))
+    assert found.values == pytest.approx(wanted, abs=1e-15)
+    assert found.unit == "m"
+    turned = values(arm, "accuracy", part="rotation", error=1e-3)
+    assert turned.values == pytest.approx(np.full(len(turned.q), 2e-3), abs=1e-15)
+    with pytest.raises(ks.ModelError, match="no error of joints"):
+        workspace(arm, kind="accuracy", samples=100, error=0.0)
+
+
+def test_stiffness_of_two_links_is_the_least_force_for_a_way(arm):
+    with pytest.raises(ks.ModelError, match="no stiffness"):
+        workspace(arm, kind="stiffness", samples=100)
+    K1, K2 = 900.0, 400.0
+    model = two_links().expanded
+    springs = dict(zip([joint.name for joint in model.joints if joint.kind == "revolute"], (K1, K2), strict=True))
+    joints = tuple(replace(joint, stiffness=springs.get(joint.name, 0.0)) for joint in model.joints)
+    mech = ks.Mechanism(replace(model, joints=joints))
+    found = values(mech, "stiffness")
+    assert found.unit == "N/m"
+    for k in range(0, len(found.q), 20):
+        J = np.asarray(mech.jacobian(found.q[k], found.frame))[3:5]
+        # least work ½ k x² over unit ways x: joints take δ = J⁻¹ x
+        angles = np.linspace(0.0, np.pi, 20_001)
+        ways = np.linalg.solve(J, np.stack([np.cos(angles), np.sin(angles)]))
+        least = (K1 * ways[0] ** 2 + K2 * ways[1] ** 2).min()
+        assert found.values[k] == pytest.approx(least, rel=1e-6)
+
+
 def around(count=720):
     """Unit vectors in the plane."""
     angles = np.linspace(0.0, 2.0 * math.pi, count, endpoint=False)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from app.background.lifetime import Lifetime
 from app.tools.target_curve import Drawn, curve_hand
-from core.design.placing import placed
+from core.design.placing import place_of, placed
 from core.linkage import XZ
-from core.model import Model
+from core.model import Model, Pose
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -60,6 +60,11 @@ class CurveInView:
     def clear(self) -> None:
         """Nothing any more."""
         self.show(np.zeros((0, 2)), False)
+
+    @property
+    def place(self) -> Pose | None:
+        """The plane as the document says it; None for x–z of the world."""
+        return place_of(self.X_WD)
 
     def placed(self, model: Model) -> Model:
         """A linkage that was found, in the plane in which the curve was drawn."""

@@ -1,42 +1,18 @@
-"""Tables and pages of the panel Design."""
+"""Tables of results of the panel Design."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHeaderView, QScrollArea, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QTableWidget
 
-from app.plain_text import as_tip
+from app.widgets.panel_parts import fixed_cell
 from core.functions.subjects.design import TOPOLOGY_TITLES
 
 if TYPE_CHECKING:
     from core.design.design import Designed
     from core.design.path_synthesis import Linkage
-
-
-def scrolled(page: QWidget) -> QScrollArea:
-    """A page that may be higher than its place."""
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(page)
-    return area
-
-
-def table(heads: list[str]) -> QTableWidget:
-    """An empty table, the first column the widest."""
-    made = QTableWidget(0, len(heads))
-    made.setHorizontalHeaderLabels(heads)
-    made.verticalHeader().hide()
-    made.verticalHeader().setDefaultSectionSize(24)
-    made.setShowGrid(False)
-    if heads:
-        made.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        made.horizontalHeader().setMinimumSectionSize(56)
-        for column in range(1, len(heads)):
-            made.setColumnWidth(column, 64)
-    return made
 
 
 def fill(table: QTableWidget, heads: list[str], rows: list[list[str]]) -> None:
@@ -47,23 +23,28 @@ def fill(table: QTableWidget, heads: list[str], rows: list[list[str]]) -> None:
     table.setHorizontalHeaderLabels(heads)
     for k, row in enumerate(rows):
         for column, text in enumerate(row):
-            item = QTableWidgetItem(text)
-            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
-            item.setToolTip(as_tip(text))
-            table.setItem(k, column, item)
+            table.setItem(k, column, fixed_cell(text))
     table.resizeColumnsToContents()
     if heads:
         table.horizontalHeader().setStretchLastSection(True)
 
 
-def show_designed(table: QTableWidget, found: Designed) -> None:
-    """Starts of a search for parameters, the best first."""
+def show_designed(
+    table: QTableWidget,
+    found: Designed,
+    worth: Callable[[float], str],
+    shown: Callable[[str, float], str],
+    symbols: Mapping[str, str],
+) -> None:
+    """Starts of a search for parameters, the best first. worth(value), shown(parameter, value) : as a person reads
+    them; symbols : units of the parameters."""
     names = tuple(found.best.parameters)
     rows = []
     for row in found.table:
-        value = f"{row.value:.6g}" if row.state != "failed" else "—"
-        rows.append([str(row.number), row.state, value, *(f"{row.parameters[n]:.6g}" for n in names), row.message])
-    fill(table, ["Start", "State", "Value", *names, "Ended"], rows)
+        value = worth(row.value) if row.state != "failed" else "—"
+        rows.append([str(row.number), row.state, value, *(shown(n, row.parameters[n]) for n in names), row.message])
+    heads = [f"{name}, {symbols[name]}" if symbols[name] else name for name in names]
+    fill(table, ["Start", "State", "Value", *heads, "Ended"], rows)
 
 
 def show_linkages(table: QTableWidget, found: Sequence[Linkage]) -> None:

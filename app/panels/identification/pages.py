@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QFormLayout,
-    QFrame,
     QGridLayout,
-    QHeaderView,
     QLineEdit,
-    QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
+from app.widgets.quantities.quantity_text import Units
+from app.widgets.vary_table import VaryTable
 from core.errors import ModelError
 from core.functions import Context
 from core.functions.option_texts import quantity
@@ -156,10 +152,10 @@ def _share(fields: Fields) -> float:
 class RunPage(QWidget):
     """Parameters and start values of a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, units: Units | None = None) -> None:
         super().__init__()
         self.fields = Fields()
-        self.vary = _vary_table()
+        self.vary = VaryTable(units, open_ends=True)
         self.start_free = QCheckBox("Find start values, too")
         self.start_free.setChecked(True)
         lines = self.fields
@@ -175,36 +171,7 @@ class RunPage(QWidget):
 
     def show_parameters(self, context: Context) -> None:
         """Rows for the machine's free parameters; those that were checked stay so."""
-        checked = set(self.chosen_rows())
-        self.vary.setRowCount(0)
-        values = context.model.values()
-        for name in context.mech.p_names:
-            parameter = context.model.expanded.find("parameters", name)
-            at = self.vary.rowCount()
-            self.vary.insertRow(at)
-            ends = ("" if end is None else f"{float(value_of(end, values)):.6g}" for end in
-                    (parameter.minimum, parameter.maximum))  # fmt: skip
-            for column, text in enumerate((name, f"{values[name]:.6g}", *ends)):
-                item = QTableWidgetItem(text)
-                if column < 2:
-                    item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
-                if column == 0:
-                    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-                    item.setCheckState(Qt.CheckState.Checked if name in checked else Qt.CheckState.Unchecked)
-                self.vary.setItem(at, column, item)
-
-    def chosen_rows(self) -> dict[str, int]:
-        """Names that are checked, and their rows."""
-        rows = range(self.vary.rowCount())
-        return {
-            self.vary.item(k, 0).text(): k for k in rows if self.vary.item(k, 0).checkState() == Qt.CheckState.Checked
-        }
-
-    def check(self, *names: str) -> None:
-        """Check rows, as a person does."""
-        for k in range(self.vary.rowCount()):
-            if self.vary.item(k, 0).text() in names:
-                self.vary.item(k, 0).setCheckState(Qt.CheckState.Checked)
+        self.vary.show_parameters(context.model, context.mech)
 
     def options(self, context: Context) -> dict[str, Any]:
         """As `fit_run` takes them. Raises ModelError."""
@@ -220,14 +187,13 @@ class RunPage(QWidget):
         }
 
     def _bounds(self, context: Context) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, at in self.chosen_rows().items():
-            known = context.model.expanded.find("parameters", name)
-            option = Number(name, name, dimension=known.dimension)
-            texts = [self.vary.item(at, column).text().strip() for column in (2, 3)]
-            ends = [quantity(text, context, option) if text else sign * float("inf") for text, sign in
-                    zip(texts, (-1, 1), strict=True)]  # fmt: skip
-            found[name] = (ends[0], ends[1])
+        values, found = context.model.values(), {}
+        for name, ends in self.vary.bounds().items():
+            low, high = (
+                sign * float("inf") if end is None else float(value_of(end, values))
+                for end, sign in zip(ends, (-1, 1), strict=True)
+            )
+            found[name] = (low, high)
         if not found:
             raise ModelError(
                 "No parameter is checked." if context.mech.p_names else "The machine has no free parameter.",
@@ -242,23 +208,6 @@ class RunPage(QWidget):
         option = SignalValues("start", "Known start", of="run parameters")
         found: Mapping[str, float] = option.coerce(self.fields.lines["start"].text().strip() or (), context)
         return found
-
-
-def _vary_table() -> QTableWidget:
-    table = QTableWidget(0, 4)
-    table.setHorizontalHeaderLabels(["Vary", "Now", "From", "To"])
-    table.setAccessibleName("Parameters that are found")
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(24)
-    table.setShowGrid(False)
-    table.setFrameShape(QFrame.Shape.NoFrame)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-    table.setMinimumHeight(74)
-    table.horizontalHeader().setMinimumSectionSize(44)
-    table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    for column in range(1, 4):
-        table.setColumnWidth(column, 60)
-    return table
 
 
 class ExcitationPage(QWidget):

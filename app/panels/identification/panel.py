@@ -9,14 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QSplitter,
     QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
@@ -33,9 +28,10 @@ from app.panels.identification.column_table import ColumnTable
 from app.panels.identification.estimate_table import EstimateTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
 from app.panels.panel import BOTTOM, Panel
-from app.plain_text import as_tip
+from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.note import Note
+from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
+from app.widgets.quantities.quantity_text import SIUnits, Units
 from core.errors import KinetostatError
 from core.functions.context import Cancelled, Context
 from core.functions.subjects.identification import (
@@ -59,15 +55,13 @@ KINDS = {
     RUN: ("A run fitted to a trace", "Fit"),
     MOTION: ("An exciting motion", "Make"),
 }
-NARROWEST = 110
-"""Pixels that each of the three parts keeps."""
 LIMIT_HEADS = ("Joint", "From", "To", "Largest speed", "Largest acceleration", "Largest force")
 
 
 class IdentificationPanel(QWidget):
     """A trace and what its columns are, what is asked, and what was found."""
 
-    def __init__(self, session: Session, jobs: Jobs) -> None:
+    def __init__(self, session: Session, jobs: Jobs, settings: Units | None = None) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
         self.identified: Identification | None = None
@@ -77,52 +71,35 @@ class IdentificationPanel(QWidget):
         self._job: Job | None = None
         self._applying = False
         self.title = ""
-        self.note = Note()
-        self.note.setContentsMargins(8, 0, 8, 4)
+        self._units: Units = settings or SIUnits()
+        self.note = panel_note()
         self.kind = Combo()
         for kind, (title, _) in KINDS.items():
             self.kind.addItem(title, kind)
         self.kind.setAccessibleName("What is identified")
         self.kind.currentIndexChanged.connect(self._turned)
-        self.start_button = self._button("Identify", "Compute beside the window", self.start)
-        self.stop_button = self._button("Stop", "End; what a fit or a motion came to is kept", self.stop)
-        self.show_button = self._button("Show", "Put the motion among the runs, and play it", self.show_motion)
-        self.save_button = self._button("Save trace…", "Write the motion as a CSV file", self._ask_save)
-        self.apply_button = self._button("Apply", "Take what was found into the machine (can be undone)", self.apply)
+        self.start_button = push_button("Identify", "Compute beside the window", self.start)
+        self.stop_button = push_button("Stop", "End; what a fit or a motion came to is kept", self.stop)
+        self.show_button = push_button("Show", "Put the motion among the runs, and play it", self.show_motion)
+        self.save_button = push_button("Save trace…", "Write the motion as a CSV file", self._ask_save)
+        self.apply_button = push_button("Apply", "Take what was found into the machine (can be undone)", self.apply)
         self._lay_out()
         self._life = Lifetime()
         self._life.listen((session.changed, self._machine_changed), (session.runs.changed, self._offer_sources))
+        if isinstance(settings, Settings):
+            self._life.listen((settings.changed, lambda _: self.run_page.vary.refresh_units()))
         self._begin()
-
-    def _button(self, title: str, tip: str, pressed: Callable[[], object]) -> QPushButton:
-        button = QPushButton(title, toolTip=as_tip(tip))
-        button.clicked.connect(lambda: pressed())
-        return button
 
     def _lay_out(self) -> None:
         """Buttons above, then the trace, what is asked, and what was found, side by side."""
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 6, 8, 6)
-        bar.addWidget(self.kind, 1)
-        for button in (self.start_button, self.stop_button):
-            bar.addWidget(button)
-        self.forces_page, self.run_page, self.motion_page = ForcesPage(), RunPage(), ExcitationPage()
+        self.forces_page, self.run_page, self.motion_page = ForcesPage(), RunPage(self._units), ExcitationPage()
         self.pages = QStackedWidget()
         for page in (self.forces_page, self.run_page, self.motion_page):
-            self.pages.addWidget(_scrolled(page))
+            self.pages.addWidget(scrolled(page))
         self.trace_part = self._trace_part()
-        split = QSplitter(Qt.Orientation.Horizontal)
-        for part in (self.trace_part, self.pages, self._result_part()):
-            part.setMinimumWidth(NARROWEST)
-            split.addWidget(part)
-        split.setSizes([320, 270, 560])
+        parts, bar = (self.trace_part, self.pages, self._result_part()), (self.kind, 1, self.start_button)
+        split = lay_side_by_side(self, (*bar, self.stop_button), self.note, parts, (320, 270, 560))
         split.setStretchFactor(2, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.note)
-        column.addWidget(split, 1)
 
     def _trace_part(self) -> QWidget:
         """Where the trace is from, and its columns."""
@@ -130,7 +107,7 @@ class IdentificationPanel(QWidget):
         self.source = Combo()
         self.source.setAccessibleName("Trace")
         self.source.activated.connect(lambda _: self._source_chosen())
-        self.open_button = self._button("Open…", "A trace as CSV, SIMNON or HDF5", self._ask_open)
+        self.open_button = push_button("Open…", "A trace as CSV, SIMNON or HDF5", self._ask_open)
         row.setContentsMargins(8, 0, 8, 4)
         row.addWidget(self.source, 1)
         row.addWidget(self.open_button)
@@ -145,29 +122,21 @@ class IdentificationPanel(QWidget):
 
     def _result_part(self) -> QWidget:
         """Estimates and curves; below them what is done with them."""
-        part, buttons = QWidget(), QHBoxLayout()
         self.estimates, self.curves = EstimateTable(), QVBoxLayout()
         self.chart: SignalChart | None = None
         curves = QWidget()
         curves.setLayout(self.curves)
         self.curves.setContentsMargins(0, 0, 0, 0)
-        self.limits = _plain_table(LIMIT_HEADS)
+        self.limits = plain_table(LIMIT_HEADS, "Joints of the motion")
+        self.limits.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.limits.horizontalHeader().setStretchLastSection(True)
         self.numbers = QStackedWidget()
         self.numbers.addWidget(self.estimates)
         self.numbers.addWidget(self.limits)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.numbers, "Estimates")
         self.tabs.addTab(curves, "Curves")
-        buttons.setContentsMargins(4, 4, 8, 6)
-        buttons.addStretch(1)
-        for button in (self.save_button, self.show_button, self.apply_button):
-            buttons.addWidget(button)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.tabs, 1)
-        column.addLayout(buttons)
-        return part
+        return with_buttons(self.tabs, (self.save_button, self.show_button, self.apply_button))
 
     def close(self) -> None:
         """Listen no more, compute no more."""
@@ -462,29 +431,9 @@ def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
     return ("time", *(name for name, _ in table)), np.column_stack([record.run.time, *(each for _, each in table)])
 
 
-def _plain_table(heads: tuple[str, ...]) -> QTableWidget:
-    table = QTableWidget(0, len(heads))
-    table.setAccessibleName("Joints of the motion")
-    table.setHorizontalHeaderLabels(list(heads))
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(24)
-    table.setFrameShape(QFrame.Shape.NoFrame)
-    table.setShowGrid(False)
-    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-    table.horizontalHeader().setStretchLastSection(True)
-    return table
-
-
-def _scrolled(page: QWidget) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(page)
-    return area
-
-
 def make(bench: Workbench) -> IdentificationPanel:
     """For a window."""
-    return IdentificationPanel(bench.session, bench.jobs)
+    return IdentificationPanel(bench.session, bench.jobs, bench.settings)
 
 
 PANEL = Panel(

@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.panels.studies.picture_frame import Ink, faint
 from app.plain_text import as_tip
 from app.widgets.options.signal_options import LastName
+from app.widgets.picture_frame import Ink, faint
 from core.errors import KinetostatError
 from core.studies.distributions import distribution_of
 from core.studies.study_text import is_drawn

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from app.panels.studies.picture_frame import BOTTOM, ELIDED, Frame, Ink, color_of, faint
+from app.widgets.picture_frame import BOTTOM, ELIDED, Frame, Ink, color_of, faint
 
 if TYPE_CHECKING:
     from core.studies.study_result import StudyResult

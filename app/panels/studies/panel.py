@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
-    QHBoxLayout,
-    QPushButton,
-    QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,7 +23,7 @@ from app.panels.studies.row_table import RowTable
 from app.panels.studies.study_job import Doubt, Running, StudyJob, estimated
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
-from app.widgets.note import Note
+from app.widgets.panel_parts import lay_side_by_side, panel_note, push_button, with_buttons
 from app.widgets.progress import ProgressBar
 from core.errors import KinetostatError
 from core.model.fields import fields_of
@@ -37,8 +32,6 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
     from core.studies.study_result import StudyResult
 
-NARROWEST = 110
-"""Pixels that each of the three parts keeps."""
 SHOWN_EVERY = 0.3
 """Seconds between two looks at what was found."""
 
@@ -68,90 +61,44 @@ class StudiesPanel(QWidget):
         self.asked.kind.activated.connect(lambda _: self._begin())
         self._begin()
         self._show_plans()
+        self._document = session.document
+        self._show_first()
         self._enable()
 
     def _make_widgets(self) -> None:
-        self.note = Note()
-        self.note.setContentsMargins(8, 0, 8, 4)
+        self.note = panel_note()
         self.progress = ProgressBar(textVisible=False)
         self.progress.setAccessibleName("Progress of the study")
         self.progress.setMaximumHeight(6)
         self.progress.setRange(0, 1000)
         self.progress.setMinimumWidth(8)
         self.failed_alone = QCheckBox("Failed")
-        self.estimate_button = self._button("Estimate", "How long it takes, from three rows", self.estimate)
-        self.start_button = self._button(
+        self.estimate_button = push_button("Estimate", "How long it takes, from three rows", self.estimate)
+        self.start_button = push_button(
             "Start", "Compute all rows (what a file has already is not done again)", self.start
         )
-        self.pause_button = self._button("Pause", "Finish what is in hand, and wait", self.pause)
-        self.pause_button.setCheckable(True)
-        self.stop_button = self._button("Stop", "End; the rows so far stay", self.stop)
-        self.open_button = self._button(
+        self.pause_button = push_button("Pause", "Finish what is in hand, and wait", self.pause, checkable=True)
+        self.stop_button = push_button("Stop", "End; the rows so far stay", self.stop)
+        self.open_button = push_button(
             "Open row", "Its parameters and pose become the machine's (can be undone)", self.open
         )
-        self.save_button = self._button("Save…", "All rows as CSV or Parquet", self.save)
+        self.save_button = push_button("Save…", "All rows as CSV or Parquet", self.save)
         self.plan = Combo()
         self.plan.setEditable(True)
         self.plan.setAccessibleName("Study of the document")
         self.plan.setToolTip(as_tip("A study of the document, or a name under which to keep this one"))
         self.plan.lineEdit().setPlaceholderText("name of this study")
         self.plan.activated.connect(lambda _: self.show_plan(self.plan.currentText()))
-        self.keep_button = self._button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
-        self.yes_button = self._button("Go on", "", lambda: self._answer(True))
-        self.no_button = self._button("End", "", lambda: self._answer(False))
-
-    def _button(self, title: str, tip: str, pressed: Any) -> QPushButton:
-        button = QPushButton(title, toolTip=as_tip(tip))
-        button.clicked.connect(lambda: pressed())
-        return button
+        self.keep_button = push_button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
+        self.yes_button = push_button("Go on", "", lambda: self._answer(True))
+        self.no_button = push_button("End", "", lambda: self._answer(False))
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 6, 8, 6)
-        for button in (self.start_button, self.pause_button, self.stop_button):
-            bar.addWidget(button)
-        bar.addWidget(self.progress, 1)
-        bar.addStretch(0)
-        bar.addWidget(self.yes_button)
-        bar.addWidget(self.no_button)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        for part in (self._question(), self.picture, self._rows()):
-            part.setMinimumWidth(NARROWEST)
-            split.addWidget(part)
-        split.setSizes([400, 420, 380])
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addWidget(self.note)
-        column.addWidget(split, 1)
-
-    def _question(self) -> QWidget:
-        """What is asked, and below it what is done with it before it is computed."""
-        part = QWidget()
-        column, row = QVBoxLayout(part), QHBoxLayout()
-        row.setContentsMargins(8, 4, 4, 6)
-        row.addWidget(self.plan, 1)
-        row.addWidget(self.keep_button)
-        row.addWidget(self.estimate_button)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.asked, 1)
-        column.addLayout(row)
-        return part
-
-    def _rows(self) -> QWidget:
-        part = QWidget()
-        column, buttons = QVBoxLayout(part), QHBoxLayout()
-        buttons.setContentsMargins(4, 4, 8, 6)
-        buttons.addWidget(self.failed_alone, 1)
-        buttons.addWidget(self.save_button)
-        buttons.addWidget(self.open_button)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.table, 1)
-        column.addLayout(buttons)
-        return part
+        question = with_buttons(self.asked, (self.plan, self.keep_button, self.estimate_button), first_wide=True)
+        rows = with_buttons(self.table, (self.failed_alone, self.save_button, self.open_button), first_wide=True)
+        buttons = (self.start_button, self.pause_button, self.stop_button, self.progress, 1)
+        bar = (*buttons, self.yes_button, self.no_button)
+        lay_side_by_side(self, bar, self.note, (question, self.picture, rows), (400, 420, 380))
 
     def close(self) -> None:
         """Listen no more, compute no more."""
@@ -172,6 +119,9 @@ class StudiesPanel(QWidget):
         self._show_plans()
         if old.model.machine != new.model.machine:
             self._begin()
+        if self._document != self._session.document:
+            self._document = self._session.document
+            self._show_first()
 
     def _show_plans(self) -> None:
         """Names of the studies of the document."""
@@ -181,6 +131,13 @@ class StudiesPanel(QWidget):
             self.plan.clear()
             self.plan.addItems(names)
             self.plan.setCurrentText(typed)
+
+    def _show_first(self) -> None:
+        """The first study of the document, where it has any."""
+        if self._session.model.studies:
+            self.show_plan(self._session.model.studies[0].name)
+        else:
+            self.plan.setCurrentText("")
 
     def show_plan(self, name: str) -> None:
         """Show a study of the document."""

@@ -10,9 +10,9 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.panels.studies.drawings import NO_POINTS, PICTURES, Points, Shown
-from app.panels.studies.picture_frame import Ink
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
+from app.widgets.picture_frame import Ink
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:

@@ -21,12 +21,14 @@ KIND_TITLES = {
     "singularity": "Distance from singularities",
     "speed": "Speed in every direction",
     "force": "Force in every direction",
+    "accuracy": "Error by errors of the joints",
+    "stiffness": "Stiffness by that of the joints",
     "payload": "Payload",
     "orientations": "Orientations (dexterity)",
     "configurations": "Number of configurations",
     "formula": "A formula of the pose",
 }
-OF_PART = ("manipulability", "condition", "isotropy", "singularity")
+OF_PART = ("manipulability", "condition", "isotropy", "singularity", "accuracy", "stiffness")
 AXES = ("none", "x", "y", "z")
 FIRST_LOOK, FIRST_LOOK_AT_LOOPS = 10_000, 500
 """Poses where nobody says how many."""
@@ -45,6 +47,7 @@ def workspace(
     samples: int,
     seed: int,
     length: float | None,
+    error: float,
     file: str,
 ) -> Result:
     """A map of a frame; one that is stopped is shown as far as it is."""
@@ -56,8 +59,8 @@ def workspace(
         try:
             p = mech.parameter_values(dict(context.p))
             joint_ranges(mech, frame, None, p, turning=kind != "reach" or bool(orientation.strip()))
-        except ModelError as error:  # as it stands it reaches everything, or nothing: what to do is said
-            return Report(title=f"Workspace of {frame}", parts=(Message(text=str(error), severity="hint"),))
+        except ModelError as refusal:  # as it stands it reaches everything, or nothing: what to do is said
+            return Report(title=f"Workspace of {frame}", parts=(Message(text=str(refusal), severity="hint"),))
     if kind == "formula" and not formula.strip():
         raise ModelError("There is no formula.", where="option 'formula'", remedy="Write one, as energy.potential.")
     found = mapped(
@@ -72,6 +75,7 @@ def workspace(
         q=context.q,
         p=context.p,
         length=joint_length(length),
+        error=error,
         seed=seed,
         progress=context.progress,
         cancelled=context.cancelled,
@@ -135,8 +139,9 @@ FUNCTIONS = (
         "joints; of machines with loops over those of their actuators, on the branch of the present pose. Planar "
         "machines get their area with its exact boundary, arcs at limits and curves det J = 0; others the volume of "
         "what is reached, with its error. Values: manipulability, condition, isotropy of translation or rotation, "
-        "what speed and force there is in every direction within the limits of joints, the payload, in how many "
-        "orientations and configurations the frame gets there, or a formula of the pose. A slice lies in a plane; "
+        "what speed and force there is in every direction within the limits of joints, the payload, the "
+        "error by errors of the joints, the stiffness by that of the joints, in how many orientations "
+        "and configurations the frame gets there, or a formula of the pose. A slice lies in a plane; "
         "with an orientation the frame has it everywhere. In the scene it is a cloud with a bar of colours: a click on "
         "a point takes the pose that reaches it. Stopped, what there is stays. Files: HDF5, CSV, PLY, VTU.",
         workspace,
@@ -166,6 +171,15 @@ FUNCTIONS = (
             ),
             Integer("seed", "Seed", "The same seed gives the same poses", 0, 0, 2**31 - 1),
             LENGTH,
+            Number(
+                "error",
+                "Error of joints",
+                "Of each joint that moves the frame; of slides times the characteristic length",
+                1e-3,
+                "angle",
+                minimum=1e-9,
+                only=("kind", ("accuracy",)),
+            ),
             OutputFile("file", "Map to file", "HDF5, CSV, PLY or VTU", "", (".h5", ".csv", ".ply", ".vtu")),
         ),
         needs=(needs_motion,),

@@ -5,7 +5,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from app.document.session import Session
-from app.panels.design.panel import CURVE, DesignPanel
+from app.panels.design.panel import DesignPanel
+from app.panels.design.questions import CURVE, FUNCTION, MOTION
 from core.files import load
 from resources import EXAMPLES
 
@@ -21,11 +22,10 @@ def panel(qtbot, jobs):
 
 
 def ask(panel, formula, *parameters):
-    for k in range(panel.vary.rowCount()):
-        if panel.vary.item(k, 0).text() in parameters:
-            panel.vary.item(k, 0).setCheckState(Qt.CheckState.Checked)
-    panel.minimise.setText(formula)
-    panel.along.setCurrentIndex(panel.along.findData("crank_pin"))
+    page = panel.machine_page
+    page.vary.check(*parameters)
+    page.minimise.setText(formula)
+    page.along.setCurrentIndex(page.along.findData("crank_pin"))
 
 
 def ended(panel, qtbot):
@@ -36,7 +36,7 @@ def test_a_formula_is_made_least_tried_and_applied_as_one_step(panel, qtbot):
     session = panel._session
     before = session.model
     ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "d")
-    panel.starts.setText("2")
+    panel.machine_page.starts.setText("2")
     panel.search()
     ended(panel, qtbot)
     best = panel.found.best
@@ -49,7 +49,7 @@ def test_a_formula_is_made_least_tried_and_applied_as_one_step(panel, qtbot):
     assert session.p["a"] == pytest.approx(0.1)
     panel.apply_button.click()
     assert session.model.values()["a"] == best.parameters["a"]
-    assert panel.vary.item(0, 1).text() == f"{best.parameters['a']:.6g}"
+    assert panel.machine_page.vary.item(0, 1).text() == f"{best.parameters['a']:.6g} m"
     session.undo()
     assert session.model.values() == before.values()
 
@@ -61,8 +61,9 @@ def test_what_is_wrong_is_said_and_nothing_begins(panel, qtbot):
     assert "coupler_point" in panel.note.text()
     ask(panel, "", "a")
     panel.search()
+    ended(panel, qtbot)
     assert "formula is empty" in panel.note.text()
-    panel.vary.item(0, 2).setText("0.2")
+    panel.machine_page.vary.item(0, 2).setText("0.2")
     ask(panel, "a", "a")
     panel.search()
     assert "Nothing lies between" in panel.note.text()
@@ -70,7 +71,7 @@ def test_what_is_wrong_is_said_and_nothing_begins(panel, qtbot):
 
 def test_a_search_is_paused_and_stopped_with_the_best(panel, qtbot):
     ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "b", "c", "d")
-    panel.starts.setText("1000")
+    panel.machine_page.starts.setText("1000")
     panel.search()
     panel.pause_button.click()
     qtbot.wait(300)
@@ -122,8 +123,8 @@ def test_points_are_read_from_a_file_and_bad_ones_named(panel, tmp_path):
 def test_designs_are_saved_with_the_document_and_come_back(panel):
     session = panel._session
     ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "d")
-    panel.vary.item(0, 2).setText("0.08")
-    panel.require.setText("a + b < 1; c < 2")
+    panel.machine_page.vary.item(0, 2).setText("0.08")
+    panel.machine_page.require.setText("a + b < 1; c < 2")
     panel.saved.names.setEditText("high")
     panel.saved.save_button.click()
     aim = session.model.designs[0]
@@ -143,8 +144,70 @@ def test_designs_are_saved_with_the_document_and_come_back(panel):
     panel.saved.names.setCurrentText("high")
     panel.saved.load()
     assert panel.kind.currentData() != CURVE
-    assert panel.minimise.text() == "rms(coupler_point.position.z - 0.35)"
-    assert panel.vary.item(0, 2).text() == "0.08"
+    assert panel.machine_page.minimise.text() == "rms(coupler_point.position.z - 0.35)"
+    assert panel.machine_page.vary.item(0, 2).text() == "0.08"
     session.undo()
     session.undo()
     assert not session.model.designs
+
+
+def test_a_function_is_pasted_in_degrees_searched_saved_and_comes_back(panel, qtbot):
+    page = panel.machine_page
+    panel.kind.setCurrentIndex(panel.kind.findData(FUNCTION))
+    page.vary.check("a", "c")
+    page.driven.setCurrentIndex(page.driven.findData("crank_pin"))
+    page.output.setText("rocker_pin.q")
+    mech, parameters = panel._session.mech, {"a": 0.12, "c": 0.28}
+    angles = np.arange(0.0, 331.0, 30.0)
+    q = mech.rest(parameters)
+    lines = ["crank [deg]\trocker [deg]"]
+    for angle in angles:
+        q = mech.move(q, {"crank_pin": np.radians(angle)}, p=parameters, exact=True)
+        lines.append(f"{angle}\t{np.degrees(q[mech.q_names.index('rocker_pin')]):.12g}")
+    page.take("\n".join(lines), "clipboard")
+    assert len(panel.picture.wanted) == len(angles)
+    panel.search()
+    ended(panel, qtbot)
+    assert dict(panel.found.best.parameters) == pytest.approx(parameters, abs=1e-6)
+    np.testing.assert_allclose(panel.picture.found, panel.picture.wanted, atol=1e-5)
+    assert "rad off" in panel.note.text()
+    panel.saved.names.setEditText("ratio")
+    panel.saved.save_button.click()
+    aim = panel._session.model.designs[0]
+    assert (aim.kind, aim.output, len(aim.function)) == ("function", "rocker_pin.q", len(angles))
+    assert aim.function[1].x == pytest.approx(np.radians(30.0), abs=1e-12)
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
+    panel.saved.load()
+    assert panel.kind.currentData() == FUNCTION
+    assert [row[0] for row in page.points.rows({})] == pytest.approx(np.radians(angles), abs=1e-7)
+
+
+def test_poses_that_cannot_be_read_are_named(panel, qtbot):
+    page = panel.machine_page
+    panel.kind.setCurrentIndex(panel.kind.findData(MOTION))
+    page.vary.check("a")
+    page.take("0 0.1 0.2", "clipboard")
+    assert "clipboard, line 1" in panel.note.text()
+    page.take("x u v angle\n0 0.1 0.2 10", "clipboard")
+    page.poses.item(0, 3).setText("10 kg")
+    panel.search()
+    assert "Poses, row 1, angle" in panel.note.text()
+    page.poses.item(0, 3).setText("")
+    panel.search()
+    assert "A number is missing" in panel.note.text()
+    page.vary.item(0, 2).setText("5 kg")
+    panel.search()
+    assert "row 'a', From" in panel.note.text()
+
+
+def test_a_saved_curve_keeps_its_working_plane(panel):
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
+    panel._take("0 0\n0.1 0\n0.1 0.1", ".csv", "points")
+    X = np.array([[0.0, 0.0, 1.0, 0.2], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
+    panel.in_view.X_WD = X
+    panel.saved.names.setEditText("side")
+    panel.saved.save_button.click()
+    panel._clear()
+    panel.saved.names.setCurrentText("side")
+    panel.saved.load()
+    np.testing.assert_allclose(panel.in_view.X_WD, X, atol=1e-9)

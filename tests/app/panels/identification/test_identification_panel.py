@@ -107,7 +107,7 @@ def test_a_run_is_fitted_to_a_run_of_the_document(panel, qtbot):
             panel.columns.choose(name, UNUSED)
     panel.start()
     assert "No parameter is checked" in panel.note.text()
-    panel.run_page.check("c", "k")
+    panel.run_page.vary.check("c", "k")
     panel.start()
     ended(panel, qtbot)
     assert panel.fitted.parameters == pytest.approx({"c": 0.15, "k": 3.0}, rel=1e-4)

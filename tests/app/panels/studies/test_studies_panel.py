@@ -179,3 +179,17 @@ def test_rows_of_what_varies_follow_the_machine(panel):
     assert table.item(names.index("z.v"), VALUES).text() == "normal(1, 0.1)"
     assert panel.asked.varied.varied() == {"z.v": "normal(1, 0.1)"}
     assert studies_panel.PANEL.id == "studies"
+
+
+def test_the_study_of_the_document_is_chosen_when_it_is_opened(panel):
+    plan = ks.StudyPlan(
+        name="tolerance",
+        varied=(ks.VariedRow(quantity="m", values="uniform(1, 3)"),),
+        record=(ks.RecordRow(column="end", formula="at(z.q, end)"),),
+    )
+    panel._session.start(ks.edits.add(STONE, plan))
+    assert panel.plan.currentText() == "tolerance"
+    assert panel.asked.varied.varied() == {"m": "uniform(1, 3)"}
+    assert panel.asked.record.record() == {"end": "at(z.q, end)"}
+    panel._session.start(STONE)
+    assert panel.plan.currentText() == ""

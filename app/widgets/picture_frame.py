@@ -1,4 +1,4 @@
-"""A frame with ticks in which pictures of studies are drawn: from numbers to pixels, and back."""
+"""A frame with ticks in which pictures of panels are drawn: from numbers to pixels, and back."""
 
 from __future__ import annotations
 

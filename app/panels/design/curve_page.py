@@ -1,0 +1,75 @@
+"""What is asked of a linkage for a curve: its kind, the points, how they are meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLineEdit, QWidget
+
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.panel_parts import push_button
+from core.errors import ModelError
+from core.functions.subjects.design import TOPOLOGY_TITLES
+from core.model import Aim, CurveRow, Pose
+
+Array = NDArray[np.float64]
+NARROW = 70
+
+
+class CurvePage(QWidget):
+    """Fields; the curve itself stands on the sheet beside it."""
+
+    def __init__(
+        self, draw: Callable[[], None], read: Callable[[], None], clear: Callable[[], None], typed: Callable[[], None]
+    ) -> None:
+        """draw : in the 3-D view; read : a file; clear : the sheet; typed : points were typed."""
+        super().__init__()
+        self.topology = Combo()
+        for name, title in TOPOLOGY_TITLES.items():
+            self.topology.addItem(title, name)
+        self.topology.setAccessibleName("Kind of linkage")
+        self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Even in the crank's time")
+        self.closed.setChecked(True)
+        self.smooth = QLineEdit("7")
+        self.smooth.setMaximumWidth(NARROW)
+        self.smooth.setAccessibleName("Fourier terms")
+        self.points = QLineEdit(placeholderText="0.1 0.2; 0.3 0.25; 0.2 0.4 … in metres")
+        self.points.setAccessibleName("Points")
+        self.points.returnPressed.connect(typed)
+        tip = "Draw the curve in the working plane of the 3-D view: with the button held, or point by point"
+        self.draw_button = push_button("Draw in the view", tip, draw)
+        buttons, form = QHBoxLayout(), QFormLayout(self)
+        buttons.addWidget(push_button("Read…", "Points from a CSV file or an SVG path", read))
+        buttons.addWidget(push_button("Clear", "An empty sheet", clear))
+        buttons.addStretch(1)
+        form.addRow("Kind", self.topology)
+        form.addRow("Points", self.points)
+        form.addRow("", self.draw_button)
+        form.addRow("", buttons)
+        form.addRow("Fourier terms", self.smooth)
+        form.addRow("", self.closed)
+        form.addRow("", self.timed)
+        form.setContentsMargins(8, 4, 8, 6)
+
+    def terms(self) -> int:
+        """Fourier terms; 0: not smoothed. Raises ModelError."""
+        text = self.smooth.text().strip() or "0"
+        if not text.isdigit():
+            raise ModelError(f"'{text}' is no number of terms.", where="Fourier terms", remedy="Type 0, 1, 2, …")
+        return int(text)
+
+    def aim(self, name: str, points: Array, place: Pose | None) -> Aim:
+        """As a design of the document: points (n, 2), m, to a micrometre. Raises ModelError."""
+        curve = tuple(CurveRow(x=x, z=z) for x, z in (np.round(points, 6) + 0.0).tolist())
+        linkage, closed, timed = str(self.topology.currentData()), self.closed.isChecked(), self.timed.isChecked()
+        return Aim(name=name, kind="curve", linkage=linkage, curve=curve, closed=closed, timed=timed, place=place)
+
+    def show_aim(self, aim: Aim) -> None:
+        """A design of the document, but for its points."""
+        self.topology.setCurrentIndex(max(0, self.topology.findData(aim.linkage)))
+        self.closed.setChecked(aim.closed)
+        self.timed.setChecked(aim.timed)
+        self.points.clear()
+        self.smooth.setText("0")

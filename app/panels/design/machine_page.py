@@ -1,0 +1,316 @@
+"""What is asked of this machine: parameters by which a formula is least, an output is a function of a coordinate, or a
+body goes through poses."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCompleter,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.panels.design.questions import FUNCTION, MOTION, PARAMETERS
+from app.plain_text import as_tip
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.number_table import NumberColumn, NumberTable
+from app.widgets.options.signal_options import LastName
+from app.widgets.panel_parts import push_button, scrolled, with_buttons
+from app.widgets.quantities.quantity_text import Units, measure_of
+from app.widgets.vary_table import VaryTable
+from core.errors import FileError, KinetostatError, ModelError
+from core.mechanism import Mechanism
+from core.model import Aim, DesignVariable, FunctionRow, Model, PoseRow, RequiredRow
+from core.model.fields import Value
+from core.model.trims import dimension_of_signal
+
+REST, RUN = "rest", "run"
+PLANE_TITLES = {"xz": "x–z", "xy": "x–y", "yz": "y–z"}
+VARY, WANTED, ROWS = range(3)
+"""Tabs."""
+NARROW = 70
+
+
+class MachinePage(QTabWidget):
+    """Tabs: what varies, what is wanted, and rows of numbers where these are. `edited` after every edit of the person,
+    `refused(words)` when what was pasted or read is not taken."""
+
+    edited = Signal()
+    refused = Signal(str)
+
+    def __init__(self, units: Units, names: Callable[[], tuple[str, ...]], choose_file: Callable[[], str]) -> None:
+        """names : those of channels; choose_file : asks for a CSV file, "" for none."""
+        super().__init__()
+        self._choose_file, self._names = choose_file, names
+        self._model = Model(name="")
+        self._kind = PARAMETERS
+        self.vary = VaryTable(units)
+        self.minimise = QLineEdit(placeholderText="span(tool.position.z), (mode[1].period - 1)^2 …")
+        self.require = QLineEdit(placeholderText="min(tool.position.z) > 5 cm; …")
+        self.output = QLineEdit(placeholderText="rocker_pin.q, tool.position.z …")
+        self.along, self.driven, self.frame, self.plane = (Combo() for _ in range(4))
+        self.duration, self.starts = QLineEdit("1"), QLineEdit("5")
+        self.points, self.poses = NumberTable("Points", units), NumberTable("Poses", units)
+        self._lay_out()
+        self._name_all()
+        self._connect()
+        self.show_kind(PARAMETERS)
+
+    # --------------------------------------------------------------------------------------------- making
+
+    def _lay_out(self) -> None:
+        page = QWidget()
+        column, self._form = QVBoxLayout(page), QFormLayout()
+        column.setContentsMargins(8, 6, 8, 6)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self._form.setVerticalSpacing(4)
+        for line in (self.duration, self.starts):
+            line.setMaximumWidth(NARROW)
+        for name, title in PLANE_TITLES.items():
+            self.plane.addItem(title, name)
+        over = QHBoxLayout()
+        over.addWidget(self.along, 1)
+        over.addWidget(self.duration)
+        self._rows = {
+            "minimise": self._row("Minimise", self.minimise),
+            "over": self._row("Over", over),
+            "driven": self._row("While runs", self.driven),
+            "output": self._row("Output", self.output),
+            "frame": self._row("Body", self.frame),
+            "plane": self._row("In plane", self.plane),
+            "require": self._row("Require", self.require),
+            "starts": self._row("Starts", self.starts),
+        }
+        column.addLayout(self._form)
+        column.addStretch(1)
+        tables, rows = QWidget(), QVBoxLayout()
+        rows.setContentsMargins(0, 0, 0, 0)
+        for table in (self.points, self.poses):
+            rows.addWidget(table)
+        tables.setLayout(rows)
+        buttons = (
+            push_button("Paste", "Rows of the clipboard take the place of those here", self._paste),
+            push_button("Read…", "Rows of a CSV file; heads may say units: angle [deg]", self._read),
+        )
+        self.addTab(self.vary, "Vary")
+        self.addTab(scrolled(page), "Wanted")
+        self.addTab(with_buttons(tables, buttons), "Points")
+
+    def _row(self, title: str, field: Any) -> int:
+        self._form.addRow(title, field)
+        return self._form.rowCount() - 1
+
+    def _name_all(self) -> None:
+        for field, words in (
+            (self.minimise, "What is to be least"),
+            (self.require, "What shall hold, with semicolons between"),
+            (self.along, "Over what"),
+            (self.duration, "Duration of the run, s"),
+            (self.driven, "Coordinate that runs"),
+            (self.output, "Channel that is to be a function of it"),
+            (self.frame, "Body or frame that is to go through the poses"),
+            (self.plane, "Plane of the world in which the poses lie"),
+            (self.starts, "Starts: the present values, then others within the bounds"),
+        ):
+            field.setAccessibleName(words)
+            field.setToolTip(as_tip(words))
+
+    def _connect(self) -> None:
+        self.along.currentIndexChanged.connect(lambda _: self.duration.setEnabled(self.along.currentData() == RUN))
+        self.driven.currentIndexChanged.connect(lambda _: self._head_tables())
+        self.output.textChanged.connect(lambda _: self._head_tables())
+        self.output.textEdited.connect(lambda _: self._complete())
+        for table in (self.points, self.poses):
+            table.edited.connect(self._edit)
+            table.refused.connect(self.refused)
+        self.vary.edited.connect(self._edit)
+        for line in (self.minimise, self.require, self.output, self.duration):
+            line.textEdited.connect(lambda _: self.edited.emit())
+        for combo in (self.along, self.driven, self.frame, self.plane):
+            combo.activated.connect(lambda _: self.edited.emit())
+
+    def _complete(self) -> None:
+        """The first letter brings the names of channels."""
+        if self.output.completer() is None:
+            completer = LastName(list(self._names()), self.output)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+            completer.popup().setObjectName("completions")
+            self.output.setCompleter(completer)
+
+    def _count_up(self) -> None:
+        """How many of each there are, in the tabs' titles."""
+        rows = "Poses" if self._kind == MOTION else "Points"
+        for tab, title, count in ((VARY, "Vary", self.vary.count()), (ROWS, rows, self.table.count())):
+            self.setTabText(tab, f"{title} ({count})" if count else title)
+
+    def _edit(self) -> None:
+        self._count_up()
+        self.edited.emit()
+
+    # -------------------------------------------------------------------------------------------- showing
+
+    def show_kind(self, kind: int) -> None:
+        """The fields of a kind of question."""
+        self._kind = kind
+        shown = {
+            PARAMETERS: {"minimise", "over"},
+            FUNCTION: {"driven", "output"},
+            MOTION: {"driven", "frame", "plane"},
+        }.get(kind, set())
+        for name, row in self._rows.items():
+            self._form.setRowVisible(row, name in shown | {"require", "starts"})
+        self.points.setVisible(kind == FUNCTION)
+        self.poses.setVisible(kind == MOTION)
+        self.setTabVisible(ROWS, kind in (FUNCTION, MOTION))
+        self._head_tables()
+        self._count_up()
+
+    def show_machine(self, model: Model, mech: Mechanism) -> None:
+        """What there is of a machine."""
+        self._model = model
+        self.vary.show_parameters(model, mech)
+        self.output.setCompleter(None)  # type: ignore[arg-type]
+        along, driven, frame = self.along.currentData(), self.driven.currentData(), self.frame.currentText()
+        for combo in (self.along, self.driven, self.frame):
+            combo.blockSignals(True)
+            combo.clear()
+        self.along.addItem("The rest pose", REST)
+        self.along.addItem("A run of (s)", RUN)
+        for coordinate in mech.coordinates:
+            if coordinate.dimension == "angle":
+                self.along.addItem(f"A turn of {coordinate.name}", coordinate.name)
+            if coordinate.dimension in ("angle", "length"):
+                self.driven.addItem(coordinate.name, coordinate.name)
+        self.frame.addItems(list(mech.frame_names))
+        for combo, chosen in ((self.along, along), (self.driven, driven)):
+            combo.setCurrentIndex(max(0, combo.findData(chosen)))
+            combo.blockSignals(False)
+        self.frame.setCurrentIndex(self.frame.findText(frame) if frame in mech.frame_names else self.frame.count() - 1)
+        self.frame.blockSignals(False)
+        self.duration.setEnabled(self.along.currentData() == RUN)
+        self._head_tables()
+
+    def _head_tables(self) -> None:
+        """Heads with the units of what they stand for."""
+        driven = str(self.driven.currentData() or "x")
+        output = self.output.text().strip()
+        x = measure_of(dimension_of_signal(self._model, driven))
+        y = measure_of(dimension_of_signal(self._model, output))
+        self.points.set_columns((NumberColumn(driven, x), NumberColumn(output or "output", y)))
+        plane = str(self.plane.currentData())
+        u, v = (NumberColumn(axis, measure_of("length")) for axis in plane)
+        self.poses.set_columns((NumberColumn(driven, x), u, v, NumberColumn("angle", measure_of("angle"))))
+
+    @property
+    def table(self) -> NumberTable:
+        """The one of the kind."""
+        return self.poses if self._kind == MOTION else self.points
+
+    def refresh_units(self) -> None:
+        """The person chose other units."""
+        self.vary.refresh_units()
+        for table in (self.points, self.poses):
+            table.refresh_units(self._model.values())
+
+    # ------------------------------------------------------------------------------------------- the rows
+
+    def _paste(self) -> None:
+        from PySide6.QtGui import QGuiApplication
+
+        self.take(QGuiApplication.clipboard().text(), "clipboard")
+
+    def take(self, text: str, name: str) -> None:
+        """Rows of a text take the place of those here; what is wrong is told."""
+        try:
+            self.table.take_text(text, name)
+        except FileError as error:
+            self.refused.emit(str(error))
+
+    def _read(self) -> None:
+        path = self._choose_file()
+        if path:
+            self.read(Path(path))
+
+    def read(self, path: Path) -> None:
+        """Rows of a CSV file."""
+        from core.files.regular_file import content_of
+
+        try:
+            text = content_of(path).decode("utf-8", errors="replace")
+        except KinetostatError as error:
+            self.refused.emit(str(error))
+            return
+        self.take(text, path.name)
+
+    # ------------------------------------------------------------------------------------- what is asked
+
+    def count(self) -> int:
+        """Starts. Raises ModelError."""
+        text = self.starts.text().strip()
+        if not text.isdigit() or int(text) < 1:
+            raise ModelError(f"'{text}' is no number of starts.", where="Starts", remedy="Type 1, 2, …")
+        return int(text)
+
+    def aim(self, name: str) -> Aim:
+        """As a design of the document. Raises ModelError naming the place."""
+        varied = tuple(
+            DesignVariable(parameter=parameter, minimum=low, maximum=high)
+            for parameter, (low, high) in self.vary.bounds().items()
+        )
+        required = tuple(RequiredRow(formula=each.strip()) for each in self.require.text().split(";") if each.strip())
+        values, driven = self._model.values(), str(self.driven.currentData() or "")
+        asked = Aim(name=name, vary=varied, require=required)
+        if self._kind == FUNCTION:
+            rows = tuple(FunctionRow(x=x, y=y) for x, y in self.points.rows(values))
+            output = self.output.text().strip()
+            return dataclasses.replace(asked, kind="function", coordinate=driven, output=output, function=rows)
+        if self._kind == MOTION:
+            poses = tuple(PoseRow(x=x, u=u, v=v, angle=angle) for x, u, v, angle in self.poses.rows(values))
+            frame, plane = self.frame.currentText(), str(self.plane.currentData())
+            return dataclasses.replace(asked, kind="motion", coordinate=driven, frame=frame, plane=plane, poses=poses)
+        along, minimise = str(self.along.currentData()), self.minimise.text().strip()
+        if along == RUN:
+            return dataclasses.replace(asked, minimise=minimise, over="run", duration=self._duration())
+        if along == REST:
+            return dataclasses.replace(asked, minimise=minimise)
+        return dataclasses.replace(asked, minimise=minimise, over="sweep", coordinate=along)
+
+    def _duration(self) -> Value:
+        text = self.duration.text().strip()
+        try:
+            return float(text)
+        except ValueError:
+            return text  # a formula in parameters
+
+    def show_aim(self, aim: Aim) -> list[str]:
+        """A design of the document; names of what varies there and has no row here."""
+        missing = self.vary.show_bounds({row.parameter: (row.minimum, row.maximum) for row in aim.vary})
+        self.require.setText("; ".join(row.formula for row in aim.require))
+        self.driven.setCurrentIndex(max(0, self.driven.findData(aim.coordinate)))
+        if aim.kind == "function":
+            self.output.setText(aim.output)
+            self._head_tables()
+            self.points.show_rows([(row.x, row.y) for row in aim.function])
+        elif aim.kind == "motion":
+            self.frame.setCurrentIndex(max(0, self.frame.findText(aim.frame)))
+            self.plane.setCurrentIndex(self.plane.findData(aim.plane))
+            self._head_tables()
+            self.poses.show_rows([(row.x, row.u, row.v, row.angle) for row in aim.poses])
+        else:
+            self.minimise.setText(aim.minimise)
+            along = aim.coordinate if aim.over == "sweep" else aim.over
+            self.along.setCurrentIndex(max(0, self.along.findData(along)))
+            self.duration.setText(f"{aim.duration}")
+        self._count_up()
+        return missing

@@ -1,0 +1,208 @@
+"""A table of numbers in the person's units, row by row: typed, pasted from a spreadsheet, read from a CSV file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem
+
+from app.widgets.panel_parts import LEAST_HEIGHT, ROW_HEIGHT
+from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, number, read
+from app.widgets.vary_table import ShownUnits
+from core.errors import FileError, KinetostatError, ModelError
+from core.model.fields import Value
+
+MOST_ROWS = 1000
+DIGITS = 8
+_UNIT = re.compile(r"[\[(]\s*([^\])]+?)\s*[\])]\s*$")
+_DECIMAL_COMMA = re.compile(r"^[-+]?\d+,\d+([eE][-+]?\d+)?$")
+
+
+class NumberColumn(NamedTuple):
+    """A column: its head and what its numbers measure."""
+
+    title: str
+    measure: Measure
+
+
+class NumberTable(QTableWidget):
+    """The last row is always empty, for a further one; Ctrl+V pastes rows, Delete empties cells. `edited` after every
+    edit of the person."""
+
+    edited = Signal()
+    refused = Signal(str)
+    """Why what was pasted is not taken."""
+
+    def __init__(self, name: str, units: Units | None = None) -> None:
+        """name : what the rows are, for messages and screen readers."""
+        super().__init__(0, 0)
+        self._name = name
+        self._units: Units = units or SIUnits()
+        self._written = ShownUnits.of(self._units)
+        self._columns: tuple[NumberColumn, ...] = ()
+        self.setAccessibleName(name)
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        self.setFrameShape(QTableWidget.Shape.NoFrame)
+        self.setMinimumHeight(LEAST_HEIGHT)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setMinimumSectionSize(40)
+        self._quiet = False
+        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+
+    # --------------------------------------------------------------------------------------------- showing
+
+    def set_columns(self, columns: Sequence[NumberColumn]) -> None:
+        """Heads with units; numbers that stand here stay as they are typed where the count is the same."""
+        if len(columns) != len(self._columns):
+            self.setRowCount(0)
+        self._columns = tuple(columns)
+        self.setColumnCount(len(columns))
+        self._write_heads()
+        if columns:
+            self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        if not self.rowCount():
+            self.show_rows(())
+
+    def _write_heads(self) -> None:
+        heads = []
+        for title, measure in self._columns:
+            symbol = measure.display(self._written).symbol
+            heads.append(f"{title}, {symbol}" if symbol else title)
+        self.setHorizontalHeaderLabels(heads)
+
+    def show_rows(self, rows: Sequence[Sequence[Value]]) -> None:
+        """Show numbers, SI or formulas."""
+        self._written = ShownUnits.of(self._units)
+        self._write_heads()
+        self._quiet = True
+        self.setRowCount(0)
+        self.setRowCount(len(rows) + 1)
+        for at, row in enumerate(rows):
+            for column, value in enumerate(row):
+                measure = self._columns[column].measure
+                text = value if isinstance(value, str) else number(float(value), measure, self._written, DIGITS)
+                self.setItem(at, column, QTableWidgetItem(text))
+        self._quiet = False
+
+    def refresh_units(self, values: Mapping[str, float]) -> None:
+        """The person chose other units: the same numbers in these."""
+        if self._written == ShownUnits.of(self._units):
+            return
+        try:
+            self.show_rows(self.rows(values))
+        except KinetostatError:
+            return  # what cannot be read is told when it is asked for
+
+    # ----------------------------------------------------------------------------------------------- asking
+
+    def _text(self, at: int, column: int) -> str:
+        item = self.item(at, column)
+        return item.text().strip() if item is not None else ""
+
+    def count(self) -> int:
+        """Rows that are not empty."""
+        return sum(any(self._text(at, k) for k in range(self.columnCount())) for at in range(self.rowCount()))
+
+    def rows(self, values: Mapping[str, float]) -> list[tuple[Value, ...]]:
+        """Numbers in SI, or formulas in parameters `values`; rows that are empty are left out. Raises ModelError naming
+        the cell."""
+        found = []
+        for at in range(self.rowCount()):
+            texts = [self._text(at, column) for column in range(len(self._columns))]
+            if any(texts):
+                found.append(tuple(self._read(text, at, k, values) for k, text in enumerate(texts)))
+        return found
+
+    def _read(self, text: str, at: int, column: int, values: Mapping[str, float]) -> Value:
+        title, measure = self._columns[column]
+        where = f"{self._name}, row {at + 1}, {title}"
+        if not text:
+            raise ModelError("A number is missing.", where=where, remedy="Type it, or empty the row.")
+        try:
+            return read(text, measure, self._written, values)
+        except KinetostatError as error:
+            raise ModelError(error.what, where=where, remedy=error.remedy) from None
+
+    # ---------------------------------------------------------------------------------------------- editing
+
+    def take_text(self, text: str, name: str, *, at: int | None = None) -> int:
+        """Take rows of a text: cells parted by tabs, semicolons, commas or spaces; a first row of words may give units,
+        "angle [deg]"; numbers without units are in those of the heads. at : first row that is written over; None: all.
+        Returns how many. Raises FileError naming the line."""
+        rows = self._parsed(text, name)
+        self._quiet = True
+        if at is None:
+            self.setRowCount(0)
+            at = 0
+        self.setRowCount(max(self.rowCount(), at + len(rows) + 1))
+        for k, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                self.setItem(at + k, column, QTableWidgetItem(cell))
+        self._quiet = False
+        self._changed()
+        return len(rows)
+
+    def _parsed(self, text: str, name: str) -> list[list[str]]:
+        """Cells that can be read."""
+        rows: list[list[str]] = []
+        units = [""] * len(self._columns)
+        for line_number, line in enumerate(text.splitlines(), 1):
+            cells = _cells(line)
+            if not cells or line.lstrip().startswith("#"):
+                continue
+            where = f"{name}, line {line_number}"
+            if not rows and not any(cell[:1] in "+-.0123456789" for cell in cells):
+                units = [match[1] if (match := _UNIT.search(cell)) else "" for cell in cells]
+                continue
+            if len(cells) != len(self._columns) or len(rows) >= MOST_ROWS:
+                titles = ", ".join(title for title, _ in self._columns)
+                what = f"There are {len(cells)} columns." if len(rows) < MOST_ROWS else f"More than {MOST_ROWS} rows."
+                raise FileError(what, where=where, remedy=f"Give rows of {titles}.")
+            row = [f"{cell} {unit}".strip() for cell, unit in zip(cells, [*units, *[""] * len(cells)], strict=False)]
+            for cell, column in zip(row, self._columns, strict=True):
+                try:
+                    read(cell, column.measure, self._written, {})
+                except KinetostatError as error:
+                    raise FileError(error.what, where=f"{where}, {column.title}", remedy=error.remedy) from None
+            rows.append(row)
+        if not rows:
+            raise FileError("There are no rows of numbers.", where=name, remedy="Give one row a line.")
+        return rows
+
+    def paste(self) -> int:
+        """Rows of the clipboard, from the current row on. Raises FileError."""
+        return self.take_text(QGuiApplication.clipboard().text(), "clipboard", at=max(self.currentRow(), 0))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Paste and delete."""
+        if event.matches(QKeySequence.StandardKey.Paste):
+            try:
+                self.paste()
+            except KinetostatError as error:
+                self.refused.emit(str(error))
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.selectedIndexes():
+            for index in self.selectedIndexes():
+                self.setItem(index.row(), index.column(), QTableWidgetItem(""))
+            self._changed()
+        else:
+            super().keyPressEvent(event)
+
+    def _changed(self) -> None:
+        last = self.rowCount() - 1
+        if last < 0 or any(self._text(last, column) for column in range(len(self._columns))):
+            self.setRowCount(last + 2)
+        self.edited.emit()
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line: by the first kind of separator that it has; a comma inside a number is no separator where
+    tabs or semicolons part them."""
+    for mark in ("\t", ";", ","):
+        if mark in line:
+            cells = [cell.strip() for cell in line.strip().split(mark)]
+            return [cell.replace(",", ".") if _DECIMAL_COMMA.match(cell) else cell for cell in cells if cell]
+    return line.split()
