@@ -10,8 +10,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from importlib.metadata import version
+from multiprocessing import get_context
 
 import llvmlite.binding as llvm
 
@@ -28,6 +30,8 @@ from core.simulation.machine_code.intermediate import (
 )
 
 COMPILER = ("numba", "llvmlite")
+SHARE = 4
+"""Entries that are worth a process of their own: each infers the types of what entries share for itself."""
 _ROOM = __package__.rpartition(".")[0]
 
 
@@ -73,16 +77,25 @@ def make(names: Sequence[str]) -> None:
         wanted = [name for name in names if not _is_current(name)]
         if not wanted:
             return
-        from core.simulation.machine_code.compiler import compiled
-
-        for name in wanted:
-            module, _, function = name.rpartition(".")
-            bitcode, needed = compiled(getattr(import_module(f"{_ROOM}.{module}"), function))
-            write(name, Code(bitcode, needed, sources_of(module), made_by(), list(llvm.llvm_version_info)))
+        processes = min(os.cpu_count() or 1, len(wanted) // SHARE)
+        if processes > 1:
+            with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+                list(pool.map(_make, wanted))
+        else:
+            for name in wanted:
+                _make(name)
         kept = set(entries())
         for path in FOLDER.glob("*.bc"):
             if path.stem not in kept:
                 path.unlink(missing_ok=True)
+
+
+def _make(name: str) -> None:
+    from core.simulation.machine_code.compiler import compiled
+
+    module, _, function = name.rpartition(".")
+    bitcode, needed = compiled(getattr(import_module(f"{_ROOM}.{module}"), function))
+    write(name, Code(bitcode, needed, sources_of(module), made_by(), list(llvm.llvm_version_info)))
 
 
 if __name__ == "__main__":
