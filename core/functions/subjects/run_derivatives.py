@@ -138,7 +138,6 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
     import numpy as np
 
     from core.functions.rounding import without_dust
-    from core.model.units.units import SI
 
     times = np.linspace(found.first, found.last, POINTS + 1)
     eyes, slopes, values = found.over_time(asked, times)
@@ -146,7 +145,7 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
     sizes = [_size(context, found, name) for name in names]
     rows: list[tuple[Cell, ...]] = []
     for k, output in enumerate(eyes.names):
-        unit = SI.get(eyes.dimensions[k], "")
+        unit = eyes.units[k]
         order = sorted(range(len(names)), key=lambda m, k=k: -abs(float(slopes[-1, k, m]) * sizes[m]))  # type: ignore[misc]
         for m in order:
             slope = float(slopes[-1, k, m])
