@@ -244,10 +244,10 @@ class MachinePage(QTabWidget):
 
     def read(self, path: Path) -> None:
         """Rows of a CSV file."""
-        from core.files.regular_file import content_of
+        from core.files.regular_file import SIGNAL, text_content_of
 
         try:
-            text = content_of(path).decode("utf-8", errors="replace")
+            text = text_content_of(path, SIGNAL)
         except KinetostatError as error:
             self.refused.emit(str(error))
             return

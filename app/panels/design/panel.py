@@ -269,10 +269,10 @@ class DesignPanel(QWidget):
 
     def read(self, path: Path) -> None:
         """Points of a file."""
-        from core.files.regular_file import content_of
+        from core.files.regular_file import SIGNAL, text_content_of
 
         try:
-            text = content_of(path).decode("utf-8", errors="replace")
+            text = text_content_of(path, SIGNAL)
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
