@@ -14,9 +14,9 @@ import click
 from app.cli.machine import FILE, READING, context, named_quantities, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
+from core.simulation.factorisation import FACTORISATIONS
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.setup import FACTORISATIONS
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from app.document.run_pose import matched
 from core.errors import ModelError
 from core.simulation import METHODS
+from core.simulation.factorisation import AUTOMATIC_FACTORS, FACTORISATIONS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
-from core.simulation.setup import AUTOMATIC_FACTORS, FACTORISATIONS, checked_closing
+from core.simulation.setup import checked_closing
 from core.simulation.start_speeds import start_speeds
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup, simulate
 from core.simulation.dependent_rows import dependent_error
+from core.simulation.factorisation import AUTOMATIC_FACTORS, CHOLESKY, checked_factorisation
 
 Array = NDArray[np.float64]
 
@@ -91,7 +92,7 @@ def generate_c(
     v0: Any = None,
     precision: str = "double",
     closing: int = 2,
-    factorisation: str = setup.AUTOMATIC_FACTORS,
+    factorisation: str = AUTOMATIC_FACTORS,
     fmi: str | None = None,
     trial: bool = True,
     optimised: bool = True,
@@ -120,7 +121,7 @@ def generate_c(
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
     _check(method, precision, parameters, step, closing, fmi)
-    setup.checked_factorisation(factorisation)
+    checked_factorisation(factorisation)
     p = mech.parameter_values(values)
     target = Path(folder)
     progress("Tracing the machine")
@@ -200,7 +201,7 @@ def _plan(
         raise ModelError("Nothing moves.", where="C code", remedy="Add a body and a joint.")
     q, v = start[: mech.nq], start[mech.nq : mech.nq + mech.nv]
     passive = resistance(mech.compiled, q, v, p, step)
-    machine = MachineFunctions(mech, p, q, passive, constants, factorisation == setup.CHOLESKY)
+    machine = MachineFunctions(mech, p, q, passive, constants, factorisation == CHOLESKY)
     rule = METHODS[method]
     found = outputs_of(machine, wanted)
     plan = Plan(
@@ -267,7 +268,7 @@ class _Reference:
 
     def _fails(self, k: int, status: int, y: Array) -> None:
         plan = self.plan
-        if status & NEAR_SINGULAR and plan.factorisation == setup.CHOLESKY:
+        if status & NEAR_SINGULAR and plan.factorisation == CHOLESKY:
             raise dependent_error(self.mech, y[: self.mech.nq], plan.machine.p, k * plan.h)
         what = "is not finite" if status & NOT_FINITE else "does not close its loops"
         quickest = _quickest(plan, self.u)

@@ -8,8 +8,9 @@ import numpy as np
 
 from core.constraints.joint_modes import resolved_by
 from core.simulation.equations.compiled_equations import CompiledEquations
+from core.simulation.factorisation import CHOLESKY
 from core.simulation.run.mode_columns import EACH_ROW
-from core.simulation.setup import CHOLESKY, Array, Settings
+from core.simulation.setup import Array, Settings
 from core.simulation.stepping import event_location, sliding_modes
 from core.simulation.stepping.step_state import StepState
 

@@ -28,11 +28,12 @@ from core.model.parameters import environment
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation.consecutive_runs import Slices
 from core.simulation.equations.joint_forces import Torque, constant, names_of
+from core.simulation.factorisation import AUTOMATIC_FACTORS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.mode_channels import ModeChannels, Thing
 from core.simulation.run.mode_columns import FRICTION, modes_differ, row_of, summed
 from core.simulation.run.run import Run, Statistics
-from core.simulation.setup import AUTOMATIC_FACTORS, Values, plain_torque, start_state
+from core.simulation.setup import Values, plain_torque, start_state
 
 Array = NDArray[np.float64]
 

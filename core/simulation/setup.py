@@ -16,6 +16,7 @@ from core.errors import ModelError, SimulationError, near_misses
 from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers
+from core.simulation.factorisation import AUTOMATIC_FACTORS, checked_factorisation
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED, Method
 from core.simulation.start_speeds import start_speeds
@@ -34,8 +35,6 @@ START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
 MOST_CLOSINGS = 100
 """Gauss–Newton steps that may close loops after each step."""
-AUTOMATIC_FACTORS, CHOLESKY, RANK_REVEALING = FACTORISATIONS = ("automatic", "Cholesky", "rank-revealing")
-"""How the equations of loops are solved, see `core.simulation.simulate`; automatic: rank-revealing."""
 MOST_NUMBERS = 2_000_000_000
 """Numbers a run may hold (16 GB, on the disk)."""
 
@@ -149,17 +148,6 @@ def checked_closing(closing: Any) -> float | None:
         where="closing",
         remedy=f"Give 1 to {MOST_CLOSINGS} steps, a tolerance below 1 (rad, m), or nothing: gaps below 1e-12.",
     )
-
-
-def checked_factorisation(factorisation: Any) -> str:
-    """One of `FACTORISATIONS`. Raises ModelError."""
-    if factorisation not in FACTORISATIONS:
-        raise ModelError(
-            f"There is no factorisation {factorisation!r}.",
-            where="factorisation",
-            remedy=f"Use one of {', '.join(FACTORISATIONS)}.",
-        )
-    return str(factorisation)
 
 
 def plain_torque(torque: Any) -> Any:

@@ -26,6 +26,7 @@ from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque, mode_variables_of
+from core.simulation.factorisation import AUTOMATIC_FACTORS
 from core.simulation.machine_code.entry import place_of
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
@@ -110,7 +111,7 @@ def simulate(
     cancelled: Callable[[], bool] | None = None,
     closed_forms: bool | None = None,
     closing: float | None = None,
-    factorisation: str = setup.AUTOMATIC_FACTORS,
+    factorisation: str = AUTOMATIC_FACTORS,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
     """Let a machine move.

@@ -40,7 +40,7 @@ def test_a_stroke_is_the_target_smoothed_and_shown(sheet):
     sheet.drag(sheet.ellipse)
     sheet.wait(lambda: sheet.view.gestures.tool.id == "select")
     panel = panel_of(sheet)
-    assert panel.closed.isChecked()
+    assert panel.curve_page.closed.isChecked()
     points = panel.canvas.target
     assert len(points) == 64  # smoothed
     size = np.ptp(wanted, axis=0)
@@ -70,7 +70,7 @@ def test_clicks_end_by_enter_backspace_takes_one_back_and_esc_cancels(sheet):
     curve.drawn.disconnect(seen.append)
     assert len(seen[0].points) == 4
     assert not seen[0].closed
-    assert not panel_of(sheet).closed.isChecked()
+    assert not panel_of(sheet).curve_page.closed.isChecked()
     assert sheet.view.gestures.tool.id == "select"
     sheet.window.run("tool.target_curve")
     sheet.window.run("edit.cancel")
