@@ -78,8 +78,17 @@ def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | No
     chosen : (rows,) the problem's among those of the constraint equations, default: it begins with those of cut joints
     """
     before = None if chosen is None else np.cumsum(~chosen)
+    last: tuple[bytes, list[slice]] = (b"", [])
 
-    def turned(q: Array) -> Iterator[slice]:
+    def turned(q: Array) -> list[slice]:
+        """Asked at one q by the residual, then by its jacobian."""
+        nonlocal last
+        asked = q.tobytes()
+        if last[0] != asked:
+            last = (asked, list(counted(q)))
+        return last[1]
+
+    def counted(q: Array) -> Iterator[slice]:
         for _, rows in turned_round(compiled, q, p):
             if chosen is None or before is None:
                 yield rows

@@ -1,5 +1,7 @@
 """What lies in the tree: no places of one machine, no broken links, verbs and versions that exist."""
 
+import functools
+import os
 import re
 import subprocess
 import sys
@@ -32,12 +34,13 @@ def is_made_by_tools(part: str) -> bool:
     return part in SKIP or part.endswith(".egg-info") or (part.startswith(".") and part not in (".ci", ".gitignore"))
 
 
+@functools.cache
 def texts() -> list[Path]:
-    return [
-        path
-        for path in ROOT.rglob("*")
-        if path.suffix in TEXT and path.is_file() and not any(map(is_made_by_tools, path.relative_to(ROOT).parts))
-    ]
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if not is_made_by_tools(name)]
+        found += [Path(folder, name) for name in files if Path(name).suffix in TEXT and not is_made_by_tools(name)]
+    return found
 
 
 def documents() -> list[Path]:
