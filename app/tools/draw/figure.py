@@ -29,11 +29,15 @@ PIN = 5.0
 BAND = 9.0
 GROUND = 13.0
 LABEL_ASIDE = 17.0
+ASIDE_OF_PINS = 30.0
+"""How far the name of an axis stands from pins, which have names of their own."""
 LABEL_STEP = 21.0
 PLAIN = 6
 """Places beside a link from which its dimension needs no line to it."""
 LOCK = 16.0
 """Room for a padlock beside a dimension."""
+FINEST = 1e-4
+"""Shares of a pixel below which a coordinate counts as zero where it is told."""
 LEAST_LINK = 46.0
 """Links shorter than this on the screen have their dimension after all others, apart from them at the end of a line."""
 ARC, ARC_PIECES = 30.0, 24
@@ -166,6 +170,9 @@ class Figure:
                 (size.width() - 170.0 - origin.x()) / unit.x() if unit.x() > 0.3 else 1e9,
                 (origin.y() - 16.0) / -unit.y() if unit.y() < -0.3 else 1e9,
             )
+            pins = [self._at(point) - origin for point in self._points()]
+            while any(math.hypot(*(pin - unit * room).toTuple()) < ASIDE_OF_PINS for pin in pins) and room > 0.0:
+                room -= ASIDE_OF_PINS
             if 0.0 < room < 1e8:
                 self._word(painter, letter, origin + unit * room, "muted", quiet=True)
 
@@ -404,11 +411,14 @@ class Figure:
         band = hand.sub.band(hand)
         if band and hand.sub.measures:
             (u0, v0), (u1, v1) = band[-1]
-            angle, length = math.atan2(v1 - v0, u1 - u0), math.dist(*band[0])
-            if length > SAME_PLACE:
-                rows.insert(0, f"{self._length(length)} < {hand.view.settings.shown(angle, 'angle')}")
+            length, angle = math.dist(*band[0]), hand.view.settings.shown(math.atan2(v1 - v0, u1 - u0), "angle")
+            if hand.sub.asks_direction(hand):
+                rows.insert(0, f"direction {angle}")
+            elif length > SAME_PLACE:
+                rows.insert(0, f"{self._length(length)} < {angle}")
         elif not band:
-            rows.append(", ".join(self._length(each) for each in snap.point))
+            finest = FINEST * hand.pixel
+            rows.append(", ".join(self._length(each if abs(each) > finest else 0.0) for each in snap.point))
         coming, now = hand.coming, hand.freedoms
         if coming is not None and now is not None:
             rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
