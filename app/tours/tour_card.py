@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +27,8 @@ RESTS = 500
 """Milliseconds after which a view that was turned, or a machine that was changed, counts as at rest."""
 BELOW_MESSAGES = 80
 """Pixels from the top that the upper corner leaves to messages."""
+ALONG = 12
+"""Points along the longest side of a part of which it is asked whether they are covered."""
 LESS = 0.5
 """Share of what it covers that a corner may cover to which the card goes."""
 
@@ -187,17 +188,17 @@ class TourCard(QFrame):
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
     def _covered(self, place: QRect) -> float:
-        """How much of the boxes around the parts of the machine lies behind a place, square pixels."""
+        """How many parts of the machine lie behind a place, those in part as shares: by points of their boxes."""
         scene, annotations = self._bench.stage.scene, self._bench.stage.annotations
-        area = 0.0
+        parts = 0.0
         for figure in scene.figures.table.values():
             if figure.item.role == "inertia" or not figure.data.GetNumberOfPoints():
                 continue
-            x0, x1, y0, y1, z0, z1 = figure.bounds
-            seen = [annotations.pixel(corner) for corner in product((x0, x1), (y0, y1), (z0, z1))]
-            pixels = np.array([(each.x(), each.y()) for each in seen if each is not None])
-            if len(pixels):
-                low = np.maximum(pixels.min(axis=0), (place.left(), place.top()))
-                high = np.minimum(pixels.max(axis=0), (place.right(), place.bottom()))
-                area += float(np.prod(np.maximum(high - low, 0.0)))
-        return area
+            low, high = np.reshape(figure.data.GetBounds(), (3, 2)).T
+            shares = np.full(3, 2)
+            shares[int(np.argmax(high - low))] = ALONG
+            grid = [np.linspace(low[k], high[k], shares[k]) for k in range(3)]
+            points = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 3) @ figure.pose[:3, :3].T + figure.pose[:3, 3]
+            seen = [annotations.pixel((x, y, z)) for x, y, z in points.tolist()]
+            parts += sum(each is not None and place.contains(each.toPoint()) for each in seen) / len(seen)
+        return parts
