@@ -493,8 +493,8 @@ def _kept_from_turning(hand: Hand, joint: str) -> str:
         found = FourBar(found.rocker, found.coupler, found.crank, found.ground)
     if found is None or joint not in pins or found.turns:
         return ""
-    told = f"As a {found.type} it" if isinstance(found, FourBar) else "It"
-    return f" {told} cannot turn fully, the run ends where the loop closes no farther: make this link shorter."
+    which = f"As a {found.type} it" if isinstance(found, FourBar) else "It"
+    return f" {which} cannot turn fully, the run ends where the loop closes no farther: make this link shorter."
 
 
 SUB_TOOLS: Mapping[str, SubTool] = MappingProxyType(
