@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QFileDialog
+
 from app.commands.command import Command
 from app.commands.element_edits import (
     ASIDE,
@@ -21,7 +23,8 @@ from app.commands.element_edits import (
 )
 from app.preferences.element_icons import joint_icon
 from app.widgets.fields.field_dialogs import remove
-from core.model import JOINT_KINDS
+from app.widgets.fields.text_editors import FILTERS, as_named_in
+from core.model import JOINT_KINDS, Mesh, Model
 from core.model.edits import edits, starters
 from core.synonyms import others_for
 
@@ -44,6 +47,22 @@ def add_body(bench: Workbench) -> bool:
     return add(session, "bodies", lambda model: edits.free_body(model, place=place))
 
 
+def add_mesh(bench: Workbench) -> None:
+    """Give the selected body the shape that is in a file."""
+    session, ref = bench.session, bench.session.selection
+    if ref is None or not _own_body_selected(bench):
+        return
+    start = str(session.folder or "")
+    path, _ = QFileDialog.getOpenFileName(bench.widget, "Mesh shape", start, f"{FILTERS[Mesh]};;All files (*)")
+    if path:
+        shape = Mesh(file=as_named_in(session.model.origin, path))
+
+        def edit(model: Model) -> Model:
+            return edits.change(model, "bodies", ref.name, shapes=(*model.find("bodies", ref.name).shapes, shape))
+
+        session.apply(f"Mesh shape of {ref.name}", edit)
+
+
 def delete(bench: Workbench) -> None:
     """Delete the selected element; what depends on it is shown first."""
     ref = bench.session.selection
@@ -61,6 +80,10 @@ def _selected(bench: Workbench) -> bool:
 def _body_selected(bench: Workbench) -> bool:
     ref = bench.session.selection
     return ref is not None and ref.collection == "bodies"
+
+
+def _own_body_selected(bench: Workbench) -> bool:
+    return _body_selected(bench) and _selected(bench)
 
 
 def _has_body(bench: Workbench) -> bool:
@@ -128,6 +151,18 @@ COMMANDS = (
         section="body",
         context=("bodies", "frames", "chains"),
         help="Fix a new frame to the selected body or frame.",
+    ),
+    Command(
+        "add.mesh",
+        "Mesh shape…",
+        add_mesh,
+        "Add",
+        icon="shape",
+        when=_own_body_selected,
+        section="body",
+        context=("bodies",),
+        help="Give the selected body a shape from a file: STL, OBJ, Collada, glTF, PLY or OFF.",
+        also=("CAD", "STL", "3D print"),
     ),
     Command(
         "add.chain",

@@ -103,7 +103,7 @@ COMMANDS = (
         "stop",
         when=lambda w: w.runs.simulation.running,
         help="Stop; the motion until then stays as a run.",
-        also=("pause", "abort"),
+        also=("stop", "pause", "abort"),
     ),
     Command(
         "simulation.branch",

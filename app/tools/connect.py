@@ -172,6 +172,8 @@ def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[Stat
             return
         same = state.document == view.session.document
         state.document = view.session.document
+        if state.bar is not None and old.model is not new.model:
+            state.bar.menu.close()  # what it offers is of the machine before
         if not state.picks:
             return
         found = [followed(old.model, new.model, pick) if same else None for pick in state.picks]
@@ -442,8 +444,10 @@ def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
     found: list[Line] = []
     if pick is not None and len(every) > 1:
         distance = float(np.linalg.norm(np.subtract(pick.place, every[0].place)))
+        pixel = metres_per_pixel(view.scene.view, view.scene.size, pick.place) * view.scene.pixel_ratio
         shown = view.settings.shown(distance, "length")
-        found.append(line(every[0].place, pick.place, f"{pick.name}\n{shown}" if pick.frame is None else shown))
+        if distance > STEADY * pixel:  # else the pointer is still on the first point
+            found.append(line(every[0].place, pick.place, f"{pick.name}\n{shown}" if pick.frame is None else shown))
     if _makes_joint(state):
         kind = "" if state.connection is None else state.connection.joint
         for each in every:
@@ -484,6 +488,8 @@ def key(view: Stage, event: QKeyEvent) -> None:
 def leave(view: Stage) -> None:
     """Another tool is chosen: the question is forgotten."""
     _listen_no_more(view)
-    _asking.pop(view, None)
+    state = _asking.pop(view, None)
+    if state is not None and state.bar is not None:
+        state.bar.menu.close()
     view.annotations.clear()
     view.session.point_at(None)

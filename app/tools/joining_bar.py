@@ -65,11 +65,10 @@ class JoiningBar:
 
         self.menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self.view.widget, over))
         first = next((action for action in self._outcomes if action.isEnabled()), None)
-        shown = next(iter(self._outcomes))
         self.menu.popup(at)
         if first is not None:
             self.menu.setActiveAction(first)
-        self._show(shown)
+        self._show(first or next(iter(self._outcomes)))
 
     def _show(self, action: QAction) -> None:
         """The machine as it would stand."""

@@ -27,9 +27,10 @@ TOUR = Tour(
         Step(
             "Draw four points",
             "Press D to draw. Click where the first pin stands on the ground, click two more points for the joints "
-            "between the links, and double-click the fourth: that ends on the ground. Backspace takes a link back.",
+            "between the links, and double-click the fourth: that ends on the ground. Keep the first link the "
+            "shortest: it is the crank. Backspace takes a link back.",
             _closed,
-            "A closed loop with one degree of freedom: M = 1, so one motor is enough.",
+            "A closed loop with one degree of freedom: M\u00a0=\u00a01, so one motor is enough.",
         ),
         Step(
             "Drag the crank",
@@ -41,7 +42,7 @@ TOUR = Tour(
         Step(
             "Type a length",
             "Press D again and click the number beside a link, or select a link and find Length in its properties. "
-            "Type another value, for example 120 mm, and press Enter: the loop closes again on the same side.",
+            "Type a value a little larger and press Enter: the loop closes again on the same side.",
             lambda seen: lengths_changed(seen.model, seen.bench.session.model),
             "Each length is a parameter: formulas can use it, and it has a slider.",
         ),
@@ -55,13 +56,13 @@ TOUR = Tour(
         Step(
             "A motor, and let it run",
             "In Draw press A and click the first pin: a motor turns it once a second. Then press F5 to simulate; Space "
-            "plays and pauses.",
+            "plays and pauses. A run that ends early says where the loop closes no farther: shorten the first link.",
             _driven,
             "The run plays on the timeline below the scene.",
         ),
         Step(
             "Plot the rocker's angle",
-            "In the Plots panel open the list of channels and choose the angle of the third link's pin, or drag it "
+            "In the Plots panel open D, the third link's pin on the ground, and double-click its angle q; or drag it "
             "into the plot.",
             lambda seen: seen.bench.panels.plots.any,
             "Wheel and drag zoom and move the plot; its ruler measures.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 
 from app.background.lifetime import Lifetime
@@ -22,10 +23,19 @@ LOOK_EVERY = 250
 """Milliseconds between two looks at what was done."""
 TOLD = 2600
 """Milliseconds for which it is told that a step is done."""
+RESTS = 500
+"""Milliseconds after which a view that was turned, or a machine that was changed, counts as at rest."""
+BELOW_MESSAGES = 80
+"""Pixels from the top that the upper corner leaves to messages."""
+ALONG = 12
+"""Points along the longest side of a part of which it is asked whether they are covered."""
+LESS = 0.5
+"""Share of what it covers that a corner may cover to which the card goes."""
 
 
 class TourCard(QFrame):
-    """Stands in the lower left corner of the viewport. A tour that was left goes on at the same step."""
+    """Stands in a corner of the viewport: the lower left one, unless it covers the machine there and less of it
+    elsewhere. A tour that was left goes on at the same step."""
 
     def __init__(self, bench: Workbench, tour: Tour) -> None:
         super().__init__(bench.stage.widget)
@@ -33,7 +43,7 @@ class TourCard(QFrame):
         self.setObjectName("message")
         self.setAccessibleName(f"Tour: {tour.title}")
         self.step = min(int(bench.settings.value(self._key, 0)), len(tour.steps) - 1)
-        self.praised = False
+        self.praised, self.seen = False, Seen(bench)
         """Whether the step is done, and the next comes soon."""
         self.on = True
         """Whether the tour goes on."""
@@ -42,8 +52,15 @@ class TourCard(QFrame):
         self._tell.timeout.connect(self.go_on)
         self._looking = QTimer(self, interval=LOOK_EVERY)
         self._looking.timeout.connect(self.look)
+        self._resting = QTimer(self, singleShot=True, interval=RESTS)
+        self._resting.timeout.connect(self.place)
+        self._corner = 0
         self._life = Lifetime()
-        self._life.listen((bench.session.produced, self._heard))
+        self._life.listen(
+            (bench.session.produced, self._heard),
+            (bench.session.changed, lambda _old, _new: self._resting.start()),
+            (bench.stage.viewpoint.looked, self._resting.start),
+        )
         bench.stage.widget.installEventFilter(self)
         self._begin()
         self._looking.start()
@@ -87,14 +104,16 @@ class TourCard(QFrame):
 
     def go_to(self, step: int) -> None:
         """Show a step."""
-        self.step = max(step, 0)
+        self.step, self.seen = max(step, 0), Seen(self._bench)
         self._begin()
 
     def go_on(self) -> None:
         """The next step; behind the last one the tour is over."""
         self._tell.stop()
         if self.step + 1 < len(self.tour.steps):
-            self.go_to(self.step + 1)
+            self.step += 1
+            self.seen = self.seen if self.praised else Seen(self._bench)
+            self._begin()
         else:
             self._bench.settings.remember(self._key, 0)
             self.leave()
@@ -106,7 +125,7 @@ class TourCard(QFrame):
         self.seen.look()
         step = self.tour.steps[self.step]
         if step.done(self.seen):
-            self.praised = True
+            self.praised, self.seen = True, Seen(self._bench)  # whoever is quick has begun with the next step
             self.text.setText(f"✓ {step.said}")
             last = self.step + 1 == len(self.tour.steps)
             self.skip.setText("Close" if last else "Next")
@@ -117,7 +136,7 @@ class TourCard(QFrame):
     def _begin(self) -> None:
         step = self.tour.steps[self.step]
         self._bench.settings.remember(self._key, self.step)
-        self.praised, self.seen = False, Seen(self._bench)
+        self.praised = False
         self.count.setText(f"{self.tour.title} · {self.step + 1} of {len(self.tour.steps)}")
         self.title.setText(step.title)
         self.text.setText(step.text)
@@ -141,22 +160,45 @@ class TourCard(QFrame):
         """Look and listen no more."""
         self._looking.stop()
         self._tell.stop()
+        self._resting.stop()
         self._life.close()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Stay in the corner."""
+        """Stay in a corner."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def place(self) -> None:
-        """Stay in the lower left corner, as high as the words need."""
+        """Stay in a corner that leaves the machine free, as high as the words need."""
         host = self.parentWidget()
         width = min(WIDTH, host.width() - 2 * MARGIN)
         self.setFixedWidth(width)
         self.layout().activate()
         height = self.layout().totalHeightForWidth(width)
         self.resize(width, height)
-        self.move(MARGIN, host.height() - height - MARGIN)
+        left, top = MARGIN, host.height() - height - MARGIN
+        corners = [QRect(x, y, width, height) for x, y in ((left, top), (left, min(top, BELOW_MESSAGES)))]
+        covered = [self._covered(corner) for corner in corners]
+        other = 1 - self._corner
+        if covered[other] < LESS * covered[self._corner] or not any(covered):
+            self._corner = other if any(covered) else 0
+        self.move(corners[self._corner].topLeft())
         self.raise_()
         self.setCursor(Qt.CursorShape.ArrowCursor)
+
+    def _covered(self, place: QRect) -> float:
+        """How many parts of the machine lie behind a place, those in part as shares: by points of their boxes."""
+        scene, annotations = self._bench.stage.scene, self._bench.stage.annotations
+        parts = 0.0
+        for figure in scene.figures.table.values():
+            if figure.item.role == "inertia" or not figure.data.GetNumberOfPoints():
+                continue
+            low, high = np.reshape(figure.data.GetBounds(), (3, 2)).T
+            shares = np.full(3, 2)
+            shares[int(np.argmax(high - low))] = ALONG
+            grid = [np.linspace(low[k], high[k], shares[k]) for k in range(3)]
+            points = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 3) @ figure.pose[:3, :3].T + figure.pose[:3, 3]
+            seen = [annotations.pixel((x, y, z)) for x, y, z in points.tolist()]
+            parts += sum(each is not None and place.contains(each.toPoint()) for each in seen) / len(seen)
+        return parts

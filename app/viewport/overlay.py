@@ -42,8 +42,6 @@ VIEWS = ("view.iso", "view.front", "view.right", "view.top")
 MARGIN = 12
 TOP = 126
 """Below the orientation cube."""
-CUBE = 126
-"""Room for the orientation cube in the corner."""
 GAP = 8
 EDGES = 6
 MOST = 3
@@ -52,7 +50,7 @@ MOST = 3
 
 class Overlay(QFrame):
     """Stands at the right edge of the viewport; filled by the window from the table of commands. Where the viewport is
-    low, the buttons stand in several columns, without those for which there is the cube."""
+    low, the buttons stand in several columns, without those for which there is the cube, or in a row at its bottom."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -91,7 +89,7 @@ class Overlay(QFrame):
 
     def place(self) -> None:
         """Stay at the right edge, below the orientation cube, in the middle where there is room. In a viewport too low
-        for that it stands to the left of the cube."""
+        for that it lies along the bottom, where it covers little of the machine."""
         host = self.parentWidget()
         room = max(host.height() - TOP - MARGIN, MARGIN)
         cube = shown_in(host.width(), host.height())
@@ -99,14 +97,16 @@ class Overlay(QFrame):
         if wanted > 1 and cube:
             buttons = [button for button in self._buttons if button not in self._views]
             wanted = self._columns_in(room, buttons)
-        beside = wanted > MOST
-        if beside:
-            wanted = self._columns_in(max(host.height() - 2 * MARGIN, MARGIN), buttons)
+        low = wanted > MOST
+        if low:
+            widths = [button.sizeHint().width() for button in buttons if button is not None]
+            side_by_side = max((host.width() - 2 * MARGIN - EDGES) // max(widths, default=1), 1)
+            wanted = ceil(len(widths) / ceil(len(widths) / side_by_side))
         self._lay_out(buttons, wanted)
         self.adjustSize()
-        right = CUBE if beside and cube else MARGIN
-        top = MARGIN if beside else max(TOP, (host.height() - self.height()) // 2)
-        self.move(max(host.width() - self.width() - right, MARGIN), top)
+        middle = max(TOP, (host.height() - self.height()) // 2)
+        top = host.height() - self.height() - MARGIN // 2 if low else middle
+        self.move(max(host.width() - self.width() - MARGIN, MARGIN), top)
 
     @staticmethod
     def _columns_in(room: int, buttons: list[QToolButton | None]) -> int:

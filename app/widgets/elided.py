@@ -18,7 +18,8 @@ FEWEST_DIGITS = 2
 
 
 class ElidedLabel(Label):
-    """One line of plain text; what is cut is marked by "…" and told by the tool tip. `text()` is always the whole."""
+    """Plain text, each line of which is cut where it is too long; that is marked by "…" and told by the tool tip.
+    `text()` is always the whole."""
 
     def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
         super().__init__(text)
@@ -26,13 +27,15 @@ class ElidedLabel(Label):
 
     def minimumSizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        least = min(metrics.horizontalAdvance(LEGIBLE), metrics.horizontalAdvance(self.text()))
+        longest = max(metrics.horizontalAdvance(line) for line in self.text().split("\n"))
+        least = min(metrics.horizontalAdvance(LEGIBLE), longest)
         return QSize(least, super().minimumSizeHint().height())
 
     @property
     def shown(self) -> str:
         """What there is room for."""
-        return self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
+        room, metrics = self.contentsRect().width(), self.fontMetrics()
+        return "\n".join(metrics.elidedText(line, self._mode, room) for line in self.text().split("\n"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

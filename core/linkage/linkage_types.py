@@ -40,6 +40,11 @@ class FourBar(NamedTuple):
         return "crank–rocker" if shortest == self.crank else names[shortest]
 
     @property
+    def turns(self) -> bool:
+        """Whether the crank can turn fully: at a change point, too, but there it may go on in either way."""
+        return self.type in ("crank–rocker", "double crank", "change point")
+
+    @property
     def transmission_angle(self) -> float | None:
         """The smallest angle between coupler and rocker over a turn, rad; None if the crank does not turn."""
         if self.type not in ("crank–rocker", "double crank"):

@@ -6,16 +6,16 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QMenu, QToolButton
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout
 
 from app.background.lifetime import Lifetime
 from app.plain_text import as_tip, headed_tip
 from app.preferences.icons import icon
 from app.tools.draw.face_plane import OnFace
 from app.tools.draw.freedoms import Freedoms
-from app.tools.draw.sub_tools import SUB_TOOLS
+from app.tools.draw.sub_tools import SUB_TOOLS, SubTool
 from app.tools.draw.tool import click_with_numbers, hand_of
 from app.tools.draw.typed_numbers import LENGTH, typed_numbers
 from app.widgets.elided import ElidedLabel
@@ -30,14 +30,44 @@ if TYPE_CHECKING:
     from app.viewport.stage import Stage
 
 WIDE, NARROW = 760, 560
-"""Pixels from which there is room for the letters of the sub-tools, and from which for plane, grid and snapping: below
+"""Pixels from which there is room for the names of the sub-tools, and from which for plane, grid and snapping: below
 they are in the menu."""
 LONGEST_PLANE = 130
 """Pixels of the name of a plane at most."""
 FIELD, ICONS = 76, 580
-"""Pixels of the fields of length and angle, and of all else without letters."""
+"""Pixels of the fields of length and angle, and of all else without names."""
+ICON, SMALLER = 18, 0.88
+"""Pixels of the icon of a sub-tool, and its name beside other texts."""
 
 PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every planar loop has"
+
+
+class SubToolButton(QToolButton):
+    """A sub-tool: its icon, its name below where there is room, and the letter that chooses it beside the icon."""
+
+    def __init__(self, sub: SubTool) -> None:
+        super().__init__(autoRaise=True, checkable=True, icon=icon(sub.icon), text=sub.short)
+        self._letter = sub.key.upper()
+        font = self.font()
+        font.setPointSizeF(SMALLER * font.pointSizeF())
+        self.setFont(font)
+        self.setIconSize(QSize(ICON, ICON))
+        self.setToolTip(headed_tip(sub.title, self._letter, sub.help))
+        self.setAccessibleName(sub.title)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    @property
+    def _named(self) -> bool:
+        return self.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextUnderIcon
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._named:
+            painter = QPainter(self)
+            painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+            beside = QRect(self.width() // 2 + ICON // 2 + 3, 2, ICON, ICON)
+            painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self._letter)
+            painter.end()
 
 
 class DrawBar(QFrame):
@@ -52,7 +82,9 @@ class DrawBar(QFrame):
         self.plane.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plane.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.plane.activated.connect(self._chosen_plane)
-        self.subs = {key: self._button(key) for key in SUB_TOOLS}
+        self.subs = {key: SubToolButton(sub) for key, sub in SUB_TOOLS.items()}
+        for key, button in self.subs.items():
+            button.clicked.connect(lambda _on, sub=SUB_TOOLS[key]: self._hand.choose(sub))
         self.grid = self._switch("Grid", "Show the grid, and snap to it")
         self.snapping = self._switch("Snap", "Snap to directions and the grid; pins are always met. Ctrl held: not now")
         self.more = self._plane_menu()
@@ -70,8 +102,11 @@ class DrawBar(QFrame):
         for button in self.subs.values():
             row.addWidget(button)
         row.addSpacing(10)
-        row.addWidget(self.grid)
-        row.addWidget(self.snapping)
+        switches = QVBoxLayout()
+        switches.setSpacing(1)
+        switches.addWidget(self.grid)
+        switches.addWidget(self.snapping)
+        row.addLayout(switches)
         row.addSpacing(6)
         row.addWidget(self.length)
         row.addWidget(self.angle)
@@ -84,11 +119,11 @@ class DrawBar(QFrame):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the buttons do without their letters, and what can be chosen in the menu only there."""
+        """In a narrow window the buttons do without their names, and what can be chosen in the menu only there."""
         style = Qt.ToolButtonStyle
         wide = self.width() >= WIDE
         for button in self.subs.values():
-            button.setToolButtonStyle(style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly)
+            button.setToolButtonStyle(style.ToolButtonTextUnderIcon if wide else style.ToolButtonIconOnly)
         for widget in (self.plane, self.grid, self.snapping):
             widget.setVisible(self.width() >= NARROW)
         self._show_fields()
@@ -144,19 +179,9 @@ class DrawBar(QFrame):
         zero = quantity(0.0, LENGTH, hand.view.settings)
         hand.field.ask("Offset along the normal", zero, (40.0, 20.0), accept)
 
-    def _button(self, key: str) -> QToolButton:
-        sub = SUB_TOOLS[key]
-        button = QToolButton(autoRaise=True, checkable=True, icon=icon(sub.icon), text=key.upper())
-        button.setIconSize(QSize(18, 18))
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setToolTip(headed_tip(sub.title, key.upper(), sub.help))
-        button.setAccessibleName(sub.title)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.clicked.connect(lambda: self._hand.choose(sub))
-        return button
-
     def _switch(self, title: str, tip: str) -> QToolButton:
         button = QToolButton(autoRaise=True, checkable=True, text=title, toolTip=as_tip(tip))
+        button.setObjectName("small")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(self._switched)
         return button
@@ -243,24 +268,25 @@ class DrawBar(QFrame):
         now, coming = hand.freedoms, hand.coming
         if now is None:
             return
-        rows = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
-        rows += [self._type(now)] if now.type is not None else []
-        rows += [f"dead position at {', '.join(hand.dead_pins)}"] if hand.dead_pins else []
-        rows += ["planar"] if now.planar and not now.others else []
-        text = "  ·  ".join(rows)
-        self.freedoms.setText(text)
-        self.freedoms.setToolTip(as_tip("\n".join((text, *(now.others or (PLANAR,))))))
+        kind, *below = self._type(now) if now.type is not None else ("",)
+        head = [f"M {_count(now)}" + (f" → {_count(coming)}" if coming is not None else "")]
+        head += [kind] if kind else []
+        below = [f"dead position at {', '.join(hand.dead_pins)}"] * bool(hand.dead_pins) + below
+        below += ["planar"] if now.planar and not now.others else []
+        self.freedoms.setText("\n".join((" · ".join(head), " · ".join(below))).strip())
+        self.freedoms.setToolTip(as_tip("\n".join((self.freedoms.text(), *(now.others or (PLANAR,))))))
 
-    def _type(self, found: Freedoms) -> str:
+    def _type(self, found: Freedoms) -> tuple[str, ...]:
+        """What the linkage is; what else is worth knowing of it."""
         shown, linkage = self._view.settings.shown, found.type
         assert linkage is not None
         angle = linkage.transmission_angle
-        transmission = f", transmission angle ≥ {shown(angle, 'angle')}" if angle is not None else ""
+        transmission = (f"transmission angle ≥ {shown(angle, 'angle')}",) if angle is not None else ()
         if isinstance(linkage, FourBar):
-            return f"{linkage.type}{transmission}"
+            return linkage.type, *transmission
         stroke = linkage.stroke
-        travel = f", stroke {shown(stroke, 'length')}" if stroke is not None else ", the crank does not turn fully"
-        return f"slider–crank, offset {shown(linkage.offset, 'length')}{travel}{transmission}"
+        travel = f"stroke {shown(stroke, 'length')}" if stroke is not None else "the crank does not turn fully"
+        return "slider–crank", travel, f"offset {shown(linkage.offset, 'length')}", *transmission
 
 
 def _count(found: Freedoms) -> str:

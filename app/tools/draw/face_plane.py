@@ -28,6 +28,7 @@ class OnFace(SubTool):
     """Chosen from the menu of planes; a click takes the face, and one draws links on it."""
 
     key, title = "", "Working plane on a face"
+    short = "Face"
     icon = "shape"
     in_plane = False
     help = "Point at a flat face of a shape: the plane that you would draw in is shown; a click takes it."

@@ -18,8 +18,9 @@ from core.linkage import PLANES, Drawing, Point
 from core.linkage.drawing import SAME_PLACE, Bar, bar_length
 from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
-from core.model import WORLD
+from core.model import WORLD, Capsule
 from core.model.formula.numerals import readable
+from core.model.parameters import value_of
 
 if TYPE_CHECKING:
     from app.tools.draw.hand import Hand
@@ -29,11 +30,19 @@ PIN = 5.0
 BAND = 9.0
 GROUND = 13.0
 LABEL_ASIDE = 17.0
+ASIDE_OF_PINS = 30.0
+"""How far the name of an axis stands from pins, which have names of their own."""
 LABEL_STEP = 21.0
-PLAIN = 6
+PARTS = 0.5, 0.34, 0.66
+"""Shares of a link at which its dimension may stand, in order."""
+THIN = 4.0
+"""Half of the thickness up to which a link leaves its dimension at its usual place."""
+PLAIN = 18
 """Places beside a link from which its dimension needs no line to it."""
 LOCK = 16.0
 """Room for a padlock beside a dimension."""
+FINEST = 1e-4
+"""Shares of a pixel below which a coordinate counts as zero where it is told."""
 LEAST_LINK = 46.0
 """Links shorter than this on the screen have their dimension after all others, apart from them at the end of a line."""
 ARC, ARC_PIECES = 30.0, 24
@@ -64,6 +73,8 @@ class Figure:
         """What they belong to: after an edit they are old until it is painted."""
         self._taken: list[QRectF] = []
         """Where pins with their names and the middles of links are, which dimensions leave free."""
+        self._lines: dict[str, tuple[QPointF, QPointF]] = {}
+        """Ends of the links, which dimensions of others do not lie on where there is another place."""
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None
 
     def paint(self, painter: QPainter) -> None:
@@ -96,7 +107,7 @@ class Figure:
             hand.plane = plane  # of no account until one draws again: `Hand.enter` offers one anew
             bar = hand.drawing.bar(ref.name)
             if bar is not None:
-                self.tags, self._taken = [], self._covered()
+                self.tags, self._taken, self._lines = [], self._covered(), {}
                 self._bar_dimension(painter, bar, 1)
                 return
 
@@ -166,6 +177,9 @@ class Figure:
                 (size.width() - 170.0 - origin.x()) / unit.x() if unit.x() > 0.3 else 1e9,
                 (origin.y() - 16.0) / -unit.y() if unit.y() < -0.3 else 1e9,
             )
+            pins = [self._at(point) - origin for point in self._points()]
+            while any(math.hypot(*(pin - unit * room).toTuple()) < ASIDE_OF_PINS for pin in pins) and room > 0.0:
+                room -= ASIDE_OF_PINS
             if 0.0 < room < 1e8:
                 self._word(painter, letter, origin + unit * room, "muted", quiet=True)
 
@@ -225,10 +239,11 @@ class Figure:
         if not self._hand.view.settings.flag("dimensions"):
             return
         self._taken = [QRectF(at.x() - 24.0, at.y() - 22.0, 32.0, 30.0) for at in map(self._at, self._points())]
-        middles = [(self._at(bar.start) + self._at(bar.end)) / 2.0 for bar in drawing.bars]
+        self._lines = {bar.body: (self._at(bar.start), self._at(bar.end)) for bar in drawing.bars}
+        middles = [(a + b) / 2.0 for a, b in self._lines.values()]
         self._taken += [QRectF(at.x() - 7.0, at.y() - 7.0, 14.0, 14.0) for at in middles]
         self._taken += self._covered()
-        bars = [(math.hypot(*(self._at(bar.end) - self._at(bar.start)).toTuple()), bar) for bar in drawing.bars]
+        bars = [(math.hypot(*(b - a).toTuple()), bar) for bar in drawing.bars for a, b in (self._lines[bar.body],)]
         for span, bar in bars:
             if span >= LEAST_LINK:
                 self._bar_dimension(painter, bar, 2)
@@ -255,7 +270,8 @@ class Figure:
             self._bar_dimension(painter, bar, 3 * STEPS)
 
     def _bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
-        """The length of a link beside it, on either side; farther away with a line to it."""
+        """The length of a link beside it, on either side, in the middle or nearer to an end; farther away with a line
+        to it."""
         a, b = self._at(bar.start), self._at(bar.end)
         span = math.hypot(b.x() - a.x(), b.y() - a.y())
         value = math.dist(bar.start, bar.end)
@@ -264,32 +280,52 @@ class Figure:
         across = QPointF(-(b.y() - a.y()), b.x() - a.x()) / max(span, 1.0)
         across = across if across.y() < 0.0 else -across
         room = abs(across.x()) * QFontMetricsF(painter.font()).horizontalAdvance(text) / 2.0 + LABEL_ASIDE
+        room += max(0.0, self._radius(bar) / self._hand.pixel - THIN)
         middle = (a + b) / 2.0
-        places = [middle + side * across * (room + step * LABEL_STEP) for step in range(steps) for side in (1.0, -1.0)]
-        box = self._dimension(painter, text, *places, root=middle)
+        places = [
+            a + part * (b - a) + side * across * (room + step * LABEL_STEP)
+            for step in range(steps)
+            for part in PARTS
+            for side in (1.0, -1.0)
+        ]
+        box = self._dimension(painter, text, *places, root=middle, of=bar.body)
         if box is not None and name and self._hand.on:
             self.tags.append(Tag(box, "length", str(bar.length), value))
             leftward = box.center().x() < middle.x()
             self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
 
-    def _dimension(self, painter: QPainter, text: str, *places: QPointF, root: QPointF | None = None) -> QRectF | None:
-        """Text at the first of some places where nothing else stands, with a line from its root if that is none of
-        those beside it; None where there is no room."""
+    def _radius(self, bar: Bar) -> float:
+        """Half of its thickness as it is drawn, m."""
+        shapes = self._hand.drawing.model.body(bar.body).shapes
+        radius = next((shape.radius for shape in shapes if isinstance(shape, Capsule)), 0.0)
+        return value_of(radius, self._hand.drawing.values)
+
+    def _dimension(
+        self, painter: QPainter, text: str, *places: QPointF, root: QPointF | None = None, of: str = ""
+    ) -> QRectF | None:
+        """Text at the first of some places where nothing else stands, on no other link than that it is of if there is
+        such a place, with a line from its root if that is none of those beside it; None where there is no room."""
         metrics = QFontMetricsF(painter.font())
         half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
         others, seen = [*self._taken, *(tag.box for tag in self.tags)], QRectF(self._hand.view.widget.rect())
+        lines = [line for body, line in self._lines.items() if body != of] if root is not None else []
+        lock, best = 0.0 if root is None else LOCK, -1
         for number, at in enumerate(places):
             box = QRectF(at - half, at + half)
-            lock = 0.0 if root is None else LOCK
             leftward = root is not None and at.x() < root.x()
             claimed = box.adjusted(-lock if leftward else 0.0, 0.0, 0.0 if leftward else lock, 0.0)
             if not seen.contains(claimed) or any(claimed.intersects(other) for other in others):
                 continue
-            if number >= PLAIN and root is not None:
-                painter.setPen(QPen(self._color("muted", 0.7), 1.0))
-                painter.drawLine(root, at)
-            return self._word(painter, text, at, quiet=True)
-        return None
+            if not any(crosses(claimed, *line) for line in lines):
+                best = number
+                break
+            best = number if best < 0 else best
+        if best < 0:
+            return None
+        if best >= PLAIN and root is not None:
+            painter.setPen(QPen(self._color("muted", 0.7), 1.0))
+            painter.drawLine(root, places[best])
+        return self._word(painter, text, places[best], quiet=True)
 
     def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
         """Beside a length: whether it is held while points are dragged; a click changes it."""
@@ -404,11 +440,14 @@ class Figure:
         band = hand.sub.band(hand)
         if band and hand.sub.measures:
             (u0, v0), (u1, v1) = band[-1]
-            angle, length = math.atan2(v1 - v0, u1 - u0), math.dist(*band[0])
-            if length > SAME_PLACE:
-                rows.insert(0, f"{self._length(length)} < {hand.view.settings.shown(angle, 'angle')}")
+            length, angle = math.dist(*band[0]), hand.view.settings.shown(math.atan2(v1 - v0, u1 - u0), "angle")
+            if hand.sub.asks_direction(hand):
+                rows.insert(0, f"direction {angle}")
+            elif length > SAME_PLACE:
+                rows.insert(0, f"{self._length(length)} < {angle}")
         elif not band:
-            rows.append(", ".join(self._length(each) for each in snap.point))
+            finest = FINEST * hand.pixel
+            rows.append(", ".join(self._length(each if abs(each) > finest else 0.0) for each in snap.point))
         coming, now = hand.coming, hand.freedoms
         if coming is not None and now is not None:
             rows.append(f"M {_degrees(now.degrees)} → {_degrees(coming.degrees)}")
@@ -446,6 +485,22 @@ class Figure:
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "Motor")
         painter.restore()
         self.tags.append(Tag(box, "motor", first.name, 0.0))
+
+
+def crosses(box: QRectF, start: QPointF, end: QPointF) -> bool:
+    """Whether a segment passes through a box: what of it lies between each pair of sides, after Liang and Barsky."""
+    first, last = 0.0, 1.0
+    for a, b, low, high in (
+        (start.x(), end.x(), box.left(), box.right()),
+        (start.y(), end.y(), box.top(), box.bottom()),
+    ):
+        if a == b:
+            if not low <= a <= high:
+                return False
+            continue
+        enter, leave = sorted(((low - a) / (b - a), (high - a) / (b - a)))
+        first, last = max(first, enter), min(last, leave)
+    return first <= last
 
 
 def _degrees(degrees: int | None) -> str:

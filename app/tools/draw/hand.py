@@ -28,7 +28,7 @@ from core.linkage.reshaping import dead_pins, folded
 from core.model import WORLD, Model
 from core.model.fields import Value
 from viz import camera
-from viz.camera import metres_per_pixel
+from viz.camera import View, metres_per_pixel
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -56,6 +56,10 @@ class Sub(Protocol):
 
     def expects(self, hand: Hand) -> str:
         """What the hint line says."""
+        ...
+
+    def asks_direction(self, hand: Hand) -> bool:
+        """Whether the next click gives no more than a direction."""
         ...
 
     def band(self, hand: Hand) -> tuple[tuple[Point, Point], ...]:
@@ -108,6 +112,8 @@ class Hand:
         """That of the last click: what a double click adds belongs to the same undo step."""
         self.on = False
         self._document = view.session.document
+        self._before: tuple[View, Model] | None = None
+        """What was seen, and of which machine, before one looked flat onto the plane."""
         self._coming: Freedoms | None = None
         self._cached: tuple[object, Drawing] | None = None
         self._dead: tuple[Drawing, tuple[str, ...]] | None = None
@@ -127,6 +133,8 @@ class Hand:
         self.on, self._document = True, session.document
         self.sub = self._first
         self.plane = self._offered_plane()
+        goal = self.view.viewpoint.goal
+        self._before = None if not session.model.expanded.bodies or self._flat(goal) else (goal, session.model)
         self._life = Lifetime()
         self._life.listen(
             (session.changed, self._document_changed),
@@ -141,7 +149,8 @@ class Hand:
         self.refresh()
 
     def leave(self) -> None:
-        """Draw no more; the camera stays, and what was drawn remains in the picture."""
+        """Draw no more. The view of the machine that was comes back, unless one has turned it since; who began with
+        nothing, or saw the plane flat already, goes on seeing it so."""
         self.sub = self._first
         self.drop()
         self.on = False
@@ -149,11 +158,23 @@ class Hand:
         self._life.close()
         self.examiner.ready.disconnect(self.refresh)
         self.view.scene.leave_room()
+        self._look_as_before()
         self.view.scene.dim_all_but(None)
         self.view.scene.working_plane.hide()
         self.view.annotations.clear()
         self.changed.emit()
         self.view.update()
+
+    def _flat(self, view: View) -> bool:
+        """Whether one looks along the normal of the plane."""
+        return bool(np.allclose(np.abs(view.axes[:, 2] @ self.drawing.X_WD[:3, 2]), 1.0, atol=1e-6))
+
+    def _look_as_before(self) -> None:
+        before, viewpoint, self._before = self._before, self.view.viewpoint, None
+        if before is None or not self._flat(viewpoint.goal):
+            return
+        view, model = before
+        viewpoint.fly_to(view if model is self.view.session.model else viewpoint.fitted(view))
 
     def _offered_plane(self) -> Plane:
         """The one of a selected frame or body; else that along which one looks; else that of the machine; else the
@@ -402,6 +423,7 @@ class Hand:
     def _begin_anew(self) -> None:
         """Another document was opened: the chain stays in that which it was drawn in. In a machine one looks first."""
         self._document, self.dyad, self.hovered_body, self.locked = self.view.session.document, "", "", set()
+        self._before = None
         self.drop()
         if self.view.session.model.expanded.bodies:
             self.view.gestures.choose("select")
@@ -457,7 +479,7 @@ class Hand:
         view, size = scene.view, scene.size
         middle = drawing.plane_point(np.array(view.target))
         half = view.half_height * np.array([size[0] / size[1], 1.0]) * 1.05
-        if not np.allclose(np.abs(view.axes[:, 2] @ drawing.X_WD[:3, 2]), 1.0, atol=1e-6):
+        if not self._flat(view):
             half = np.full(2, 2.0 * float(half.max()))
         step = grid_step(self.pixel)
         low = np.floor((np.array(middle) - half) / step) * step

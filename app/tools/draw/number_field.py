@@ -106,7 +106,7 @@ class NumberField(QFrame):
         """Nothing is wrong any more."""
         self.problem.setText("")
         self.problem.hide()
-        self.adjustSize()
+        self._stand(self.x(), self.y())
 
     def _explain(self, error: KinetostatError) -> None:
         words = f"{error.what} {error.remedy}".strip()
@@ -120,6 +120,9 @@ class NumberField(QFrame):
     def _stand(self, x: int, y: int) -> None:
         """As near to a place as the widget has room."""
         host = self._view.widget
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()  # else the row of the line still has the size of what was told before
         self.adjustSize()
         self.move(
             max(MARGIN, min(x, host.width() - self.width() - MARGIN)),

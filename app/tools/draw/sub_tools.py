@@ -15,7 +15,9 @@ from app.widgets.quantities.quantity_text import Measure, read, value_in
 from core import linkage
 from core.linkage import Point
 from core.linkage.drawing import End, Place
+from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
+from core.linkage.linkage_types import FourBar
 from core.model import Model
 
 if TYPE_CHECKING:
@@ -26,10 +28,12 @@ Segment = tuple[Point, Point]
 
 
 class SubTool(ABC):
-    """key : the letter that chooses it; words : what it asks for, one of them after the other"""
+    """key : the letter that chooses it; short : its title in one word; words : what it asks for, one of them after the
+    other"""
 
     key: str
     title: str
+    short: str
     icon: str
     help: str
     words: tuple[str, ...]
@@ -50,6 +54,10 @@ class SubTool(ABC):
         """What the hint line says."""
         words = self.words[min(len(hand.picks), len(self.words) - 1)]
         return f"{self.title}: {words}"
+
+    def asks_direction(self, hand: Hand) -> bool:
+        """Whether the next click gives no more than a direction."""
+        return False
 
     @abstractmethod
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
@@ -74,6 +82,7 @@ class Link(SubTool):
     """Chains of links from click to click."""
 
     key, title = "l", "Link"
+    short = "Link"
     icon = "link"
     also = ("linkage bar", "crank link")
     goes_on = True
@@ -196,6 +205,7 @@ class Ground(SubTool):
     """Free ends are held by a pin on the ground, ground pins released."""
 
     key, title = "g", "Ground pin"
+    short = "Ground"
     icon = "ground"
     also = ("pivot on the ground", "grounded pin", "fix a point")
     help = "Click a free end: it is held by a pin on the ground. Click a ground pin: it is released."
@@ -221,6 +231,7 @@ class Slider(SubTool):
     """A block on a guide, for the chain that hangs or anywhere."""
 
     key, title = "s", "Slider"
+    short = "Slider"
     icon = "prismatic"
     also = ("slider block", "crosshead")
     goes_on = True
@@ -259,6 +270,10 @@ class Slider(SubTool):
 
         return edit
 
+    def asks_direction(self, hand: Hand) -> bool:
+        """Once the place is known."""
+        return bool(hand.picks)
+
     def closing(self, hand: Hand) -> Edit | None:
         """Once the place is known."""
         if not hand.picks or hand.snap is None or math.dist(hand.picks[0].point, hand.snap.point) < 1e-9:
@@ -289,6 +304,7 @@ class Slot(SubTool):
     """A pin slides along a link."""
 
     key, title = "b", "Pin in slot"
+    short = "Slot"
     icon = "cylindrical"
     measures = False
     also = ("slot", "slotted link", "quick return", "scotch yoke")
@@ -335,6 +351,7 @@ class Gears(SubTool):
     """Two wheels on two pins of one carrier."""
 
     key, title = "u", "Gear pair"
+    short = "Gears"
     icon = "gearwheel"
     also = ("gears", "gear train", "planetary gear")
     help = "Click two pins, then type z1 : z2 or the ratio (negative: outer mesh)."
@@ -367,6 +384,7 @@ class MassPoint(SubTool):
     """A mass at a point of a link."""
 
     key, title = "i", "Mass point"
+    short = "Mass"
     icon = "com"
     also = ("point mass",)
     help = "Click a pin or a point of a link, then type the mass."
@@ -394,6 +412,7 @@ class Spring(SubTool):
     """A spring and damper between two points."""
 
     key, title = "n", "Spring and damper"
+    short = "Spring"
     icon = "spring_damper"
     help = "Click two points: of links, pins, or of the ground."
     words = ("click its first end", "click its second end")
@@ -414,6 +433,7 @@ class Tracer(SubTool):
     """A point whose path is drawn."""
 
     key, title = "p", "Tracer point"
+    short = "Tracer"
     icon = "trace"
     also = ("coupler point", "trace point")
     help = "Click on a link or beside it: the point belongs to the link that the pointer was on last."
@@ -442,6 +462,7 @@ class Motor(SubTool):
     """A motor in a pin or guide."""
 
     key, title = "a", "Motor"
+    short = "Motor"
     icon = "driver"
     also = ("crank input", "rotary input")
     help = "Click a pin or guide: it turns once a second. Click again: the motor goes."
@@ -459,11 +480,21 @@ def drive(hand: Hand, joint: str) -> None:
     """Put a motor into a pin or guide, or take it out."""
     plane = hand.plane
     driven = {driver.joint for driver in hand.view.session.model.drivers}
+    words = f"{joint} has a motor: F5 lets the machine run." + _kept_from_turning(hand, joint)
     if hand.commit(f"Motor in {joint}", lambda m: linkage.motor(m, joint, plane=plane), here=True):
-        words = (
-            f"The motor in {joint} is gone." if joint in driven else f"{joint} has a motor: F5 lets the machine run."
-        )
-        hand.view.session.message.emit("hint", words)
+        hand.view.session.message.emit("hint", f"The motor in {joint} is gone." if joint in driven else words)
+
+
+def _kept_from_turning(hand: Hand, joint: str) -> str:
+    """What is said of a motor in a ground pin of a four-bar or slider-crank whose link cannot turn fully."""
+    found = hand.freedoms.type if hand.freedoms is not None else None
+    pins = [pin.name for pin in ground_pins(hand.drawing)]
+    if isinstance(found, FourBar) and joint in pins[1:]:
+        found = FourBar(found.rocker, found.coupler, found.crank, found.ground)
+    if found is None or joint not in pins or found.turns:
+        return ""
+    which = f"As a {found.type} it" if isinstance(found, FourBar) else "It"
+    return f" {which} cannot turn fully, the run ends where the loop closes no farther: make this link shorter."
 
 
 SUB_TOOLS: Mapping[str, SubTool] = MappingProxyType(

@@ -272,6 +272,7 @@ def double(view: Stage, pointer: Pointer) -> None:
     body, plane, poses = hand.chain[-1].body, hand.plane, hand.drawing.poses
     if hand.commit("Draw link", lambda m: linkage.ground_pin(m, body, plane=plane, poses=poses), here=True):
         hand.end_chain()
+        hand.snap = snapped(hand.drawing, hand.aim) if hand.aim is not None else None  # the pin that is there now
 
 
 def menu(view: Stage, pointer: Pointer) -> bool:

@@ -142,9 +142,13 @@ class FileEditor(TextEditor):
 
     def take(self, path: str) -> None:
         """Commit a chosen file, relative to the model's file when it lies beneath its folder."""
-        if self._origin and Path(path).is_relative_to(Path(self._origin).resolve().parent):
-            path = Path(path).relative_to(Path(self._origin).resolve().parent).as_posix()
-        self.attempt(path)
+        self.attempt(as_named_in(self._origin, path))
+
+
+def as_named_in(origin: str, path: str) -> str:
+    """The path of a file as a model names it: relative to the model's own file where it lies beneath its folder."""
+    folder = Path(origin).resolve().parent if origin else None
+    return Path(path).relative_to(folder).as_posix() if folder and Path(path).is_relative_to(folder) else path
 
 
 _HEX = re.compile(r"#?([0-9a-fA-F]{6}|[0-9a-fA-F]{8})")

@@ -26,6 +26,8 @@ NAMES = {
     "Forward kinematics": "FK",
     "Inverse dynamics": "ID, required torque, computed torque",
     "Simulate": "run play solve analyse start",
+    "Stop simulating": "pause stop",
+    "Mesh shape": "3D print, STL, CAD, mesh shape",
     "Euler–Lagrange dynamics in symbols": "equations of motion, EOM, Lagrange, Coriolis, Christoffel",
     "Mass matrix": "inertia matrix",
     "Path": "coupler curve, locus, path, trail",

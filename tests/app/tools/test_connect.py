@@ -488,6 +488,20 @@ def test_two_points_of_a_joint_are_brought_together_by_enter(blocks):
     assert "connect" not in blocks.view.scene.overlays._ghosts.sources
 
 
+@pytest.mark.parametrize("other", [Model(name="other"), machine()])
+def test_the_question_what_to_do_with_two_points_ends_with_the_machine_it_is_of(blocks, other):
+    """Another document is opened meanwhile: no ghost of the machine before stays."""
+    run(blocks, "add.joint_spherical")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    blocks.wait(lambda: asking(blocks.view).bar is not None)
+    menu = asking(blocks.view).bar.menu
+    blocks.session.start(other)
+    blocks.wait(lambda: not menu.isVisible() and "connect" not in blocks.view.scene.overlays._ghosts.sources)
+    assert asking(blocks.view).bar is None
+    assert not asking(blocks.view).picks
+
+
 def free_part(blocks):
     """A new body, in view and not selected: its name."""
     run(blocks, "add.body")

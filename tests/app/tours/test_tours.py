@@ -1,5 +1,7 @@
 """The tours: each step is played as a person would do it, and recognised whatever way it was done."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,31 @@ def test_a_machine_that_was_changed_is_not_taken_as_moved(bench, begin):
     card.look()
     assert not card.praised
     assert np.isfinite(card.seen.moved)
+
+
+def test_the_card_leaves_the_machine_free(bench, begin):
+    """A machine that lies in the lower left quarter of the view; then one that fills its upper half."""
+    bench.open(FOUR_BAR)
+    card = begin("four_bar")
+    bench.view.viewpoint.look_from("front")
+    bench.draw()
+    seen = bench.view.viewpoint.goal
+
+    def look(up):
+        """The machine as far up or down as a third of what is seen."""
+        target = np.array(seen.target) + seen.axes @ (seen.half_height / 3.0, -up * seen.half_height / 3.0, 0.0)
+        bench.view.viewpoint.look(dataclasses.replace(seen, distance=2.0 * seen.distance, target=tuple(target)))
+
+    for up in (-2.0, 2.0):
+        look(up)
+        below = up > 0.0
+        bench.wait(lambda below=below: (card.geometry().center().y() > bench.view.height() / 2.0) == below)
+
+
+def test_what_is_done_while_a_step_is_praised_counts_for_the_next(bench, begin):
+    bench.open(FOUR_BAR)
+    card = begin("four_bar")
+    bench.wait(lambda: card.look() or card.praised)
+    move(bench, "crank_pin", float(bench.session.mech.coordinate(bench.session.q, "crank_pin")[0]) + 0.5)
+    bench.wait(lambda: card.step == 1)
+    bench.wait(lambda: card.look() or card.praised)
