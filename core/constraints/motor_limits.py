@@ -45,12 +45,15 @@ def saturated(compiled: Compiled, asked: Array, p: Values = None) -> NDArray[np.
 
 
 def reached(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> NDArray[np.bool_]:
-    """(n,) at which states with speeds v (n, nv) and forces asked for (n, nv) a motor is at one of its limits."""
+    """(n,) at which states with speeds v (n, nv) and forces asked for (n, nv) a limit keeps a motor from giving what it
+    is asked for: that of effort, or that of speed where it would drive; what brakes it gives at any speed.
+    """
     rows = [row for row in joint_modes(compiled, compiled.parameter_values(p)).rows if row.at_v != NOWHERE]
     most = effort_limits(compiled, p)
     found = (np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * most).any(axis=1)
     for row in rows:
-        found |= np.abs(row.ratio * v[:, row.at_v]) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest
+        rate = row.ratio * v[:, row.at_v]
+        found |= (np.abs(rate) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest) & (rate * asked[:, row.at_v] > 0.0)
     return np.asarray(found)
 
 

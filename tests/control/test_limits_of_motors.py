@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from core.control.linear_system import SystemsOfArrays
 from tests.analysis.four_bar import crank_load, four_bar
 from tests.control.machines import cart_pole, pendulum
 
@@ -136,3 +137,16 @@ def test_along_a_run_inputs_have_no_effect_while_the_motor_is_at_its_limit():
     assert at_limit.any()
     assert not at_limit.all()
     np.testing.assert_allclose(gains, np.where(at_limit, 0.0, 1.0 / INERTIA), atol=1e-9)
+
+
+@pytest.mark.parametrize(("load", "gain"), [(0.0, 1.0), (0.01, 1.0), (-0.01, 0.0)])
+def test_loads_may_be_faster_than_a_motor_that_does_not_drive(load, gain):
+    """An arm falls faster than its motor may drive: what brakes, and a motor that is asked for nothing, has its whole
+    effect at all times, computed at once; one that would drive has none."""
+    model = with_limit(pendulum(1), "j0", velocity=1.0)
+    run = ks.simulate(model, 0.4, torque={"j0": f"{load}"}, q0=[2.0], v0=[-2.0], output=0.02)
+    assert (run.v[:, 0] < -1.0).all()
+    found = ks.linearise(run, inputs=["j0.tau"])
+    assert isinstance(found.systems, SystemsOfArrays) == (gain == 1.0)
+    np.testing.assert_allclose(found.B[:, 1, 0], gain / INERTIA, atol=1e-9)
+    np.testing.assert_allclose(found.A[:, 1, 0], -WEIGHT * np.cos(run.q[:, 0]) / INERTIA, atol=1e-9)
