@@ -77,6 +77,8 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks.symbolic $(WRITE)
 	$(BIN)/python -m benchmarks.loops $(WRITE)
 	$(BIN)/python -m benchmarks.modes $(WRITE)
+	$(BIN)/python -m benchmarks.control $(WRITE)
+	$(BIN)/python -m benchmarks.c_code $(WRITE)
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions

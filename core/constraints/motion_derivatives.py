@@ -61,20 +61,19 @@ class MotionDerivatives:
         by: Sequence[str] | None = None,
     ) -> None:
         self._compiled, self._given, self._t, self._x = compiled, p, t, x
-        names = compiled.p_names if by is None else tuple(by)
-        for name in names:
+        for name in by or ():
             if name not in compiled.p_names:
                 raise ModelError(
                     f"There is no independent parameter '{name}'.",
                     where="by",
                     remedy=near_misses(name, compiled.p_names),
                 )
-        self.by = names
+        self.by = compiled.p_names if by is None else tuple(by)
         """Names of the parameters."""
-        self._which = tuple(compiled.p_names.index(name) for name in names)
         given = (states_of(q, compiled.nq, "q"), states_of(v, compiled.nv, "v"), states_of(tau, compiled.nv, "tau"))
-        self._leading = np.broadcast_shapes(*(each.shape[:-1] for each in given))
-        self._q, self._v, self._tau = (per_state(each, self._leading) for each in given)
+        self._one = all(each.ndim == 1 for each in given)
+        self._leading = () if self._one else np.broadcast_shapes(*(each.shape[:-1] for each in given))
+        self._q, self._v, self._tau = (each[None] if self._one else per_state(each, self._leading) for each in given)
         self._direct = not (compiled.nx or compiled.by_mass_matrix or compiled.program.tracer.long)
 
     # ----------------------------------------------------------------------------------------- inverse dynamics
@@ -185,8 +184,15 @@ class MotionDerivatives:
         return array.reshape(*self._leading, *array.shape[1:])
 
     def _call(self, function: str, u: Array) -> Array:
-        result = self._compiled.call(function, self._q, self._v, u, p=self._given, t=self._t, x=self._x)
-        return np.asarray(result)
+        states = (self._q, self._v, u)
+        if self._one:  # the quick path of single states
+            return self._compiled.call(function, *(each[0] for each in states), p=self._given, t=self._t)[None]
+        return np.asarray(self._compiled.call(function, *states, p=self._given, t=self._t))
+
+    @cached_property
+    def _which(self) -> tuple[int, ...]:
+        """Places of the parameters."""
+        return tuple(self._compiled.p_names.index(name) for name in self.by)
 
     @cached_property
     def _motion(self) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ limit what of the command keeps the speed there; where loads are faster nothing 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,18 +40,50 @@ def given(compiled: Compiled, tau: Any, p: Values = None) -> Array:
 
 
 def saturated(compiled: Compiled, asked: Array, p: Values = None) -> NDArray[np.bool_]:
-    """(nv,) which motors give all that they can, so that being asked for more, τ (nv,), changes nothing."""
+    """(…, nv) which motors give all that they can, so that being asked for more, τ (…, nv), changes nothing."""
     return np.asarray(np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * effort_limits(compiled, p))
 
 
-def reached(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> NDArray[np.bool_]:
-    """(n,) at which states with speeds v (n, nv) and forces asked for (n, nv) a motor is at one of its limits."""
-    rows = [row for row in joint_modes(compiled, compiled.parameter_values(p)).rows if row.at_v != NOWHERE]
-    most = effort_limits(compiled, p)
-    found = (np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * most).any(axis=1)
-    for row in rows:
-        found |= np.abs(row.ratio * v[:, row.at_v]) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest
-    return np.asarray(found)
+class Supplied(NamedTuple):
+    """What motors make of what they are asked for, at n states. given : (n, nv) joint forces, of which limits of effort
+    leave so much; lost : (n, nv) of these what motors that loads have overrun do not drive with; full, idle : (n, nv)
+    which motors are at their limit of effort, and overrun; holds : (n,) where one may keep its speed at the limit"""
+
+    given: Array
+    lost: Array
+    full: NDArray[np.bool_]
+    idle: NDArray[np.bool_]
+    holds: NDArray[np.bool_]
+
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """(n, nv) which forces do not change with what is asked."""
+        return self.full | self.idle
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """(n,) at which states a motor gives less than it is asked for."""
+        return np.asarray(self.silent.any(axis=1) | self.holds)
+
+
+def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Supplied:
+    """At states with speeds v (n, nv) and forces asked for (n, nv). What brakes motors give at any speed."""
+    values = given(compiled, asked, p)
+    lost, idle = np.zeros_like(values), np.zeros(values.shape, dtype=bool)
+    holds = np.zeros(len(values), dtype=bool)
+    for row in joint_modes(compiled, compiled.parameter_values(p)).rows:
+        if row.at_v == NOWHERE:
+            continue
+        rate = row.ratio * v[:, row.at_v]
+        drives = rate * values[:, row.at_v] > 0.0
+        beyond = drives & (np.abs(rate) > (1.0 + AT_LIMIT_FRACTION) * row.fastest)
+        holds |= drives & ~beyond & (np.abs(rate) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest)
+        if has_motor(row):
+            idle[:, row.at_v] |= beyond
+            lost[:, row.at_v] = np.where(idle[:, row.at_v], values[:, row.at_v], 0.0)
+        else:
+            holds |= beyond
+    return Supplied(values, lost, saturated(compiled, asked, p), idle, holds)
 
 
 def beyond(compiled: Compiled, asked: Array, p: Values = None) -> dict[str, tuple[float, float]]:

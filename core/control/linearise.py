@@ -107,7 +107,7 @@ def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems 
     if np.count_nonzero(free) < len(points) // 2:
         return None
     others = {k: maker.at(points[k]) for k in np.flatnonzero(~free).tolist()}
-    if any(len(each.coordinates) < maker.mech.nv or each.at_limits for each in others.values()):  # what is held there
+    if any(len(each.coordinates) < maker.mech.nv for each in others.values()):  # what is held there
         return None
     return along(maker, others, q, v, tau, p, np.array([point.t for point in points]))
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import motor_limits
 from core.constraints.joint_modes import joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED
+from core.constraints.motor_limits import Supplied, supplied
 from core.control.linear_system import LinearSystem, LinearSystems, SystemsOfArrays
 from core.mechanism import Mechanism
 
@@ -19,8 +19,8 @@ Array = NDArray[np.float64]
 
 
 def open_states(mech: Mechanism, p: Array, q: Array, v: Array, asked: Array | None = None) -> NDArray[np.bool_]:
-    """(n,) at which states nothing holds a machine: no constraint, no joint that may stick, no stop, no limit of motors
-    that are asked for forces (n, nv)."""
+    """(n,) at which states nothing holds a machine: no constraint, no joint that may stick, no stop, no motor that is
+    asked for forces (n, nv) and keeps its limit of speed."""
     if mech.constrained or mech.nx or mech.compiled.by_mass_matrix or not mech.nv:
         return np.zeros(len(q), dtype=bool)
     rubbing = [row.at_v for row in joint_modes(mech.compiled, p).rows if row.rubs]
@@ -28,7 +28,7 @@ def open_states(mech: Mechanism, p: Array, q: Array, v: Array, asked: Array | No
     low = np.array([-np.inf if c.lower is None else c.lower for c in mech.coordinates])
     high = np.array([np.inf if c.upper is None else c.upper for c in mech.coordinates])
     free = np.asarray(sliding & ((q > low) & (q < high)).all(axis=1))
-    return free if asked is None else free & ~motor_limits.reached(mech.compiled, v, asked, p)
+    return free if asked is None else free & ~supplied(mech.compiled, v, asked, p).holds
 
 
 def along(
@@ -71,20 +71,26 @@ def _slopes(
 
 def _arrays(
     lineariser: Any, first: LinearSystem, q: Array, v: Array, tau: Array, p: Array, time: Array
-) -> dict[str, Array]:
-    """What of systems is an array, by name."""
+) -> dict[str, Any]:
+    """What of systems is an array, by name; tau : as asked for."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(q)
-    a = _accelerations(mech, q, v, tau, p, time)
-    y = lineariser.outputs.many(q, v, a, tau, p, time)
+    none = np.zeros(tau.shape, dtype=bool)
+    motors = Supplied(tau, np.zeros_like(tau), none, none, none[:, 0])
+    if lineariser.motors:
+        motors = supplied(mech.compiled, v, tau, p)
+    acting = motors.given - motors.lost
+    a = _accelerations(mech, q, v, acting, p, time)
+    y = lineariser.outputs.many(q, v, a, motors.given, p, time)
     table = lineariser.inputs.table
     by_tau = np.array([each.speed for each in table if each.speed >= 0], dtype=int)
     at_tau = [k for k, each in enumerate(table) if each.speed >= 0]
     at_p = [k for k, each in enumerate(table) if each.parameter]
     y_w = np.zeros((count, y.y.shape[1], len(table)))
-    y_w[:, :, at_p], y_w[:, :, at_tau] = y.y_p, y.y_tau[:, :, by_tau]
-    turn, by_state, by_forces, f_p = _slopes(lineariser, q, v, tau, a, p, time)
+    heard = ~motors.silent[:, None, by_tau]
+    y_w[:, :, at_p], y_w[:, :, at_tau] = y.y_p, y.y_tau[:, :, by_tau] * heard
+    turn, by_state, by_forces, f_p = _slopes(lineariser, q, v, acting, a, p, time)
     by_inputs = np.zeros((count, nv, len(table)))
-    by_inputs[:, :, at_tau] = by_forces[:, :, by_tau]
+    by_inputs[:, :, at_tau] = by_forces[:, :, by_tau] * heard
     if at_p:
         by_inputs[:, :, at_p] = -by_forces @ f_p
     faster = np.concatenate([by_state, by_inputs], axis=2)
@@ -101,5 +107,11 @@ def _arrays(
     basis = np.concatenate([one, np.zeros((count, nv, nv))], axis=2)
     arrays = {"A": rates[:, :, :n], "B": rates[:, :, n:], "C": seen[:, :, :n], "D": seen[:, :, n:]}
     arrays |= {"x0": np.concatenate([s, v], axis=1), "u0": u0, "y0": y.y[:, :, 0], "basis": basis}
-    arrays |= {"residual": np.concatenate([v, a], axis=1), "q": q, "v": v, "a": a, "tau": tau}
-    return arrays
+    arrays |= {"residual": np.concatenate([v, a], axis=1), "q": q, "v": v, "a": a, "tau": motors.given}
+    return arrays | {"saturated": _named(mech, motors.full), "overrun": _named(mech, motors.idle)}
+
+
+def _named(mech: Mechanism, which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    """Names of those speeds, for each state."""
+    known = {row.tobytes(): tuple(np.array(mech.v_names)[row].tolist()) for row in np.unique(which, axis=0)}
+    return [known[row.tobytes()] for row in which]

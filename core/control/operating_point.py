@@ -575,7 +575,7 @@ class _Solver:
         values |= {each.name: float(self.values[i]) for i, each in enumerate(self.table)}
         acting |= {name for name in hold.names if name in self.rows and self.rows[name].kind == "free"}
         message = "" if solved else self._wrong(s, hold, h, H, missing, acting)
-        if self._motors and motor_limits.reached(compiled, s.v[None], point.tau[None], p).any():
+        if self._motors and motor_limits.supplied(compiled, s.v[None], point.tau[None], p).reached.any():
             message = message or motor_limits.too_fast_words(compiled, s.v, point.tau, p)
             solved = not message
             s = self.lineariser.at(point._replace(q=s.q, v=s.v, x=None), kept=self.kept, motors=True)

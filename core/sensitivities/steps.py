@@ -19,7 +19,7 @@ from core.simulation.methods.tableaux import tableau
 
 Array = NDArray[np.float64]
 
-CHUNK = 128
+CHUNK = 256
 """Steps whose derivatives are in memory at once."""
 
 

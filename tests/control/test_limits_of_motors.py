@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from core.control.linear_system import SystemsOfArrays
 from tests.analysis.four_bar import crank_load, four_bar
 from tests.control.machines import cart_pole, pendulum
 
@@ -136,3 +137,33 @@ def test_along_a_run_inputs_have_no_effect_while_the_motor_is_at_its_limit():
     assert at_limit.any()
     assert not at_limit.all()
     np.testing.assert_allclose(gains, np.where(at_limit, 0.0, 1.0 / INERTIA), atol=1e-9)
+
+
+@pytest.mark.parametrize(("load", "gain"), [(0.0, 1.0), (0.01, 1.0), (-0.01, 0.0)])
+def test_loads_may_be_faster_than_a_motor(load, gain):
+    """An arm falls faster than its motor may drive: what brakes, and a motor that is asked for nothing, has its whole
+    effect; one that would drive has none."""
+    model = with_limit(pendulum(1), "j0", velocity=1.0)
+    run = ks.simulate(model, 0.4, torque={"j0": f"{load}"}, q0=[2.0], v0=[-2.0], output=0.02)
+    assert (run.v[:, 0] < -1.0).all()
+    found = ks.linearise(run, inputs=["j0.tau"])
+    np.testing.assert_allclose(found.B[:, 1, 0], gain / INERTIA, atol=1e-9)
+    np.testing.assert_allclose(found.A[:, 1, 0], -WEIGHT * np.cos(run.q[:, 0]) / INERTIA, atol=1e-9)
+    np.testing.assert_allclose(found.residual[:, 1], (gain * load - WEIGHT * np.sin(run.q[:, 0])) / INERTIA, atol=1e-9)
+
+
+@pytest.mark.parametrize("torque", ["4*sin(9*t)", "2.5", "-2.5"])
+def test_all_at_once_is_each_alone_where_motors_are_full_and_overrun(torque):
+    """The first joint meets its limit of effort, and loads overrun the second."""
+    model = with_limit(with_limit(pendulum(2), "j0", effort=2.0), "j1", velocity=0.5)
+    run = ks.simulate(model, 0.6, torque={"j0": torque, "j1": "-0.02"}, q0=[0.5, 1.0], v0=[0.0, -2.0], output=0.02)
+    asked = {"inputs": ["j0.tau", "j1.tau", "gravity.x"], "outputs": ["j0.a", "j0.tau", "j1.tau", "energy.total"]}
+    found = ks.linearise(run, **asked)
+    assert isinstance(found.systems, SystemsOfArrays)
+    assert {each.saturated for each in found} >= {("j0",)}
+    assert {each.overrun for each in found} >= {("j1",)}
+    for each, time in zip(found, run.time, strict=True):
+        alone = ks.linearise(run, at=float(time), **asked)
+        assert (each.saturated, each.overrun, each.limited) == (alone.saturated, alone.overrun, alone.limited)
+        for name in ("A", "B", "C", "D", "x0", "u0", "y0", "residual", "tau"):
+            np.testing.assert_allclose(getattr(each, name), getattr(alone, name), rtol=1e-9, atol=1e-9)

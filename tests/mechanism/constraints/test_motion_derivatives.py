@@ -50,14 +50,14 @@ def test_derivatives_of_an_arm_are_pinocchios(name, tmp_path):
     mech = ks.Mechanism(_without_resistance(mech.model))
     found = mech.derivatives(q, v, tau)
     pin.computeABADerivatives(model, data, q_pin, v[np.argsort(order)], tau[np.argsort(order)])
-    close(found.a_q, data.ddq_dq[np.ix_(order, order)], 1e-9)
-    close(found.a_v, data.ddq_dv[np.ix_(order, order)], 1e-9)
+    close(found.a_q, data.ddq_dq[np.ix_(order, order)], 1e-12)
+    close(found.a_v, data.ddq_dv[np.ix_(order, order)], 1e-12)
     M_inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
-    close(found.a_tau, M_inverse[np.ix_(order, order)], 1e-9)
+    close(found.a_tau, M_inverse[np.ix_(order, order)], 1e-12)
     a = found.a
     pin.computeRNEADerivatives(model, data, q_pin, v[np.argsort(order)], a[np.argsort(order)])
-    close(found.tau_q, data.dtau_dq[np.ix_(order, order)], 1e-9)
-    close(found.tau_v, data.dtau_dv[np.ix_(order, order)], 1e-9)
+    close(found.tau_q, data.dtau_dq[np.ix_(order, order)], 1e-12)
+    close(found.tau_v, data.dtau_dv[np.ix_(order, order)], 1e-12)
     close(found.tau_a, mech.mass_matrix(q), 1e-13)
 
 
