@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -371,15 +372,16 @@ class Job:
         assert log is not None
         rows = log.rows[: log.used].copy()
         log.used = log.changes = 0
-        n, nv = mech.nq + mech.nv + mech.nx, mech.nv
-        ends = np.cumsum([1, mech.nq, nv, mech.nx, nv, nv])
-        time, q, v, x, a, tau, modes = np.split(rows, ends, axis=1)
-        if happened in (FINE, PAUSED, STIFF) and not np.isfinite(rows[:, 1 : 1 + n + 2 * nv]).all():
-            self.state.time, happened = time[-1, 0], NOT_FINITE
+        ends = list(accumulate((1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
+        time = rows[:, 0]
+        q, v, x, a, tau = (rows[:, first:last] for first, last in pairwise(ends))
+        modes = rows[:, ends[-1] :]
+        if happened in (FINE, PAUSED, STIFF) and not np.isfinite(rows[:, 1 : ends[-1]]).all():
+            self.state.time, happened = time[-1], NOT_FINITE
         if happened == STIFF:
             self._meet_stiffness()
             happened = PAUSED
-        piece = Run(mech, self.chosen, time[:, 0], q, v, a, tau, Statistics(), x, modes)
+        piece = Run(mech, self.chosen, time, q, v, a, tau, Statistics(), x, modes)
         return piece, 0 if happened == PAUSED else int(happened)
 
     def run(self, ended: str) -> Run:
