@@ -57,6 +57,8 @@ class Session:
     """(severity, text): a message to the person; severity is error, warning, hint or done."""
     produced = Signal(object)
     """A result value of a function (core.functions.results), to be shown by every surface that can."""
+    shown_again = Signal(object, object)
+    """A result, and that of its sequences of poses (core.functions.results) which the scene is to show."""
     mapped = Signal(object)
     """A map to be shown in the scene: an `app.viewport.map_layer.ShownMap` or None."""
     framed = Signal(object)

@@ -30,6 +30,7 @@ class SceneResults:
         self._life.listen(
             (session.changed, self._session_changed),
             (session.moved, self._session_moved),
+            (session.shown_again, self.show_result),
             (session.runs.changed, self._runs_changed),
             (sequence.stepped, self._show),
             (sequence.left, self._leave),
@@ -52,8 +53,8 @@ class SceneResults:
         self._sequence.leave()
         self._life.close()
 
-    def show_result(self, result: Result) -> None:
-        """Show what a result has for the scene, if anything; of several sequences the first."""
+    def show_result(self, result: Result, chosen: PoseSequence | None = None) -> None:
+        """Show what a result has for the scene, if anything; of several sequences the chosen one, else the first."""
         parts = [part.scene_parts() for part in leaves(result)]
         self._following = result.live
         card = result.card if result.live else 0
@@ -62,7 +63,8 @@ class SceneResults:
                 self._show_arrows(part.arrows)
             if part.ranges is not None:
                 self._show_ranges(part.ranges)
-        sequence = next((part for part in parts if part.poses is not None), None)
+        sequences = [part for part in parts if part.poses is not None]
+        sequence = next((part for part in sequences if part.poses is chosen), sequences[0] if sequences else None)
         if sequence is not None and sequence.poses is not None:
             self._open(sequence.poses, sequence.field, card)
 

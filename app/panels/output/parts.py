@@ -17,7 +17,7 @@ from app.panels.output.tables import TableView
 from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.pointing_rows import PointingRows
-from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table
+from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table, leaves
 
 PREVIEW_WIDTH = 360
 """Pixels."""
@@ -131,21 +131,21 @@ STRANGE = "This pose belongs to another machine. Run the function again."
 
 @card_of(PoseSequence)
 class PosesPart(QWidget):
-    """Which poses there are; one of them can be taken over, all can be shown again."""
+    """Which poses there are, by name where a card has several such; one can be taken over, all can be shown again."""
 
     def __init__(self, poses: PoseSequence, place: Place) -> None:
         super().__init__()
         self._session, self._result = place.session, place.whole
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        self._number = QComboBox()
+        self._name, self._number = Label(), QComboBox()
         take = QPushButton("Take this pose")
         take.setToolTip("Put the machine into this pose (can be undone)")
         take.clicked.connect(self.take)
         again = QPushButton("Show again")
-        again.setToolTip("Show these poses in the scene")
+        again.setToolTip("Show these poses in the scene once more")
         again.clicked.connect(self._show_again)
-        for widget in (self._number, take, again):
+        for widget in (self._name, self._number, take, again):
             row.addWidget(widget)
         row.addStretch(1)
         self.show_part(poses)
@@ -156,6 +156,8 @@ class PosesPart(QWidget):
         if self._number.count() != len(part.q):
             self._number.clear()
             self._number.addItems([f"Pose {k + 1} of {len(part.q)}" for k in range(len(part.q))])
+        self._name.setText(part.title)
+        self._name.setVisible(sum(isinstance(other, PoseSequence) for other in leaves(self._result())) > 1)
         self.setVisible(not (self._result().live and len(part.q) == 1))
 
     def take(self) -> None:
@@ -178,7 +180,7 @@ class PosesPart(QWidget):
         ):
             self._session.message.emit("warning", STRANGE)
             return
-        self._session.produced.emit(self._result())
+        self._session.shown_again.emit(self._result(), poses)
 
     def _strange(self) -> bool:
         """Whether the open machine cannot take the poses."""

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from core.functions import call
 from core.functions.context import Context
-from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Table
+from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Report, Table
 
 
 def sequence(bench, display, count=6):
@@ -61,6 +61,17 @@ def test_of_assembly_branches_one_is_stepped_to_and_chosen(bench):
     assert np.linalg.norm(session.mech.constraint_residual(session.q)) < 1e-9
     session.undo()
     np.testing.assert_allclose(session.q, session.rest)
+
+
+def test_of_several_sequences_the_scene_shows_the_one_that_is_asked_for(bench):
+    bench.example("puma560")
+    first, second = sequence(bench, "animate", 4), sequence(bench, "animate", 7)
+    both = Report(title="Modes", parts=(first, second))
+    bench.session.produced.emit(both)
+    assert len(bench.window.sequence.poses.q) == 4
+    bench.session.shown_again.emit(both, second)
+    assert len(bench.window.sequence.poses.q) == 7
+    assert len(bench.window.output.cards) == 1
 
 
 def test_an_animation_plays_holds_and_steps(bench):

@@ -18,6 +18,7 @@ from core.errors import KinetostatError, ModelError
 from core.files import load
 from core.functions import FUNCTIONS, call
 from core.functions.diagrams import Diagram
+from core.functions.results import PoseSequence, leaves
 from core.functions.text import cell_text
 from core.model.edits import edits
 from core.simulation.simulator import simulate
@@ -311,6 +312,23 @@ def test_poses_of_another_machine_are_not_taken(desk_of):
     part.take()
     np.testing.assert_array_equal(desk.session.q, before)
     assert "another machine" in told[-1]
+
+
+def test_each_of_several_sequences_is_named_and_shown_again_itself(desk_of, qtbot):
+    """Modes of a linear system: each has a film."""
+    desk = desk_of("double_pendulum")
+    card = desk.once("linear_system")
+    qtbot.waitUntil(lambda: card.done, timeout=20_000)
+    sequences = [part for part in leaves(card.result) if isinstance(part, PoseSequence)]
+    rows = card.findChildren(PosesPart)
+    assert [row._name.text() for row in rows] == [each.title for each in sequences]
+    assert len(rows) > 1
+    asked = []
+    desk.session.shown_again.connect(lambda _, poses: asked.append(poses))
+    for row in rows:
+        assert not row._name.isHidden()
+        row._show_again()
+    assert all(a is b for a, b in zip(asked, sequences, strict=True))
 
 
 def test_shown_again_poses_stay_on_their_card(desk_of):
