@@ -24,7 +24,7 @@ TOOLS = {
         "Move",
         "W",
         "Drag any body and the machine follows, as far as its joints and loops allow.",
-        ("drag", "pose"),
+        ("drag", "pose", "gizmo", "transform", "translate", "rotate", "place"),
     ),
     "pull": (
         "Pull",

@@ -261,6 +261,7 @@ class Hand:
             if self.plane.parent not in {WORLD, *session.mech.frame_names}:
                 session.message.emit("hint", f"'{self.plane.parent}' is gone: you draw in the plane xz now.")
                 self.plane = XZ
+                QTimer.singleShot(0, self.view.widget, self._look_anew)  # once all know the machine as it is
             drawing = Drawing(session.model, self.plane, self._poses())
             drawing.__dict__["values"] = {**session.model.values(), **session.p}
             self._cached = key, drawing

@@ -19,6 +19,7 @@ NAMES = {
     "Link": "link bar member body part",
     "Driver": "motor actuator input drive crank",
     "Connect": "mate constrain join attach assemble",
+    "Move": "gizmo transform translate rotate place",
     "Draw": "linkage sketch sketcher mechanism",
     "Mobility": "DOF, freedom, mobility, Grübler, Kutzbach, Chebyshev, overconstrained, redundant, singularity, "
     "dead point, toggle",

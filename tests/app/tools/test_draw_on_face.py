@@ -9,6 +9,7 @@ from app.tools.draw.face_plane import NO_FACE, OnFace
 from app.tools.draw.tool import hand_of
 from core.mechanism import Mechanism
 from core.model import Body, Box, Cylinder, Inertia, Joint, Mesh, Model, Pose
+from core.model.edits import edits
 
 SOLID = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
 STANDS = (0.05, -0.02, 0.1)
@@ -169,3 +170,34 @@ def test_the_same_face_again_takes_the_frame_that_is_there(part):
         bench.move(*top)
         bench.click(*top)
     assert [frame.name for frame in bench.session.model.frames] == ["plane1"]
+
+
+def test_a_body_that_is_deleted_while_one_draws_on_it_takes_its_plane_along(part):
+    """What stood on it goes with it, drawing goes on in a plane that is there, and undo brings all back."""
+    bench = part(Box(size=(0.1, 0.3, 0.06)))
+    hand = hand_of(bench.view)
+    at = (0.02, 0.05, 0.03)
+    bench.move(*pixel(bench, at))
+    bench.click(*pixel(bench, at))
+    bench.draw()
+
+    def click(point):
+        x, y, z = hand.drawing.world_point(point).tolist()
+        place = bench.view.annotations.pixel((x, y, z))
+        bench.move(place.x(), place.y())
+        bench.click(place.x(), place.y())
+
+    click((0.02, 0.02))
+    session = bench.session
+    drawn = session.model
+    session.apply("Delete", lambda model: edits.remove(model, "bodies", "part"))
+    bench.draw()
+    assert not bench.messages("error")
+    assert hand.plane.parent in ("world", *(frame.name for frame in session.model.frames))
+    click((0.02, 0.02))
+    click((0.05, 0.04))
+    assert len(session.model.bodies) == 1
+    assert session.model.joints[-1].parent == "world"
+    while session.model is not drawn and session.undo_label:
+        session.undo()
+    assert session.model == drawn

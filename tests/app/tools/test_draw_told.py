@@ -102,3 +102,24 @@ def test_sub_tools_have_their_names_where_there_is_room(pen):
         assert button.width() >= button.fontMetrics().horizontalAdvance(button.text())
         assert bar.rect().contains(button.geometry())
     assert bar.freedoms.shown.split("\n")[0] == bar.freedoms.text().split("\n")[0]
+
+
+@pytest.mark.parametrize(("length", "angle", "told"), [("0.1 m", "5 mm", "mm"), ("30 deg", "30", "deg")])
+def test_a_number_in_the_wrong_unit_is_told_and_makes_nothing(pen, length, angle, told):
+    from app.tools.draw.bar import DrawBar
+
+    pen.bench.window.resize(1700, 900)
+    pen.draw()
+    bar = pen.bench.window.findChild(DrawBar)
+    pen.click(0.0, 0.0)
+    before, hints = pen.model, []
+    pen.bench.session.message.connect(lambda severity, text: hints.append((severity, text)))
+    QTest.keyClicks(bar.length, length)
+    QTest.keyClicks(bar.angle, angle)
+    QTest.keyClick(bar.angle, Qt.Key.Key_Return)
+    assert pen.model is before
+    assert bar.length.isVisible()  # what was begun goes on
+    assert [severity for severity, _ in hints] == ["error"]
+    assert told in hints[0][1]
+    pen.click(0.1, 0.05)
+    assert len(pen.model.bodies) == 1
