@@ -305,8 +305,12 @@ def candidates(state: int, y: Any, which: int) -> int:
         resting = abs(r.rate[k]) <= tolerance or r.ends[k] == 1 or passes
         if not at_its_limit(rows, k):  # an impact has slowed it, or thrown it back
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
-        if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or (located and which % EACH == LIMITED):
-            if located and (which % EACH == LIMITED or which % EACH == BEARING):
+        limiting = located and which % EACH == LIMITED
+        too_fast = abs(r.rate[k]) > r.fastest[k] * (2.0 - STILL_FAST) and r.asked[k] != 0.0
+        if too_fast and abs(r.mode[k]) == MOVING and not limiting:  # an impact has made it faster
+            r.mode[k] = OVERRUN if r.rate[k] > 0.0 else -OVERRUN
+        if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or limiting:
+            if limiting or ended:
                 limit_speed(rows, k)
             count += 1 if is_held(r.mode[k]) else 0
             continue
