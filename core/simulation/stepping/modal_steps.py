@@ -41,8 +41,6 @@ from core.simulation.stepping.mode_changes import (
     change,
     clip,
     give_way,
-    is_slow,
-    stiffen,
 )
 from core.simulation.stepping.mode_log import (
     QUARTERS,
@@ -67,6 +65,7 @@ from core.simulation.stepping.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.stepping.sliding_modes import MODE as FORMULAS
 from core.simulation.stepping.step_loop import fixed_step
 from core.simulation.stepping.step_state import TOLD, begin_anew, copy, load_state, project, take_back
+from core.simulation.stepping.stops import is_slow, stiffen
 
 MOST_CHANGES = 8
 """Changes at one instant for each row."""

@@ -1,9 +1,8 @@
 """What follows where a mode of a row has ended (`core.simulation.stepping.mode_margins`): `change`.
 
-Stops that are hit rigidly exchange an impulse, all together (`strike`); then those rows that are at rest and may be
-held are, unless bounds do not suffice: `core.simulation.equations.admissible_forces.resolved`; speeds of held rows are
-set to nothing by the least change. Rigid stops that bounce ever faster come to rest (`BRIEF`): of a flight of a
-nanosecond nobody knows.
+Stops do what they do (`core.simulation.stepping.stops`); then those rows that are at rest and may be held are, unless
+bounds do not suffice: `core.simulation.equations.ball_forces.resolved`; speeds of held rows are set to nothing by the
+least change.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import bounded, correct, motion
+from core.simulation.equations.admissible_forces import correct, motion
 from core.simulation.equations.ball_forces import resolved
 from core.simulation.equations.bearing_loads import BEARING_ROUNDS, WELL, approach, bear, gap_of
 from core.simulation.equations.held_rows import act, is_a_speed, responses, weight_of
@@ -21,7 +20,6 @@ from core.simulation.equations.mode_rows import (
     APART,
     AT_SPEED,
     HELD,
-    LEAVING,
     MOVING,
     OVERRUN,
     PRESSED,
@@ -30,14 +28,12 @@ from core.simulation.equations.mode_rows import (
     SLOW,
     adjust,
     along,
-    depth_of,
     is_calm,
     is_held,
     least,
     length,
     load_rows,
     most,
-    pressure,
     refresh,
     rubs,
     sliding,
@@ -45,8 +41,9 @@ from core.simulation.equations.mode_rows import (
 )
 from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, TOUCHING, at_rest
-from core.simulation.stepping.step_state import begin_anew, derivative, load_state, project
+from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, at_rest
+from core.simulation.stepping.step_state import begin_anew, load_state, project
+from core.simulation.stepping.stops import ends_bouncing, is_touching, meet_stops, stiffen, strike
 
 _pending: Any = np.arange(-3, 0)
 BEGINS, NOTHING_PENDING, LOOK_AGAIN = _pending
@@ -58,14 +55,10 @@ speed along it ends."""
 EXCESS = 1e-5
 """Part of `weight_of` by which a row that was found at its end is beyond; more than what
 rounding makes of forces that are not unique."""
-BRIEF, LOW = 1e-9, 1e-15
-"""s, and rad or m (as a part of those above 1): flights from a rigid stop that are shorter or lower end on it."""
 LED = 1e-9
 """Part of what its own force does to a row elsewhere, above which it accelerates at a dead point."""
 STILL_FAST = 1.0 - 1e-6
 """Part of a speed limit from which on a row is at it."""
-CALM = 0.1
-"""Part of the tolerance within which a coordinate must swing in an elastic stop to become calm."""
 
 
 @native
@@ -73,143 +66,6 @@ def clip(rows: int, k: int) -> None:
     """Whether the command of a row's motor is more than it can give, now that it has just passed the limit."""
     r = load_rows(rows)
     r.clipped[k] = 0 if r.clipped[k] != 0 else 1 if r.wished[k] > 0.0 else -1
-
-
-@native
-def meet_stops(state: int, which: int) -> None:
-    """Elastic stops of the row whose margin ended: hit, let go, left."""
-    w = load_state(state)
-    rows = load_system(w.system).mode_rows
-    r, k = load_rows(rows), which // EACH
-    side = 1 if r.upper[k] - r.value[k] < r.value[k] - r.lower[k] else -1
-    if r.stop[k] == APART:
-        if r.rigid[k] == 0:
-            r.stop[k] = side * PRESSED
-            r.bounces[k] += 1
-    elif abs(r.stop[k]) == PRESSED:
-        r.stop[k] = side * LEAVING if pressure(rows, k, side) < depth_of(rows, k, side) else APART
-    elif abs(r.stop[k]) == LEAVING:  # what is left by a hair less than nothing is left
-        r.stop[k] = APART if depth_of(rows, k, side) <= -pressure(rows, k, side) else side * PRESSED
-
-
-@native
-def stiffen(state: int, y: Any, which: int) -> None:
-    """Stiffness of stops met for the first time, and the damping of the one that is met now (−1: of all), from the
-    inertia that they meet."""
-    w = load_state(state)
-    place = w.system
-    s = load_system(place)
-    r, n = load_rows(s.mode_rows), len(y)
-    chosen, A, columns, base = scratch(1), scratch(1), scratch(s.nv), scratch(n)
-    for k in range(r.count):
-        met = which < 0 or which // EACH == k
-        if abs(r.stop[k]) == PRESSED and met:
-            r.stop[k], stop = APART, r.stop[k]
-            act(place, w.time, y)
-            call_entry(r.inner, place, w.time, address_of(y), address_of(base))
-            chosen[0] = k
-            responses(place, w.time, y, base, chosen, columns, A, 1)
-            r.stop[k] = stop
-            r.inertia[k] = 1.0 / A[0] if A[0] > 0.0 else 1.0
-            r.stiffness[k] = r.stiffness[k] if r.stiffness[k] > 0.0 else r.closing[k] * r.inertia[k]
-            r.fine[k] = w.atol + w.rtol * abs(r.value[k])
-            if r.damping_ratio[k] > 0.0:
-                r.dissipation[k] = 2.0 * r.damping_ratio[k] * np.sqrt(r.stiffness[k] * r.inertia[k])
-
-
-@native
-def is_touching(rows: int, k: int) -> int:
-    """The side of a rigid stop that a row touches; 0: none."""
-    r = load_rows(rows)
-    if r.rigid[k] == 0:
-        return 0
-    for side in (1, -1):
-        edge = r.upper[k] if side > 0 else r.lower[k]
-        if np.isfinite(edge) and side * (r.value[k] - edge) >= -TOUCHING * max(1.0, abs(edge)):
-            return side
-    return 0
-
-
-@native
-def touched(rows: int, chosen: Any, low: Any, high: Any) -> int:
-    """Rows at rigid stops and the impulses that these can give; their number, 0 if none is hit."""
-    r = load_rows(rows)
-    n, hits = 0, 0
-    for k in range(r.count):
-        side = is_touching(rows, k)
-        if side != 0:
-            chosen[n] = k
-            low[n], high[n] = (-np.inf, 0.0) if side > 0 else (0.0, np.inf)
-            hits += 1 if side * r.rate[k] > 0.0 else 0
-            n += 1
-    return n if hits > 0 else 0
-
-
-@native
-def strike(state: int, y: Any) -> None:
-    """Speeds after rigid stops were hit: γ⁺ + e γ⁻ ≥ 0 outward of all that are touched together (Newton's law, in the
-    form of Moreau), with all e made smaller where energy would be gained."""
-    w = load_state(state)
-    place = w.system
-    s = load_system(place)
-    r = load_rows(s.mode_rows)
-    m, nq, nv = r.count, s.nq, s.nv
-    chosen, low, high = scratch(m), scratch(m), scratch(m)
-    refresh(place, y[:nq], y[nq : nq + nv])
-    n = touched(s.mode_rows, chosen, low, high)
-    if n == 0:
-        return
-    columns, A, base, lam = scratch(n * nv), scratch(n * n), scratch(len(y)), scratch(n)
-    act(place, w.time, y)
-    call_entry(r.inner, place, w.time, address_of(y), address_of(base))
-    responses(place, w.time, y, base, chosen, columns, A, n)
-    share = 1.0
-    for _ in range(12):
-        gain = impulses(s.mode_rows, chosen, A, low, high, share, lam, n)
-        if gain <= 0.0 or share == 0.0:
-            break
-        share = 0.5 * share if share > 1e-3 else 0.0
-    for i in range(n):
-        k, change_of_rate = int(chosen[i]), 0.0
-        for j in range(n):
-            change_of_rate += A[i * n + j] * lam[j]
-        if lam[i] != 0.0:
-            r.bounces[k] += 1
-            r.struck[k] -= lam[i] * (r.rate[k] + 0.5 * change_of_rate)
-        for j in range(nv):
-            y[nq + j] += lam[i] * columns[i * nv + j]
-    turn_stops(state, y)
-
-
-@native
-def turn_stops(state: int, y: Any) -> None:
-    """Elastic stops after an impact, which has changed speeds: a stop never pulls."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, y[: s.nq], y[s.nq : s.nq + s.nv])
-    for k in range(r.count):
-        if abs(r.stop[k]) == PRESSED or abs(r.stop[k]) == LEAVING:
-            side = 1 if r.stop[k] > 0 else -1
-            if depth_of(s.mode_rows, k, side) > 0.0:
-                r.stop[k] = side * (PRESSED if pressure(s.mode_rows, k, side) >= 0.0 else LEAVING)
-
-
-@native
-def impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
-    """Impulses with a share of all restitutions, into lam (n,); the energy that is gained, J."""
-    r = load_rows(rows)
-    c, side, g, gain = scratch(n), scratch(n), scratch(n), 0.0
-    for i in range(n):
-        k = int(chosen[i])
-        outward = r.rate[k] >= 0.0 if low[i] == 0.0 else r.rate[k] <= 0.0
-        c[i] = r.rate[k] * (1.0 if outward else 1.0 + share * r.restitution[k])
-    bounded(A, c, low, high, lam, side, g, n)
-    for i in range(n):
-        gain += lam[i] * r.rate[int(chosen[i])]
-        for j in range(n):
-            gain += 0.5 * lam[i] * A[i * n + j] * lam[j]
-    return gain
 
 
 @native
@@ -305,8 +161,12 @@ def candidates(state: int, y: Any, which: int) -> int:
         resting = abs(r.rate[k]) <= tolerance or r.ends[k] == 1 or passes
         if not at_its_limit(rows, k):  # an impact has slowed it, or thrown it back
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
-        if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or (located and which % EACH == LIMITED):
-            if located and (which % EACH == LIMITED or which % EACH == BEARING):
+        limiting = located and which % EACH == LIMITED
+        too_fast = abs(r.rate[k]) > r.fastest[k] * (2.0 - STILL_FAST) and r.asked[k] != 0.0
+        if too_fast and abs(r.mode[k]) == MOVING and not limiting:  # an impact has made it faster
+            r.mode[k] = OVERRUN if r.rate[k] > 0.0 else -OVERRUN
+        if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or limiting:
+            if limiting or ended:
                 limit_speed(rows, k)
             count += 1 if is_held(r.mode[k]) else 0
             continue
@@ -533,64 +393,6 @@ def still(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None
         k = int(chosen[i])
         if (r.mode[k] == HELD or r.shares[k] != 1) and is_a_speed(w.system, k):
             y[s.nq + r.columns[r.begins[k]]] = 0.0
-
-
-@native
-def is_slow(rows: int, k: int) -> Any:
-    """Whether a row without friction moves so little in an elastic stop that it may become calm."""
-    r = load_rows(rows)
-    if abs(r.stop[k]) != PRESSED or r.mode[k] == HELD or rubs(rows, k) or r.controlled[k] >= 0:
-        return False
-    return 2.0 * abs(r.rate[k]) < CALM * r.fine[k] * np.sqrt(r.stiffness[k] / r.inertia[k])
-
-
-@native
-def become_calm(state: int, y: Any, which: int) -> None:
-    """Rows that hardly swing in their elastic stops any more, and those that go on being calm, into `ends`."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r, asked = load_rows(s.mode_rows), False
-    for k in range(r.count):
-        r.ends[k] = 1 if is_calm(s.mode_rows, k) and which // EACH != k else 0
-        asked = asked or is_slow(s.mode_rows, k)
-    if not asked or which >= 0:
-        return
-    f = scratch(len(y))
-    derivative(state, w.time, y, f)
-    for k in range(r.count):
-        if is_slow(s.mode_rows, k):
-            pace = np.sqrt(r.stiffness[k] / r.inertia[k])
-            rising = along(s.mode_rows, k, f[s.nq : s.nq + s.nv]) + r.bias[k]
-            r.ends[k] = 1 if abs(rising) / pace + 2.0 * abs(r.rate[k]) < CALM * r.fine[k] * pace else 0
-
-
-@native
-def ends_bouncing(state: int, y: Any, which: int) -> None:
-    """Rigid stops left so slowly that they are hit again at once: no more bounces there; elastic ones in which nothing
-    moves any more."""
-    w = load_state(state)
-    place = w.system
-    s = load_system(place)
-    rows, nq, nv = s.mode_rows, s.nq, s.nv
-    r, base = load_rows(rows), scratch(len(y))
-    refresh(place, y[:nq], y[nq : nq + nv])
-    become_calm(state, y, which)
-    asked = False
-    for k in range(r.count):
-        asked = asked or is_touching(rows, k) != 0
-    if not asked:
-        return
-    act(place, w.time, y)
-    call_entry(r.inner, place, w.time, address_of(y), address_of(base))
-    for k in range(r.count):
-        side = is_touching(rows, k)
-        if side == 0 or side * r.rate[k] >= 0.0:
-            continue
-        rising = along(rows, k, base[nq : nq + nv]) + r.bias[k]
-        flight, height = 2.0 * abs(r.rate[k] / rising), 0.5 * r.rate[k] ** 2 / abs(rising)
-        edge = r.upper[k] if side > 0 else r.lower[k]
-        if side * rising > 0.0 and (flight < BRIEF or height < max(LOW * max(1.0, abs(edge)), 0.1 * w.atol)):
-            r.ends[k] = 1
 
 
 @native

@@ -229,3 +229,19 @@ def test_a_motor_beyond_its_speed_limit_that_an_impact_throws_back_brakes(method
     expected = np.where(run.time > hit, -3.5 + 4.0 * (run.time - hit), 1.0)
     away = np.abs(run.time - hit) > 1e-9
     np.testing.assert_allclose(run.v[away, 0], expected[away], atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_motor_that_an_impact_drives_past_its_speed_limit_for_a_moment_gives_nothing_meanwhile(method):
+    """0.15 m/s by 3 N against 20 N·s/m; hit without loss by as heavy a block at 1.002 m/s it takes that speed, and its
+    motor pushes again from 1 m/s down, 0.1 ms later: sooner than a step ends."""
+    stop = Limit(upper=0.2, stop="rigid", restitution=1.0)
+    first = block(1.0, "a", "x", limits=(Limit(velocity=1.0),), damping=20.0)
+    second = block(1.0, "b", "y", limits=(stop,))
+    model = blocks(first, (second[0], replace(second[1], parent="a")))
+    run = simulate(model, 0.4, method=method, v0=[0.15, 0.852], torque=[3.0, 0.0], output=0.1, **FINE)
+    below = 0.2 / 0.852 + np.log(1.002) / 20.0
+    later = run.time > below
+    expected = np.where(later, 0.15 + 0.85 * np.exp(-20.0 * (run.time - below)), 0.15)
+    away = np.abs(run.time - below) > 1e-3
+    np.testing.assert_allclose(run.v[away, 0], expected[away], atol=1e-9)
