@@ -337,6 +337,17 @@ def _refuse_foreign(plan: Plan, target: Path) -> None:
             )
 
 
+def _refuse_folders(target: Path, names: Sequence[str]) -> None:
+    """Raises FileError where a folder stands in the place of a file."""
+    for name in names:
+        if (target / name).is_dir():
+            raise FileError(
+                "A folder has the name of a file that would be written.",
+                file=str(target / name),
+                remedy="Rename it, or choose another folder for the code.",
+            )
+
+
 def _untried(_room: Path) -> Trial:
     return Trial(None, "Not yet tried: `make` builds and runs the test.")
 
@@ -367,6 +378,7 @@ def _written(
             (room / "README.md").write_text(
                 companions.readme(plan, difference, f"{found.words} {found.seconds}".strip()), encoding="utf-8"
             )
+            _refuse_folders(target, names)
             target.mkdir(exist_ok=True)
             for name in names:
                 shutil.move(room / name, target / name)

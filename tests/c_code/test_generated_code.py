@@ -265,6 +265,16 @@ def test_files_of_others_are_not_replaced(tmp_path: Path) -> None:
     generate_c(example("double_pendulum"), folder, trial=False)  # one's own are
 
 
+@pytest.mark.parametrize("name", ["double_pendulum_test.c", "README.md"])
+def test_a_folder_in_the_place_of_a_file_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    (tmp_path / "code" / name).mkdir(parents=True)
+    with pytest.raises(ks.errors.FileError, match=re.escape(name)):
+        generate_c(example("double_pendulum"), tmp_path / "code", name="double_pendulum", trial=False)
+    assert [path.name for path in (tmp_path / "code").iterdir()] == [name]
+    assert not list((tmp_path / "code" / name).iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["code"]
+
+
 def test_a_step_that_is_too_long_is_told_with_one_that_is_not(tmp_path: Path) -> None:
     model = example("flyball_governor")
     with pytest.raises(ks.SimulationError, match="Take steps below") as caught:
