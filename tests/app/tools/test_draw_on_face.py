@@ -70,6 +70,14 @@ def pixel(bench, local):
     return float(x), float(y)
 
 
+def click_in_plane(bench, point):
+    """Move to a point of the working plane and click."""
+    x, y, z = hand_of(bench.view).drawing.world_point(point).tolist()
+    place = bench.view.annotations.pixel((x, y, z))
+    bench.move(place.x(), place.y())
+    bench.click(place.x(), place.y())
+
+
 @pytest.mark.parametrize(
     ("shape", "at", "middle", "normal", "first"),
     [
@@ -104,10 +112,7 @@ def test_the_plane_lies_in_the_face_that_is_clicked_and_what_is_drawn_stands_on_
         "seen flat, from outside"
     )
     for point in ((0.02, 0.02), (0.05, 0.04)):
-        x, y, z = hand.drawing.world_point(point).tolist()
-        place = bench.view.annotations.pixel((x, y, z))
-        bench.move(place.x(), place.y())
-        bench.click(place.x(), place.y())
+        click_in_plane(bench, point)
     pin = bench.session.model.joints[-1]
     mech = Mechanism(bench.session.model)
     X_Wa = np.asarray(mech.joint_poses(bench.session.q)[pin.name][0])
@@ -180,22 +185,15 @@ def test_a_body_that_is_deleted_while_one_draws_on_it_takes_its_plane_along(part
     bench.move(*pixel(bench, at))
     bench.click(*pixel(bench, at))
     bench.draw()
-
-    def click(point):
-        x, y, z = hand.drawing.world_point(point).tolist()
-        place = bench.view.annotations.pixel((x, y, z))
-        bench.move(place.x(), place.y())
-        bench.click(place.x(), place.y())
-
-    click((0.02, 0.02))
+    click_in_plane(bench, (0.02, 0.02))
     session = bench.session
     drawn = session.model
     session.apply("Delete", lambda model: edits.remove(model, "bodies", "part"))
     bench.draw()
     assert not bench.messages("error")
     assert hand.plane.parent in ("world", *(frame.name for frame in session.model.frames))
-    click((0.02, 0.02))
-    click((0.05, 0.04))
+    click_in_plane(bench, (0.02, 0.02))
+    click_in_plane(bench, (0.05, 0.04))
     assert len(session.model.bodies) == 1
     assert session.model.joints[-1].parent == "world"
     while session.model is not drawn and session.undo_label:
