@@ -184,6 +184,7 @@ class MotionDerivatives:
         return array.reshape(*self._leading, *array.shape[1:])
 
     def _call(self, function: str, u: Array) -> Array:
+        """A compiled function of machines that have no states of their own beside q and v (`_direct`)."""
         states = (self._q, self._v, u)
         if self._one:  # the quick path of single states
             return self._compiled.call(function, *(each[0] for each in states), p=self._given, t=self._t)[None]
