@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.errors import SimulationError
 from core.sensitivities.explicit_rates import Moments
-from core.sensitivities.steps import Passage, Rates, Steps
+from core.sensitivities.steps import CHUNK, Passage, Rates, Steps
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ GRAZING_FRACTION = 1e-6
 """Part of the largest rate that an indicator could have in the run below which it has none: the motion only touches."""
 NO_STEP_FRACTION = 1e-12
 """Part of a step below which what is left of it behind a root is nothing."""
+ROOT_FRACTION = 1e-14
+"""Part of a step within which a root is known."""
 MOST = 16
 """Switches within one step."""
 
@@ -34,61 +36,92 @@ def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) 
     if not len(changed):
         return {}
     fastest = np.abs(np.diff(steps.states, axis=0) / steps.lengths[:, None]).max(axis=0)
-    return {int(k): _step(rates, steps, int(k), signs[k + 1], formulas, fastest) for k in changed}
+    found: dict[int, tuple[Array, Array]] = {}
+    for first in range(0, len(changed), CHUNK):
+        few = changed[first : first + CHUNK]
+        pieces = _Pieces(rates, steps, few, signs[few + 1], formulas, fastest)
+        found.update(zip(few.tolist(), pieces.maps(), strict=True))
+    return found
 
 
-def _step(
-    rates: Rates, steps: Steps, k: int, after: Array, formulas: Sequence[str], fastest: Array
-) -> tuple[Array, Array]:
-    """fastest : (n,) the largest rates of the states in the run"""
-    t, end, y, side = steps.times[k], steps.times[k + 1], steps.states[k], steps.sides[k].copy()
-    whole = end - t
-    Phi, Gamma = np.eye(rates.n), np.zeros((rates.n, len(rates.by)))
-    for _ in range(MOST):
-        left = [j for j in range(len(side)) if side[j] != 0.0 and after[j] != 0.0 and side[j] != after[j]]
-        if not left:
-            break
-        h, j = min((_root(rates, steps.method, t, end - t, y, side, j), j) for j in left)
-        Phi, Gamma, y = _passed(rates, steps.method, t, h, y, side, Phi, Gamma)
-        t += h
-        jump = _saltation(rates, t, y, side, j, formulas[j], fastest)
-        Gamma = Gamma - np.outer(jump.size, jump.by_y @ Gamma + jump.by_p)
-        Phi = Phi - np.outer(jump.size, jump.by_y @ Phi)
-        side[j] = -side[j]
-    else:
-        raise _without(t, formulas[left[0]], "changes its side ever again")
-    if end - t > NO_STEP_FRACTION * whole:
-        Phi, Gamma, y = _passed(rates, steps.method, t, end - t, y, side, Phi, Gamma)
-    return Phi, Gamma
+class _Pieces:
+    """What is left of some steps (N,), all at once, while they are passed from root to root."""
 
+    def __init__(
+        self, rates: Rates, steps: Steps, chosen: Array, after: Array, formulas: Sequence[str], fastest: Array
+    ) -> None:
+        """after : (N, k) signs behind the steps, fastest : (n,) the largest rates of the states in the run"""
+        self.rates, self.method, self.formulas, self.fastest = rates, steps.method, formulas, fastest
+        self.t, self.end, self.whole = steps.times[chosen].copy(), steps.times[chosen + 1], steps.lengths[chosen]
+        self.y, self.side, self.after = steps.states[chosen].copy(), steps.sides[chosen].copy(), after
+        self.Phi = np.repeat(np.eye(rates.n)[None], len(chosen), axis=0)
+        self.Gamma = np.zeros((len(chosen), rates.n, len(rates.by)))
 
-def _passed(
-    rates: Rates, method: str, t: float, h: float, y: Array, side: Array, Phi: Array, Gamma: Array
-) -> tuple[Array, Array, Array]:
-    """Behind a step of the length h."""
-    if h <= 0.0:
-        return Phi, Gamma, y
-    passage = Passage(rates, np.array([t]), np.array([h]), y[None], side[None], method)
-    maps = passage.maps(True)
-    return maps.by_y[0] @ Phi, maps.by_y[0] @ Gamma + maps.by_p[0], passage.end()[0]
+    def maps(self) -> list[tuple[Array, Array]]:
+        """(Φ, Γ) of each."""
+        for _ in range(MOST):
+            left = (self.side != 0.0) & (self.after != 0.0) & (self.side != self.after)
+            among, of = np.nonzero(left)
+            if not len(among):
+                break
+            lengths = np.full(left.shape, np.inf)
+            lengths[among, of] = self._roots(among, of)
+            there = np.unique(among)
+            first = np.argmin(lengths[there], axis=1)
+            self._pass(there, lengths[there, first])
+            for k, j in zip(there, first, strict=True):
+                self._jump(k, j)
+        else:
+            k = among[np.argmin(self.t[among])]
+            raise _without(self.t[k], self.formulas[of[among == k][0]], "changes its side ever again")
+        behind = np.flatnonzero(self.end - self.t > NO_STEP_FRACTION * self.whole)
+        self._pass(behind, self.end[behind] - self.t[behind])
+        return list(zip(self.Phi, self.Gamma, strict=True))
 
+    def _roots(self, among: Array, of: Array) -> Array:
+        """How far away indicators change their signs, s; a piece's end where they do not while all sides are held."""
+        from scipy.optimize.elementwise import find_root
 
-def _root(rates: Rates, method: str, t: float, h: float, y: Array, side: Array, j: int) -> float:
-    """Where in a step indicator j changes its sign; its end if it does not while all sides are held."""
-    from scipy.optimize import brentq
+        room, sides = self.end[among] - self.t[among], self.side[among, of]
 
-    def g(part: float) -> float:
-        at = y[None]
-        if part > 0.0:
-            at = Passage(rates, np.array([t]), np.array([part]), y[None], side[None], method).end()
-        return float(rates.crossings(Moments(np.array([t + part]), at, side[None])).g[0, j])
+        def indicator(part: Array, asked: Array) -> Array:
+            chosen = among[asked]
+            h, t, side = part * room[asked], self.t[chosen], self.side[chosen]
+            at = self.y[chosen]
+            if part.any():
+                at = np.where(part[:, None] > 0.0, Passage(self.rates, t, h, at, side, self.method).end(), at)
+            g = self.rates.crossings(Moments(t + h, at, side)).g[np.arange(len(asked)), of[asked]]
+            return np.asarray(g * sides[asked])
 
-    first, last = g(0.0), g(h)
-    if first * side[j] <= 0.0:
-        return 0.0
-    if last * side[j] > 0.0:
+        asked = np.arange(len(among))
+        passed = indicator(np.zeros(len(asked)), asked) <= 0.0
+        never = indicator(np.ones(len(asked)), asked) > 0.0
+        h = np.where(passed, 0.0, room)
+        inside = np.flatnonzero(~passed & ~never)
+        if len(inside):
+            ends = np.zeros(len(inside)), np.ones(len(inside))
+            closest = {"xatol": ROOT_FRACTION, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0}
+            h[inside] *= find_root(indicator, ends, args=(inside,), tolerances=closest).x
         return h
-    return float(brentq(g, 0.0, h, xtol=1e-14 * h, maxiter=500, disp=False))
+
+    def _pass(self, those: Array, h: Array) -> None:
+        """By steps of the lengths h."""
+        those, h = those[h > 0.0], h[h > 0.0]
+        if not len(those):
+            return
+        passage = Passage(self.rates, self.t[those], h, self.y[those], self.side[those], self.method)
+        maps = passage.maps(True)
+        self.Phi[those] = maps.by_y @ self.Phi[those]
+        self.Gamma[those] = maps.by_y @ self.Gamma[those] + maps.by_p
+        self.y[those], self.t[those] = passage.end(), self.t[those] + h
+
+    def _jump(self, k: int, j: int) -> None:
+        """Of piece k, at the root of indicator j."""
+        t, y, side = self.t[k], self.y[k], self.side[k]
+        jump = _saltation(self.rates, t, y, side, j, self.formulas[j], self.fastest)
+        self.Gamma[k] -= np.outer(jump.size, jump.by_y @ self.Gamma[k] + jump.by_p)
+        self.Phi[k] -= np.outer(jump.size, jump.by_y @ self.Phi[k])
+        side[j] = -side[j]
 
 
 class _Jump(NamedTuple):
