@@ -151,8 +151,8 @@ def held(G: Rows, mass: Ordered, certain: bool = False) -> Held:
             continue
         independent = as_symbol(left) > INDEPENDENT_ROW * largest
         safe = ca.if_else(independent, left, 1.0)
-        pivots.append(ca.if_else(independent, left, 0.0))
-        reciprocals.append(ca.if_else(independent, 1.0 / safe, 0.0))
+        pivots.append(independent * safe)  # times 0 or 1: of a selected factor CasADi selects every product anew
+        reciprocals.append(independent / safe)
         least = ca.fmin(least, ca.if_else(independent, left / as_symbol(S[j][j]), 1.0))
         _eliminate(S, L, j, scaled, reciprocals[j])
     return Held(G, Z, order, L, reciprocals, least)

@@ -14,21 +14,30 @@ SERIES_ANGLE = 1e-4
 """Angle (rad) below which series replace quotients; the next term is then below 1e-17."""
 
 
+def length(vector: Array) -> Array:
+    """(…, 1) the length of (…, n); many times quicker than NumPy's, which serves any norm."""
+    return np.sqrt(np.add.reduce(vector * vector, axis=-1, keepdims=True))
+
+
 def unit(quaternion: Array) -> Array:
     """(…, 4) the quaternion at length one; (0, 0, 0, 1) for the zero quaternion."""
     with np.errstate(over="ignore"):
-        length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
-    if not np.isfinite(length).all():  # their squares are out of range
+        size = length(quaternion)
+    if not np.isfinite(size).all():  # their squares are out of range
         quaternion = quaternion / np.maximum(np.max(np.abs(quaternion), axis=-1, keepdims=True), 1.0)
-        length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+        size = length(quaternion)
+    if size.all():
+        return quaternion / size
     neutral = np.array([0.0, 0.0, 0.0, 1.0])
-    return np.where(length > 0.0, quaternion / np.where(length > 0.0, length, 1.0), neutral)
+    return np.where(size > 0.0, quaternion / np.where(size > 0.0, size, 1.0), neutral)
 
 
 def cross(a: Array, b: Array) -> Array:
     """(…, 3) a × b; for single vectors many times quicker than NumPy's, which serves any axis."""
     x, y, z, u, v, w = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
-    return np.stack((y * w - z * v, z * u - x * w, x * v - y * u), axis=-1)
+    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    result[..., 0], result[..., 1], result[..., 2] = y * w - z * v, z * u - x * w, x * v - y * u
+    return result
 
 
 def product(p: Array, q: Array) -> Array:
@@ -40,7 +49,7 @@ def product(p: Array, q: Array) -> Array:
 
 def exponential(rotation: Array) -> Array:
     """(…, 4) quaternion of a rotation vector (…, 3), rad."""
-    half = 0.5 * np.linalg.norm(rotation, axis=-1, keepdims=True)
+    half = 0.5 * length(rotation)
     # sin(h)/(2h) = np.sinc(h/π)/2
     return np.concatenate([0.5 * np.sinc(half / np.pi) * rotation, np.cos(half)], axis=-1)
 
@@ -48,10 +57,12 @@ def exponential(rotation: Array) -> Array:
 def logarithm(quaternion: Array) -> Array:
     """(…, 3) rotation vector (rad, length at most π) of a quaternion."""
     q = np.where(quaternion[..., 3:] < 0.0, -quaternion, quaternion)
-    length = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(length, q[..., 3:])
-    w = np.where(q[..., 3:] == 0.0, 1.0, q[..., 3:])
-    factor = np.where(length > 1e-12, angle / np.where(length > 0.0, length, 1.0), 2.0 / w)
+    sine, w = length(q[..., :3]), q[..., 3:]
+    angle = 2.0 * np.arctan2(sine, w)
+    small = sine <= 1e-12
+    if not small.any():
+        return angle / sine * q[..., :3]
+    factor = np.where(small, 2.0 / np.where(w == 0.0, 1.0, w), angle / np.where(small, 1.0, sine))
     return factor * q[..., :3]
 
 
@@ -85,7 +96,7 @@ def joined(first: Array, second: Array) -> Array:
 def swept(turn: Array, shift: Array) -> Array:
     """(…, 3) way of b's origin, in its first axes, on the screw with rotation vector `turn` and velocity times time
     `shift`: V v with V = 1 + (1 − cos φ)/φ² [ω]× + (φ − sin φ)/φ³ [ω]×²."""
-    angle = np.linalg.norm(turn, axis=-1, keepdims=True)
+    angle = length(turn)
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
     first = np.where(small, 0.5 - angle**2 / 24.0, (1.0 - np.cos(safe)) / safe**2)
@@ -97,7 +108,7 @@ def swept(turn: Array, shift: Array) -> Array:
 def unswept(turn: Array, shift: Array) -> Array:
     """(…, 3) velocity times time that leads along the way `shift`:
     V⁻¹ v with V⁻¹ = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
-    angle = np.linalg.norm(turn, axis=-1, keepdims=True)
+    angle = length(turn)
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
     factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,13 +195,16 @@ def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Arr
     """A closed pose as far from a pose as `displacement` (nv,) is long, near there; None if there is none."""
     radius = float(np.linalg.norm(displacement))
 
+    @lru_cache(maxsize=1)
+    def gone(pose: bytes) -> Array:
+        return constraints.compiled.coordinates.difference(centre, np.frombuffer(pose)) / constraints.units
+
     def residual(q: Array) -> Array:
-        gone = np.linalg.norm(constraints.compiled.coordinates.difference(centre, q) / constraints.units)
-        return np.append(constraints.scaled_residual(q), gone - radius)
+        return np.append(constraints.scaled_residual(q), np.linalg.norm(gone(q.tobytes())) - radius)
 
     def jacobian(q: Array) -> Matrix:
-        gone = constraints.compiled.coordinates.difference(centre, q) / constraints.units
-        return stacked(constraints.scaled_positions(q), gone[None] / max(float(np.linalg.norm(gone)), 1e-300))
+        way = gone(q.tobytes())
+        return stacked(constraints.scaled_positions(q), way[None] / max(float(np.linalg.norm(way)), 1e-300))
 
     start = constraints.displaced(centre, displacement)
     q, gap = touching(residual, jacobian, constraints.displaced, start, LONGEST * radius)

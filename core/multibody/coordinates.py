@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.joints import quaternions
+from core.joints import JointKind, quaternions
 from core.model import Joint
 from core.model.signals import component
 from core.multibody.number_reader import Numbers
@@ -18,6 +18,7 @@ from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Offsets, offsets
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,10 @@ class Coordinates:
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
-        self._turning = {name: joint for name, joint in self.joints.items() if joint.info.nq > joint.info.nv}
+        self._turning = self._on_manifolds()
         plain_q, plain_v = np.ones(self.offsets.nq, dtype=bool), np.ones(self.offsets.nv, dtype=bool)
-        for name in self._turning:
-            plain_q[self.slice_q(name)] = plain_v[self.slice_v(name)] = False
+        for _, at, speeds in self._turning:
+            plain_q[at] = plain_v[speeds] = False
         self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
         """Where the coordinates whose rates are speeds are in q, and their speeds in v."""
         self.quaternions = tuple(
@@ -64,6 +65,21 @@ class Coordinates:
             if joint.info.quaternion is not None
         )
         """First entries of quaternions in q."""
+
+    def _on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
+        """Kinds with more coordinates than speeds, and where those of their joints are: (k, nq) in q, (k, nv) in v."""
+        kinds: dict[type[JointKind], list[str]] = {}
+        for name, joint in self.joints.items():
+            if joint.info.nq > joint.info.nv:
+                kinds.setdefault(joint.info, []).append(name)
+        return [
+            (
+                kind,
+                np.array([self.offsets.q[name] for name in names])[:, None] + np.arange(kind.nq),
+                np.array([self.offsets.v[name] for name in names])[:, None] + np.arange(kind.nv),
+            )
+            for kind, names in kinds.items()
+        ]
 
     def _coordinates(self, joint: Joint) -> list[Coordinate]:
         first = self.offsets.q[joint.name]
@@ -143,9 +159,9 @@ class Coordinates:
         """(nq,) q inside the limits, quaternions of length one."""
         lower, upper = self.lower, np.maximum(self.lower, self.upper)
         result = np.clip(q, lower, upper)
-        for quaternion in self.quaternions:
-            part = slice(quaternion, quaternion + 4)
-            result[..., part] = quaternions.unit(result[..., part])
+        if self.quaternions:
+            at = np.array(self.quaternions)[:, None] + np.arange(4)
+            result[..., at] = quaternions.unit(result[..., at])
         return result
 
     def integrate(self, q: Array, v: Array, dt: float | Array = 1.0) -> Array:
@@ -155,9 +171,8 @@ class Coordinates:
         shape = np.broadcast_shapes(q.shape[:-1], steps.shape[:-1])
         result = np.array(np.broadcast_to(q, (*shape, q.shape[-1])))
         result[..., self._plain_q] += steps[..., self._plain_v]
-        for name, joint in self._turning.items():
-            at, step = self.slice_q(name), steps[..., self.slice_v(name)]
-            result[..., at] = joint.info.moved(result[..., at], step)
+        for kind, at, speeds in self._turning:
+            result[..., at] = kind.moved(result[..., at], steps[..., speeds])
         return result
 
     def integrate_step(self, q: Array, step: Array) -> Array:
@@ -186,9 +201,8 @@ class Coordinates:
         q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
         result = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self.offsets.nv))
         result[..., self._plain_v] = q1[..., self._plain_q] - q0[..., self._plain_q]
-        for name, joint in self._turning.items():
-            at = self.slice_q(name)
-            result[..., self.slice_v(name)] = joint.info.between(q0[..., at], q1[..., at])
+        for kind, at, speeds in self._turning:
+            result[..., speeds] = kind.between(q0[..., at], q1[..., at])
         return result
 
     def random(self, rng: np.random.Generator) -> Array:

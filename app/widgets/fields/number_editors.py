@@ -159,11 +159,13 @@ class VectorEditor(FieldEditor):
             self._build(len(value), 1 if long else self.PER_ROW)
         mixed = not self.unit() and len(set(measures)) > 1
         for i, (edit, item, measure) in enumerate(zip(self.edits, value, measures, strict=True)):
-            self.labels[i].setText(labels[i] if i < len(labels) else "")
-            self.labels[i].setVisible(bool(self.labels[i].text()))
-            edit.setAccessibleName(f"{title_of(self.field, self.owner)} {self.labels[i].text()}".strip())
-            color = AXIS_COLORS.get(self.labels[i].text())
-            self.labels[i].setStyleSheet(f"color: {color}" if color else "")
+            label = labels[i] if i < len(labels) else ""
+            if label != self.labels[i].text():
+                self.labels[i].setText(label)
+                color = AXIS_COLORS.get(label)
+                self.labels[i].setStyleSheet(f"color: {color}" if color else "")
+            self.labels[i].setVisible(bool(label))
+            edit.setAccessibleName(f"{title_of(self.field, self.owner)} {label}".strip())
             changed_unit = measure != edit.measure or edit.show_unit != mixed
             edit.settings, edit.measure, edit.show_unit = context.settings, measure, mixed
             edit.setReadOnly(context.read_only)
