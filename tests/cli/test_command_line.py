@@ -20,6 +20,7 @@ from core.mechanism import Mechanism
 from core.simulation import Run
 from core.symbolic.notation import write_short
 from resources import EXAMPLES, examples
+from tests.functions.short_searches import FEW
 
 PUMA = str(EXAMPLES / "puma560.kst")
 TWO_LINK = str(EXAMPLES / "two_link.rob")
@@ -169,11 +170,13 @@ def test_check_reports_errors(run, tmp_path):
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS.values() if f.id != "picture"], ids=lambda f: f.id)
 def test_json_is_the_result(run, function):
     file = str(EXAMPLES / "slider_crank.kst") if function.id.endswith(("loop_symbols", "loop_equations")) else PUMA
-    code, out, error = run(function.command, file, "--json")
+    few = {name: str(value) for name, value in FEW.get(function.id, {}).items()}
+    options = [text for name, value in few.items() for text in (f"--{name.replace('_', '-')}", value)]
+    code, out, error = run(function.command, file, "--json", *options)
     assert code == 0, error
     write_short(True)  # trig_notation chose the other notation, and shall do so again
     context = Context.of(load(file))
-    assert same(json.loads(out), json.loads(json.dumps(to_json(call(function.id, context)))))
+    assert same(json.loads(out), json.loads(json.dumps(to_json(call(function.id, context, **few)))))
 
 
 def test_options_reach_the_function(run):

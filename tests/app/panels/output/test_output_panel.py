@@ -14,6 +14,7 @@ from app.runs.answers import Answers
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import Matrix, Message, Table
 from core.functions.text import Column
+from tests.functions.short_searches import FEW
 
 
 @pytest.fixture
@@ -35,8 +36,7 @@ def context(session):
 def test_every_result_has_a_card(qtbot, panel, session):
     functions = [f for f in FUNCTIONS.values() if f.id != "picture" and not f.unavailable(context(session))]
     for function in functions:
-        options = {"restarts": 1} if function.id == "inverse_kinematics" else {}
-        result = call(function.id, context(session), **options)
+        result = call(function.id, context(session), **FEW.get(function.id, {}))
         session.produced.emit(result)
         card = panel.cards[-1]
         assert card.text()

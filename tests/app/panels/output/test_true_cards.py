@@ -23,15 +23,10 @@ from core.functions.text import cell_text
 from core.model.edits import edits
 from core.simulation.simulator import simulate
 from resources import EXAMPLES
+from tests.functions.short_searches import FEW
 
 TREE, CLOSED = "puma560", ("four_bar", "slider_crank", "stewart", "shaker_chord", "scara_mobile", "forces")
-SHORT = {
-    "inverse_kinematics": {"restarts": 1},
-    "assembly_branches": {},
-    "response": {"end": 0.05, "steps": 5},
-    "workspace": {"samples": 200},
-    "excitation": {"kinds": "damping", "harmonics": 2, "rate": 4.0},
-}
+SHORT = FEW | {"response": {"end": 0.05, "steps": 5}}
 WRITES_FILES, SWITCHES = {"picture"}, {"trig_notation"}
 
 
