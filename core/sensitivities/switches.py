@@ -19,6 +19,7 @@ from core.sensitivities.explicit_rates import Moments
 from core.sensitivities.steps import CHUNK, Passage, Rates, Steps
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 GRAZING_FRACTION = 1e-6
 """Part of the largest rate that an indicator could have in the run below which it has none: the motion only touches."""
@@ -48,7 +49,7 @@ class _Pieces:
     """What is left of some steps (N,), all at once, while they are passed from root to root."""
 
     def __init__(
-        self, rates: Rates, steps: Steps, chosen: Array, after: Array, formulas: Sequence[str], fastest: Array
+        self, rates: Rates, steps: Steps, chosen: Places, after: Array, formulas: Sequence[str], fastest: Array
     ) -> None:
         """after : (N, k) signs behind the steps, fastest : (n,) the largest rates of the states in the run"""
         self.rates, self.method, self.formulas, self.fastest = rates, steps.method, formulas, fastest
@@ -78,13 +79,13 @@ class _Pieces:
         self._pass(behind, self.end[behind] - self.t[behind])
         return list(zip(self.Phi, self.Gamma, strict=True))
 
-    def _roots(self, among: Array, of: Array) -> Array:
+    def _roots(self, among: Places, of: Places) -> Array:
         """How far away indicators change their signs, s; a piece's end where they do not while all sides are held."""
         from scipy.optimize.elementwise import find_root
 
         room, sides = self.end[among] - self.t[among], self.side[among, of]
 
-        def indicator(part: Array, asked: Array) -> Array:
+        def indicator(part: Array, asked: Places) -> Array:
             chosen = among[asked]
             h, t, side = part * room[asked], self.t[chosen], self.side[chosen]
             at = self.y[chosen]
@@ -104,7 +105,7 @@ class _Pieces:
             h[inside] *= find_root(indicator, ends, args=(inside,), tolerances=closest).x
         return h
 
-    def _pass(self, those: Array, h: Array) -> None:
+    def _pass(self, those: Places, h: Array) -> None:
         """By steps of the lengths h."""
         those, h = those[h > 0.0], h[h > 0.0]
         if not len(those):

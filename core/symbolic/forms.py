@@ -85,14 +85,14 @@ MINUS_ONE = Number(Fraction(-1))
 
 def product(*factors: Form) -> Form:
     """The product, flat, numbers joined in front."""
-    number, rest = Fraction(1), []
+    number, rest = ONE.value, []
     for factor in factors:
         for part in factor.factors if isinstance(factor, Product) else (factor,):
             if isinstance(part, Number):
-                number *= part.value
+                number = part.value if number is ONE.value else number * part.value
             else:
                 rest.append(part)
-    if number == 0:
+    if not number:
         return ZERO
     parts = rest if number == 1 and rest else [Number(number), *rest]
     return parts[0] if len(parts) == 1 else Product(tuple(parts))
@@ -122,10 +122,12 @@ def summed(terms: list[Form]) -> Form:
 
 def sign_of(form: Form) -> tuple[bool, Form]:
     """(is it written with a minus, the form without it)."""
-    if isinstance(form, Number) and form.value < 0:
+    if isinstance(form, Product):
+        first = form.factors[0]
+        if isinstance(first, Number) and first.value.numerator < 0:
+            return True, product(Number(-first.value), *form.factors[1:])
+    elif isinstance(form, Number) and form.value.numerator < 0:
         return True, Number(-form.value)
-    if isinstance(form, Product) and isinstance(form.factors[0], Number) and form.factors[0].value < 0:
-        return True, product(Number(-form.factors[0].value), *form.factors[1:])
     return False, form
 
 

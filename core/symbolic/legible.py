@@ -33,17 +33,19 @@ def is_short(x: Fraction) -> bool:
     return x.denominator <= SHORT_DENOMINATOR and abs(x.numerator) <= SHORT_NUMERATOR
 
 
+_MADE_OF_PARTS = (Quotient, Function)
+
 Kept = dict[tuple[int, Fraction], tuple[Form, Form]]
 """Sums that were made legible: their identity and factor → what became of them, and they themselves."""
 
 
-def legible(form: Form, factor: Fraction = Fraction(1), kept: Kept | None = None) -> Form:
+def legible(form: Form, factor: Fraction = ONE.value, kept: Kept | None = None) -> Form:
     """The form times a factor, with numbers that are hard to read multiplied into sums.
 
     kept : remembers sums, for forms that have some in common (they stay in common)
     """
     if isinstance(form, Number):
-        return Number(form.value * factor)
+        return form if factor is ONE.value else Number(form.value * factor)
     if isinstance(form, Sum):
         kept = {} if kept is None else kept
         key = id(form), factor
@@ -52,7 +54,7 @@ def legible(form: Form, factor: Fraction = Fraction(1), kept: Kept | None = None
         return kept[key][0]
     if isinstance(form, Power):
         return product(Number(factor), Power(legible(form.base, kept=kept), form.exponent))
-    if isinstance(form, Quotient | Function):
+    if isinstance(form, _MADE_OF_PARTS):
         inner = rebuilt(form, [legible(part, kept=kept) for part in children(form)])
         return inner if factor == 1 else product(Number(factor), inner)
     if not isinstance(form, Product):
@@ -60,13 +62,13 @@ def legible(form: Form, factor: Fraction = Fraction(1), kept: Kept | None = None
     number, rest = factor, []
     for part in form.factors:
         if isinstance(part, Number):
-            number *= part.value
+            number = part.value if number is ONE.value else number * part.value
         else:
             rest.append(part)
     at = next((k for k, part in enumerate(rest) if isinstance(part, Sum)), None)
     if at is None or is_short(number):
         return product(Number(number), *(legible(part, kept=kept) for part in rest)) if rest else Number(number)
-    inside = [legible(part, number if k == at else Fraction(1), kept) for k, part in enumerate(rest)]
+    inside = [legible(part, number if k == at else ONE.value, kept) for k, part in enumerate(rest)]
     return product(*inside) if inside else ONE
 
 

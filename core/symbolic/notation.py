@@ -97,24 +97,28 @@ class Language:
 
     def write(self, form: Form) -> str:
         """The whole form."""
-        if isinstance(form, Number):
-            return f"-{self.number(-form.value)}" if form.value < 0 else self.number(form.value)
-        if isinstance(form, Symbol):
-            return self.symbol(form.name)
-        if isinstance(form, Trig):
-            return self.trig(form)
-        if isinstance(form, Power):
-            return self.power(self._inside(form.base), form.exponent)
-        if isinstance(form, Product):
-            negative, positive = sign_of(form)
-            if negative:
-                return "-" + self._inside(positive, product=True)
-            return self.times.join(self._inside(factor, product=True) for factor in form.factors)
-        if isinstance(form, Quotient):
-            return self._quotient(form)
-        if isinstance(form, Function):
-            return self.functions[form.name](*map(self.write, form.arguments))
-        return self._sum(form)
+        return _WRITERS[type(form)](self, form)
+
+    def _number(self, form: Number) -> str:
+        return f"-{self.number(-form.value)}" if form.value.numerator < 0 else self.number(form.value)
+
+    def _symbol(self, form: Symbol) -> str:
+        return self.symbol(form.name)
+
+    def _trig(self, form: Trig) -> str:
+        return self.trig(form)
+
+    def _power(self, form: Power) -> str:
+        return self.power(self._inside(form.base), form.exponent)
+
+    def _product(self, form: Product) -> str:
+        negative, positive = sign_of(form)
+        if negative:
+            return "-" + self._inside(positive, product=True)
+        return self.times.join([self._inside(factor, product=True) for factor in form.factors])
+
+    def _function(self, form: Function) -> str:
+        return self.functions[form.name](*map(self.write, form.arguments))
 
     def _quotient(self, form: Quotient) -> str:
         if self.fraction is not None:
@@ -123,20 +127,37 @@ class Language:
         return f"{top}/{self._inside(form.bottom, product=not isinstance(form.bottom, Product | Power))}"
 
     def _sum(self, form: Sum) -> str:
-        text = ""
+        parts: list[str] = []
         for term in form.terms:
             negative, positive = sign_of(term)
-            sign = ("-" if negative else "") if not text else (self.minus if negative else self.plus)
-            text += sign + (self._inside(positive) if isinstance(positive, Sum) else self.write(positive))
-        return text
+            parts.append((self.minus if negative else self.plus) if parts else "-" if negative else "")
+            parts.append(self._inside(positive) if type(positive) is Sum else self.write(positive))
+        return "".join(parts)
 
     def _inside(self, form: Form, *, product: bool = False) -> str:
         """The form as a factor or base."""
-        needs = isinstance(form, Sum) or (not product and isinstance(form, Product | Number | Power))
-        needs = needs or (isinstance(form, Quotient) and (self.fraction is None or not product))
-        needs = needs or (isinstance(form, Number) and form.value < 0)
-        inner = self.write(form)
+        kind, inner = type(form), self.write(form)
+        needs = (
+            kind is Sum
+            or (not product and kind in _JOINED)
+            or (kind is Quotient and (self.fraction is None or not product))
+            or (isinstance(form, Number) and form.value.numerator < 0)
+        )
         return f"{self.brackets[0]}{inner}{self.brackets[1]}" if needs else inner
+
+
+_JOINED = {Product, Number, Power}
+"""What needs brackets to be raised to a power."""
+_WRITERS: dict[type, Callable[[Language, Any], str]] = {
+    Number: Language._number,
+    Symbol: Language._symbol,
+    Trig: Language._trig,
+    Power: Language._power,
+    Product: Language._product,
+    Quotient: Language._quotient,
+    Function: Language._function,
+    Sum: Language._sum,
+}
 
 
 def _angle(language_symbol: Callable[[str], str], times: str) -> Callable[[Trig], str]:
