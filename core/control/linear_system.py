@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.control.exchange import Read, from_control, from_npz, to_control, to_mat, to_npz
 from core.errors import ModelError, near_misses
+from core.model.formula.numerals import readable
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -435,7 +436,7 @@ def _places(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list
 
 
 def _named(mode: ModeView) -> str:
-    kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {mode.pole.real:.3g} 1/s"
+    kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {readable(f'{mode.pole.real:.3g}')} 1/s"
     return f"Mode {mode.number}, {kind},"
 
 

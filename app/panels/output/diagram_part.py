@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
 from app.panels.output.cards import Place, card_of
+from app.plotting.axes import WIDTH
 from app.widgets.label import Label
 from core.functions.diagrams import Diagram, Series
+from core.functions.text import number
 
 HEIGHT, SQUARE = 210, 260
 """Pixels."""
@@ -84,6 +86,7 @@ class DiagramPart(QWidget):
             axis.enableAutoSIPrefix(False)
             axis.setLabel(title)
             axis.setTicks(self._decades() if self.part.log_across and side == "bottom" else None)
+        self.item.getAxis("left").setWidth(WIDTH)  # one below the other they begin at the same place
         self.item.showGrid(x=True, y=True, alpha=0.25)
         if self.part.square:
             for angle in (0, 90):
@@ -142,6 +145,8 @@ class DiagramPart(QWidget):
 
     def _words(self, x: float, y: float) -> str:
         if self.part.square:
-            rate = f"λ = {x:.5g} {'+' if y >= 0 else '−'} {abs(y):.5g} i 1/s" if y else f"λ = {x:.5g} 1/s"
-            return f"{rate}, {abs(y) / (2.0 * math.pi):.5g} Hz" if y else rate
-        return f"{self.part.up} {y:.5g} at {self.part.across} {x:.5g}"
+            if not y:
+                return f"λ = {number(x, 5)} 1/s"
+            turning = f"{'+' if y >= 0 else '−'} {number(abs(y), 5)} i"
+            return f"λ = {number(x, 5)} {turning} 1/s, {number(abs(y) / (2.0 * math.pi), 5)} Hz"
+        return f"{self.part.up} {number(y, 5)} at {self.part.across} {number(x, 5)}"

@@ -25,7 +25,7 @@ from core.functions.options import (
 )
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
-from core.functions.text import Cell, Column
+from core.functions.text import Cell, Column, number
 
 if TYPE_CHECKING:
     from core.control.linear_system import LinearSystem
@@ -158,10 +158,10 @@ def _mode_table(system: LinearSystem) -> Table:
         frequency = abs(imaginary) / (2.0 * math.pi)
         rows.append((f"Pole {mode.number}", real, imaginary, frequency, damping, reached, seen))
     if system.input_names and system.output_names:
-        for number, zero in enumerate(system.zeros, 1):
+        for k, zero in enumerate(system.zeros, 1):
             real, imaginary = (0.0 if abs(x) <= 1e-9 * size else float(x) for x in (zero.real, zero.imag))
             if imaginary >= 0.0:
-                rows.append((f"Zero {number}", real, imaginary, abs(imaginary) / (2.0 * math.pi), None, None, None))
+                rows.append((f"Zero {k}", real, imaginary, abs(imaginary) / (2.0 * math.pi), None, None, None))
     titles = ("", "Re [1/s]", "Im [1/s]", "Frequency [Hz]", "Damping ratio", "Reached", "Seen")
     note = "conjugate ones once; reached, seen: relative to the mode of which inputs reach, outputs see the most"
     return Table(title="Poles and zeros", columns=tuple(map(Column, titles)), rows=tuple(rows), note=note)
@@ -243,7 +243,7 @@ def _played(context: Context, system: LinearSystem) -> list[Result]:
     values, vectors = np.linalg.eig(system.A)
     order = [k for k in np.lexsort((values.imag, np.round(np.abs(values), 9))) if values[k].imag >= 0.0]
     found: list[Result] = []
-    for number, k in enumerate(order[:MODES], 1):
+    for rank, k in enumerate(order[:MODES], 1):
         shape = system.basis @ vectors[:, k]
         largest = shape[int(np.argmax(np.abs(shape / constraints.units)))]
         if abs(largest) < 1e-12:
@@ -255,9 +255,9 @@ def _played(context: Context, system: LinearSystem) -> list[Result]:
             factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
             poses.append(constraints.closed(context.mech.integrate(system.q, AMPLITUDE * (shape * factor).real))[0])
         frequency = abs(values[k].imag) / (2.0 * math.pi)
-        kind = f"{frequency:.4g} Hz" if oscillates else f"λ = {values[k].real:.4g} 1/s"
+        kind = f"{frequency:.4g} Hz" if oscillates else f"λ = {number(values[k].real, 4)} 1/s"
         p = tuple(dict(context.p) for _ in poses)
-        found.append(PoseSequence(title=f"Mode {number}: {kind}", q=rows_of(poses), p=p, display="animate"))
+        found.append(PoseSequence(title=f"Mode {rank}: {kind}", q=rows_of(poses), p=p, display="animate"))
     return found
 
 

@@ -12,7 +12,7 @@ from core.functions.options import Choice, Flag, Text, Values
 from core.functions.results import Matrix, Message, PoseSequence, Report, Result, Table, rows_of
 from core.functions.subjects.actuation import names_of
 from core.functions.subjects.dynamics import SPEEDS_FOLLOW
-from core.functions.text import Amount, Cell, Column
+from core.functions.text import Amount, Cell, Column, number
 from core.model.formula.numerals import readable
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
         factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
         displacement = AMPLITUDE * (mode.shape * factor).real
         poses.append(constraints.closed(mech.integrate(found.q, displacement))[0])
-    kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {mode.eigenvalue.real:.4g} 1/s"
+    kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {number(mode.eigenvalue.real, 4)} 1/s"
     return PoseSequence(
         title=f"Mode {index + 1}: {kind}", q=rows_of(poses), p=tuple(dict(context.p) for _ in poses), display="animate"
     )

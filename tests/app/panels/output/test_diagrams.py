@@ -26,7 +26,7 @@ def test_the_pointer_tells_the_nearest_pole(shown, qtbot):
     part = shown(Diagram(title="Poles", across="Re", up="Im", series=(poles,), square=True))
     qtbot.wait(50)
     part._pointed(part.item.vb.mapViewToScene(QPointF(-1.0, 2.0)))
-    assert part.nearest.text() == "poles: λ = -1 + 2 i 1/s, 0.31831 Hz"
+    assert part.nearest.text() == "poles: λ = −1 + 2 i 1/s, 0.31831 Hz"
     part._pointed(part.item.vb.mapViewToScene(QPointF(-1.0, 0.0)))
     assert part.nearest.text() == ""
 
