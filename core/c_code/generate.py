@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,7 +125,8 @@ def generate_c(
     checked_factorisation(factorisation)
     p = mech.parameter_values(values)
     target = Path(folder)
-    progress("Tracing the machine")
+    tracing, referring = (partial(progress, stage) for stage in ("Tracing the machine", "Making the reference"))
+    tracing()
     start = setup.start_state(mech, q0, v0, p, 0.0, None)
     plan, passive = _plan(
         mech,
@@ -139,17 +141,17 @@ def generate_c(
         precision,
         closing,
         factorisation,
+        tracing,
     )
     _refuse_foreign(plan, target)
-    functions_of(plan)
+    functions_of(plan, tracing)
     if (longest := max(sum(f.operations.values()) for f in plan.written.values())) > LONGEST:
         raise ModelError(
             f"A function of this machine has {longest} operations, which compilers do not manage.",
             where="C code",
             remedy="Leave out parts of the machine.",
         )
-    progress("Making the reference")
-    reference = _Reference(plan, passive)
+    reference = _Reference(plan, passive, referring)
     files = {
         f"{plan.name}.h": header(plan),
         f"{plan.name}.c": source(plan),
@@ -196,6 +198,7 @@ def _plan(
     precision: str,
     closing: int,
     factorisation: str,
+    watch: Callable[[], None],
 ) -> tuple[Plan, Resistance]:
     if not mech.nv:
         raise ModelError("Nothing moves.", where="C code", remedy="Add a body and a joint.")
@@ -208,7 +211,7 @@ def _plan(
         name=identifier(name or (mech.model.name or "machine").lower()),
         title=mech.model.name or "Machine",
         machine=machine,
-        functions=step_functions(machine, rule),
+        functions=step_functions(machine, rule, watch),
         outputs=found.traced,
         output_names=found.names,
         output_needs_rates=found.needs_rates,
@@ -242,7 +245,8 @@ def _quickest(plan: Plan, u: Array) -> float:
 class _Reference:
     """Samples that the code's test compares itself with: joint forces that stay constant, the step carried out here."""
 
-    def __init__(self, plan: Plan, passive: Resistance) -> None:
+    def __init__(self, plan: Plan, passive: Resistance, watch: Callable[[], None]) -> None:
+        watch()
         machine = plan.machine
         self.plan, self.mech = plan, machine.mech
         self.steps = max(min(round(REFERENCE_TIME / plan.h), MOST_STEPS), 1)
@@ -257,6 +261,7 @@ class _Reference:
             if status & (NOT_FINITE | OUT_OF_REACH):
                 self._fails(k, status, before)
             if (k + 1) % every == 0:
+                watch()
                 self.rows.append(np.concatenate([[k + 1.0], self.u, y]))
         self.end = y
         self.difference = None if passive.smooths or plan.method.like is None else self._compared()

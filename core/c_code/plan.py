@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,15 +62,17 @@ def parts_of_state(plan: Plan) -> list[tuple[str, str, str]]:
     return found
 
 
-def functions_of(plan: Plan) -> dict[str, CFunction]:
-    """All functions that the step and the outputs consist of, in C."""
+def functions_of(plan: Plan, watch: Callable[[], None] = lambda: None) -> dict[str, CFunction]:
+    """All functions that the step and the outputs consist of, in C; watch : called before each."""
     traced = {name: each for name, each in plan.functions._asdict().items() if each is not None}
     if plan.outputs is not None:
         traced["values"] = plan.outputs
     for name, each in traced.items():
+        watch()
         letters = [LETTERS[word] for word in each.arguments]
         plan.written[name] = c_function(f"{plan.name}_{name}", each.graph, plan.precision, letters)
     for public in plan.public:
+        watch()
         letters = [LETTERS[word] for word in public.traced.arguments]
         plan.written[public.name] = c_function(
             f"{plan.name}_{public.name}", public.traced.graph, plan.precision, letters

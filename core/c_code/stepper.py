@@ -5,7 +5,8 @@ The same functions by CasADi's interpreter, the same order of operations; `core.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,25 +70,34 @@ class StepFunctions(NamedTuple):
     reduced_slopes: Traced | None
 
 
-def step_functions(machine: MachineFunctions, method: Method) -> StepFunctions:
-    """Those of a machine."""
+def step_functions(
+    machine: MachineFunctions, method: Method, watch: Callable[[], None] = lambda: None
+) -> StepFunctions:
+    """Those of a machine; watch : called before each is traced."""
     compiled, forms = machine.compiled, machine.forms
     held, quaternions = compiled.constrained, bool(compiled.coordinates.quaternions)
+
+    def traced(wanted: Any, make: Callable[..., Traced], *of: Traced) -> Traced | None:
+        watch()
+        return make(*of) if wanted else None
+
     beyond = machine.beyond()
-    rates, reduced = machine.rates(), machine.reduced_rates() if forms else None
+    watch()
+    rates = machine.rates()
+    reduced = traced(forms, machine.reduced_rates)
     return StepFunctions(
         rates,
         reduced,
-        machine.closed() if forms else None,
-        machine.masses() if held else None,
-        machine.positions() if held else None,
-        machine.speeds() if held else None,
-        machine.normalised() if quaternions else None,
-        machine.settled() if machine.context.elements.junctions else None,
+        traced(forms, machine.closed),
+        traced(held, machine.masses),
+        traced(held, machine.positions),
+        traced(held, machine.speeds),
+        traced(quaternions, machine.normalised),
+        traced(machine.context.elements.junctions, machine.settled),
         beyond if beyond.graph.size1_out(0) else None,
-        machine.q_rate() if method.impulse else None,
-        machine.slopes(rates) if method.implicit else None,
-        machine.slopes(reduced) if method.implicit and reduced is not None else None,
+        traced(method.impulse, machine.q_rate),
+        traced(method.implicit, machine.slopes, rates),
+        None if reduced is None else traced(method.implicit, machine.slopes, reduced),
     )
 
 

@@ -146,9 +146,14 @@ def proofs(
     """
     judge = LinkageProof(linkage)
     rng = np.random.default_rng(seed)
-    drawn = [state for state in (judge.state(rng) for _ in range(states)) if state is not None]
+    drawn: list[Any] = []
+    for _ in range(states):
+        linkage.watch()
+        if (state := judge.state(rng)) is not None:
+            drawn.append(state)
     worst = dict.fromkeys(sections, 0.0)
     for state in drawn:
+        linkage.watch()
         for section, deviation in judge.deviations(state, sections).items():
             worst[section] = deviation if math.isnan(deviation) else max(worst[section], deviation)
     limit = TAKEN if linkage.recognised else ACCEPTED

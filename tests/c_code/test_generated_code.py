@@ -275,6 +275,22 @@ def test_a_folder_in_the_place_of_a_file_is_told_and_nothing_is_written(name: st
     assert [path.name for path in tmp_path.iterdir()] == ["code"]
 
 
+def test_whoever_stops_it_is_heard_often_and_nothing_is_written(tmp_path: Path) -> None:
+    class Stopped(Exception):
+        pass
+
+    for heard in (1, 4, 10, 40):
+        left = iter(range(heard))
+
+        def progress(stage: str, left=left) -> None:
+            if next(left, None) is None:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            generate_c(example("double_pendulum"), tmp_path / "code", trial=False, progress=progress)
+        assert not list(tmp_path.iterdir())
+
+
 def test_a_step_that_is_too_long_is_told_with_one_that_is_not(tmp_path: Path) -> None:
     model = example("flyball_governor")
     with pytest.raises(ks.SimulationError, match="Take steps below") as caught:
