@@ -25,11 +25,11 @@ def as_symbol(x: Scalar) -> ca.SX:
 
 
 def _binary(operation: int, reflected: str) -> Any:
-    make = ca.SX.binary  # the operators of SX resolve overloads first, at ten times the cost
+    make, symbol = ca.SX.binary, ca.SX  # the operators of SX resolve overloads first, at ten times the cost
 
     def apply(a: Scalar, b: Scalar) -> Scalar:
         try:
-            return make(operation, as_symbol(a), as_symbol(b))
+            return make(operation, a if type(a) is symbol else as_symbol(a), b if type(b) is symbol else as_symbol(b))
         except NotImplementedError:  # of scalars that are made of such symbols
             return getattr(b, reflected)(a)
 
