@@ -117,6 +117,7 @@ class Window(QMainWindow):
         self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
         self._listen()
+        self.theme.put_on()
         self.setAcceptDrops(True)
         self.resize(QSize(*SIZE).boundedTo(self.screen().availableSize() - FRAME))
         self.docks.recall()
