@@ -1,4 +1,4 @@
-"""What a panel says of itself: its folder here has a `panel.py` with a `PANEL`."""
+"""What a panel says of itself: its folder here has a `PANEL`, and a `panel.py` that is loaded when it is made."""
 
 from __future__ import annotations
 
@@ -40,9 +40,13 @@ class Panel(NamedTuple):
     typing: bool = False
     also: tuple[str, ...] = ()
 
+    def load(self) -> None:
+        """Import what it is made of."""
+        import_module(f"{__package__}.{self.id}.panel")
+
 
 def panels() -> list[Panel]:
     """The `PANEL` of every folder here, in their order."""
     folders = (found.name for found in iter_modules([str(Path(__file__).parent)]) if found.ispkg)
-    modules = (import_module(f"{__package__}.{name}.panel") for name in folders)
+    modules = (import_module(f"{__package__}.{name}") for name in folders)
     return sorted((module.PANEL for module in modules), key=lambda panel: panel.order)

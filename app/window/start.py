@@ -125,7 +125,7 @@ def start(file: str, arguments: list[str]) -> int:
     from app.window.window import Window
 
     keep_what_is_there()
-    window = Window(settings=settings)
+    window = Window(settings=settings, at_once=False)
     ending = Ending(window)
     keep_what_is_there()
     first = FirstPicture(window, frame, lambda: begin_all(window))
@@ -146,6 +146,7 @@ def begin_all(window: Window) -> None:
     from app.preferences.folders import obstacle, places
 
     keep_what_is_there()
+    window.docks.complete_soon()
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     window.recovery.offer()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.panels.panel import panels
 from core.elements.constraints import CONSTRAINTS
 from core.elements.forces import FORCES
 from core.traces.registry import FUNCTIONS
@@ -36,6 +37,8 @@ LIBRARIES = {
 """What takes long to load."""
 OTHERS = {"core.closed_forms", "core.robotica", "core.simulation", "core.symbolic", "viz", "app.panels", "app.window"}
 """Rooms that answer other questions."""
+IN_FRONT = {place.id for place in panels() if not place.tab_with}
+"""Panels that are seen at the start."""
 WATCHED = """
 import sys
 from app.__main__ import main
@@ -49,6 +52,12 @@ import linecache, os, sys
 from app.window import start
 frame = start.OpeningFrame.appear
 start.OpeningFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
+from PySide6.QtWidgets import QApplication, QDockWidget
+style = QApplication.setStyleSheet
+QApplication.setStyleSheet = lambda self, sheet: (
+    print("STYLED", len(self.allWidgets()), sum(isinstance(each, QDockWidget) for each in self.allWidgets())),
+    style(self, sheet),
+)
 read = lambda: sum("kinetostat" in file or "/core/" in file for file in linecache.cache)
 start.begin_all = lambda window: (
     print("LOADED", *sys.modules), print("SOURCES READ", read()), sys.stdout.flush(), os._exit(0)
@@ -116,6 +125,10 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
     assert among(loaded(lines), {"email", "importlib.metadata", "numpy.ma"}) == set()
     parts = {"core.symbolic", "core.closed_forms", "app.formulas", "app.plotting.chart", "app.panels.output.card"}
     assert among(loaded(lines), parts) == set()
+    made = {place.id for place in panels() if f"app.panels.{place.id}.panel" in loaded(lines)}
+    assert made == IN_FRONT
+    styled, docks = next(line.split()[1:] for line in lines if line.startswith("STYLED"))
+    assert int(docks) == len(panels()) < int(styled)  # the style sheet comes when everything is put together
     (read,) = (int(line.split()[-1]) for line in lines if line.startswith("SOURCES READ"))
     assert read < 20  # what was loaded before the application was made
 
