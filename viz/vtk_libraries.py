@@ -1,8 +1,6 @@
 """How VTK's libraries are found, and what is loaded with them: set before the first of them is.
 
-By itself VTK looks for each library by a pattern, which reads a folder of hundreds of files anew each time, and loads
-with the first ones what makes its arrays and data sets behave like NumPy's, which nobody here uses. Together that takes
-half as long as the libraries themselves.
+By itself VTK looks for each library by a pattern, which reads a folder of hundreds of files anew each time.
 """
 
 from __future__ import annotations
@@ -28,5 +26,10 @@ def find_library(paths: Iterable[str], name: str) -> str | None:
 
 if hasattr(vtkmodules, "find_lib_path") and hasattr(vtkmodules, "LIB_EXTS"):
     vtkmodules.find_lib_path = find_library
-if hasattr(vtkmodules, "MODULE_MAPPER"):
-    vtkmodules.MODULE_MAPPER.clear()
+
+
+def leave_out_numpy_habits() -> None:
+    """Have VTK's arrays and data sets not behave like NumPy's: what does it is loaded with the first libraries, takes a
+    sixth of their time, and nobody in this program uses it. Scripts that use VTK themselves may."""
+    if hasattr(vtkmodules, "MODULE_MAPPER"):
+        vtkmodules.MODULE_MAPPER.clear()

@@ -122,6 +122,9 @@ def start(file: str, arguments: list[str]) -> int:
     frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
     frame.appear()
     background.hold()
+    from viz.vtk_libraries import leave_out_numpy_habits
+
+    leave_out_numpy_habits()
     from app.window.window import Window
 
     keep_what_is_there()
