@@ -77,7 +77,7 @@ def watched(file: str) -> None:
         begin(window)
 
         def usable(_: float) -> bool:
-            if window.docks.missing:
+            if window.docks.missing or window.dialogs.page is None:
                 return False
             report("window: everything usable")
             return True

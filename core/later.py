@@ -1,15 +1,18 @@
 """What is imported or made when it is first needed: a program that starts loads what it uses and no more.
 
 Functions import inside themselves what only they need. Tables and packages, which name more than anybody uses at a
-time, say here where it is. Families of dataclasses get their methods when somebody calls them.
+time, say here where it is. Libraries compile their patterns when they use them. Families of dataclasses get their
+methods when somebody calls them.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import reprlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, FrozenInstanceError
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -46,6 +49,55 @@ def names(package: str, places: Mapping[str, Iterable[str]]) -> Callable[[str], 
         return value
 
     return look_up
+
+
+# ------------------------------------------------------------------------------------------ patterns
+
+_PATTERN_METHODS = {"findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"}
+
+
+class LaterPattern:
+    """A pattern that is compiled when one of its methods is called, or something else of it looked up."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # e.g. whether a member of a class is abstract
+            raise AttributeError(name)
+        return LaterMethod(self, name) if name in _PATTERN_METHODS else getattr(self.compiled(), name)
+
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern itself, which `re` remembers."""
+        return re.compile(self._pattern, self._flags)
+
+
+class LaterMethod:
+    """A method of a later pattern."""
+
+    def __init__(self, pattern: LaterPattern, name: str) -> None:
+        self._pattern, self._name = pattern, name
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return getattr(self._pattern.compiled(), self._name)(*arguments, **options)
+
+
+@contextmanager
+def patterns(package: str) -> Iterator[None]:
+    """Import a library with this: patterns that its modules make then are compiled when they are first used. Some are
+    for other uses than ours, and take longer than all the rest of the library."""
+    compiled = re.compile
+
+    def compile_later(pattern: Any, flags: Any = 0) -> Any:
+        if str(sys._getframe(1).f_globals.get("__name__", "")).startswith(package):
+            return LaterPattern(pattern, flags)
+        return compiled(pattern, flags)
+
+    re.compile = compile_later
+    try:
+        yield
+    finally:
+        re.compile = compiled
 
 
 # ------------------------------------------------------------------------------------------ dataclasses

@@ -1,6 +1,6 @@
 """The window: it puts all the rest together."""
 
-from app.window.later_patterns import later_patterns
+from core.later import patterns
 
-with later_patterns():
+with patterns("shibokensupport."):  # of signatures and stubs
     import PySide6.QtCore  # noqa: F401

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QTabBar, QWidget
 
-from app.background.slices import slices
 from app.panels.panel import BOTTOM, LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
 from app.widgets.accessible import name_panel
@@ -54,7 +53,7 @@ class PanelOf(Generic[P]):
 
 class Docks:
     """One dock per panel. Panels that stand behind others are made when they are first seen or asked for, and all once
-    somebody says `complete` or `complete_soon`: most of them are not looked at for a long time."""
+    somebody says `complete`, or one by one with `make_next`: most of them are not looked at for a long time."""
 
     def __init__(self, window: QMainWindow, bench: Workbench) -> None:
         self._window, self._bench, self._settings = window, bench, bench.settings
@@ -137,15 +136,12 @@ class Docks:
         for place in self.missing:
             self._make(place.id)
 
-    def complete_soon(self) -> None:
-        """Make them one by one, between other things that the window does."""
-        slices().add(self._window, self._make_next)
-
-    def _make_next(self, _: float) -> bool:
-        """Read the modules of the next panel, or make it."""
+    def make_next(self) -> bool:
+        """Read the modules of the next panel that is missing, or make it; False if there was nothing to do."""
         for place in self.missing[:1]:
             self._make(place.id) if place in self._loaded else self._load(place)
-        return not self.missing
+            return True
+        return False
 
     def _load(self, place: Panel) -> None:
         place.load()
@@ -153,7 +149,6 @@ class Docks:
 
     def close(self) -> None:
         """Close the panels."""
-        slices().drop(self._window)
         for panel in self.panels.values():
             panel.close()
 

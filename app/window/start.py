@@ -135,6 +135,7 @@ def start(file: str, arguments: list[str]) -> int:
     if file:
         window.files.open(Path(file))
     else:
+        _ = window.start_page
         first.draw()
     window.show()
     try:
@@ -149,7 +150,7 @@ def begin_all(window: Window) -> None:
     from app.preferences.folders import obstacle, places
 
     keep_what_is_there()
-    window.docks.complete_soon()
+    window.complete_soon()
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     window.recovery.offer()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from app.background.guard import Guard
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
@@ -53,7 +55,6 @@ from app.window.pointed_help import topic_under_pointer
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
 from app.window.services import Panels, Runs, Scenery
-from app.window.start_page import StartPage
 from app.window.status import StatusLine
 from app.window.telling import Telling
 from app.window.view_state import Surroundings
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from app.panels.simulation.panel import SimulationPanel
     from app.panels.sliders.panel import SlidersPanel
     from app.panels.tree.panel import ModelTree
+    from app.window.start_page import StartPage
     from app.workbench import Workbench
     from core.functions.results import Result
 
@@ -126,6 +128,7 @@ class Window(QMainWindow):
         self.mobility_legend = self._life.own(MobilityLegend(self.viewport, self.mobility))
         self.docks = Docks(self, bench)
         self._life.callback(self.docks.close)
+        self._life.callback(slices().drop, self)
         self.panels = Panels(self.docks)
         self._make_files(bench)
         self.dialogs = self._life.own(Dialogs(bench, self.messages, lambda: topic_under_pointer(bench, self.functions)))
@@ -135,6 +138,7 @@ class Window(QMainWindow):
         self._listen()
         if at_once:
             self.docks.complete()
+            self.dialogs.page = self.start_page
         self.theme.put_on()
         self.setAcceptDrops(True)
         self.resize(QSize(*SIZE).boundedTo(self.screen().availableSize() - FRAME))
@@ -203,7 +207,7 @@ class Window(QMainWindow):
         add_panels(actions, self.docks)
         add_files(actions, self.files, self.settings)
         add_views(actions, self.views)
-        self.start_page = self.dialogs.page = self._life.own(StartPage(self))
+        self.dialogs.make_page = lambda: self.start_page
         self.timeline.fill(actions.by_id)
         self.docks.when_made("simulation", lambda panel: panel.fill(actions.by_id))
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
@@ -256,7 +260,10 @@ class Window(QMainWindow):
 
     def _awaited(self, coming: bool) -> None:
         """A document is about to be here, or it did not come."""
-        self.start_page.hide() if coming else self.start_page.refresh()
+        if not coming:
+            self.start_page.refresh()
+        elif self.dialogs.page is not None:
+            self.dialogs.page.hide()
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]
@@ -292,6 +299,24 @@ class Window(QMainWindow):
             self.docks.show("output")
 
     # ----------------------------------------------------------------------------- verbs
+
+    @cached_property
+    def start_page(self) -> StartPage:
+        """What one can begin with; made when it is first needed."""
+        from app.window.start_page import StartPage
+
+        self.dialogs.page = page = self._life.own(StartPage(self))
+        return page
+
+    def complete_soon(self) -> None:
+        """Make what is missing, between other things that the window does."""
+        slices().add(self, self._make_next)
+
+    def _make_next(self, seconds: float) -> bool:
+        if self.docks.make_next():
+            return False
+        _ = self.start_page
+        return True
 
     def run(self, command: str) -> None:
         """Run a command by its id."""

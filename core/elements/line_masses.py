@@ -98,6 +98,8 @@ def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
 
 @dataclass(frozen=True)
 class _Potential:
+    """Gravitation's potential energy, of a uniform field or of a point."""
+
     is_point: bool
 
     def __call__(self, field: tuple[Vector3, Scalar, Vector3], mass: Scalar, p: Vector3) -> Scalar:

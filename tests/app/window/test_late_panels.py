@@ -60,7 +60,7 @@ def test_the_others_come_one_by_one_with_what_is_open_then(window):
     window.session.start(load(EXAMPLES / "four_bar.kst"))
     counts = []
     waiting = slices()._turn
-    window.docks.complete_soon()
+    window.complete_soon()
     while window.docks.missing:
         before = len(window.docks.panels)
         waiting()
