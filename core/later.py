@@ -11,6 +11,7 @@ import dataclasses
 import re
 import reprlib
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, FrozenInstanceError
@@ -115,14 +116,13 @@ else:
         def made(cls):
             own = set(vars(cls))
             hashed = "__hash__" in own and not (vars(cls)["__hash__"] is None and "__eq__" in own)
-            # classes with slots are made anew, those with bases compared with them: the library does it
-            whole = slots or any(dataclasses.is_dataclass(base) for base in cls.__bases__)
-            cls = dataclasses.dataclass(
-                init=False, repr=False, eq=False, frozen=frozen and whole, kw_only=kw_only, slots=slots
-            )(cls)
+            with _bases_open(cls, frozen and not slots):  # classes with slots are made anew: the library does it
+                cls = dataclasses.dataclass(
+                    init=False, repr=False, eq=False, frozen=frozen and slots, kw_only=kw_only, slots=slots
+                )(cls)
             facts = cls.__dataclass_params__
             facts.init, facts.repr, facts.eq, facts.frozen = True, True, eq, frozen
-            if frozen and not whole:
+            if frozen and not slots:
                 cls.__setattr__, cls.__delattr__ = _frozen(cls)
             for name, make in _METHODS.items():
                 if name not in own and (eq or name != "__eq__"):
@@ -132,6 +132,31 @@ else:
             return cls
 
         return made if cls is None else made(cls)
+
+
+_FACTS = "__dataclass_params__"
+_defining = threading.RLock()
+"""Classes are defined one at a time, also where several threads import."""
+
+
+@contextmanager
+def _bases_open(cls: type[Any], frozen: bool) -> Iterator[None]:
+    """Meanwhile the bases of a frozen class are not, so that the library writes no methods that refuse changes: those
+    of `_frozen` need no compiling. Raises TypeError where the library would."""
+    with _defining:
+        bases = [vars(base)[_FACTS] for base in cls.__mro__[1:] if _FACTS in vars(base)]
+        if frozen and not all(facts.frozen for facts in bases):
+            raise TypeError("cannot inherit frozen dataclass from a non-frozen one")
+        if not frozen:
+            yield
+            return
+        for facts in bases:
+            facts.frozen = False
+        try:
+            yield
+        finally:
+            for facts in bases:
+                facts.frozen = True
 
 
 class _Method:

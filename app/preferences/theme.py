@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
@@ -15,6 +14,7 @@ from app.background.signals import Signal
 from app.background.slices import slices
 from app.preferences.dotted import dotted
 from app.preferences.settings import Settings
+from core.later import dataclass
 
 
 @dataclass(frozen=True)

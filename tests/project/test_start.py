@@ -48,7 +48,11 @@ print("LOADED", *sys.modules)
 sys.exit(code)
 """
 PICTURE = """
-import linecache, os, sys
+import dataclasses, linecache, os, sys
+defined, define = [], dataclasses.dataclass
+dataclasses.dataclass = lambda *cls, **options: (
+    defined.append(sys._getframe(1).f_globals["__name__"]), define(*cls, **options)
+)[1]
 from app.window import start
 frame = start.OpeningFrame.appear
 start.OpeningFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
@@ -60,7 +64,8 @@ QApplication.setStyleSheet = lambda self, sheet: (
 )
 read = lambda: sum("kinetostat" in file or "/core/" in file for file in linecache.cache)
 start.begin_all = lambda window: (
-    print("LOADED", *sys.modules), print("SOURCES READ", read()), sys.stdout.flush(), os._exit(0)
+    print("LOADED", *sys.modules), print("DATACLASSES", *defined), print("SOURCES READ", read()),
+    sys.stdout.flush(), os._exit(0),
 )
 start.start({file!r}, ["kinetostat"])
 """
@@ -129,6 +134,7 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
     assert made == IN_FRONT
     styled, docks = next(line.split()[1:] for line in lines if line.startswith("STYLED"))
     assert int(docks) == len(panels()) < int(styled)  # the style sheet comes when everything is put together
+    assert loaded(lines, "DATACLASSES") == {"core.later"}  # whose methods are compiled when somebody calls them
     (read,) = (int(line.split()[-1]) for line in lines if line.startswith("SOURCES READ"))
     assert read < 20  # what was loaded before the application was made
 

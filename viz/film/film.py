@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.analysis.mobility_marks import Mark
 from core.errors import KinetostatError
+from core.later import dataclass
 from core.model import Model
 from viz import boxes, camera
 from viz.drawlist.layers import motion_samples
