@@ -127,7 +127,13 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
     lines = answer(PICTURE.format(file=str(EXAMPLES / "puma560.kst")))
     later = LIBRARIES - {"PySide6", "platformdirs", "vtkmodules"}
     assert among(loaded(lines), later) == set()
-    assert among(loaded(lines), {"email", "importlib.metadata", "numpy.ma", "vtkmodules.numpy_interface"}) == set()
+    assert (
+        among(
+            loaded(lines),
+            {"email", "importlib.metadata", "numpy.ma", "vtkmodules.numpy_interface"},
+        )
+        == set()
+    )
     parts = {"core.symbolic", "core.closed_forms", "app.formulas", "app.plotting.chart", "app.panels.output.card"}
     assert among(loaded(lines), parts) == set()
     made = {place.id for place in panels() if f"app.panels.{place.id}.panel" in loaded(lines)}
