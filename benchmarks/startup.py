@@ -7,13 +7,6 @@ window on a file (or the first example) at its first frame, its first picture wi
 be used (a panel that is not made yet is made for who looks at it). What was compiled before is there (bytecode, machine
 code), as at every start but the first; `--first`: nothing is. The commands take turns, the median is told.
 
---write] [FILE]
-
-Processor time of all threads, resident memory and modules of new processes: sub-commands of the command line, and the
-window on a file (or the first example) at its first frame, its first picture with the machine, and when everything can
-be used: what is made later is made at once by who asks for it. What was compiled before is there (bytecode, machine code), as at every start but the first; `--first`: nothing
-is. The commands take turns, the median is told.
-
 --write   put the table into docs/responsiveness.md
 """
 
