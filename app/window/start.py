@@ -100,6 +100,7 @@ class FirstPicture(QObject):
         """The machine is there, or will not come."""
         self._life.close()
         self._view.awaiting = False
+        self._view.hurry()
         self._view.update()
 
     def _drawn(self) -> None:
