@@ -28,6 +28,7 @@ class Panel(NamedTuple):
     tab_with  : tabbed with that one
     also   : what others call it
     typing : whether it is a command line: who brings it to the front wants to type
+    seldom : whether it is made only for who looks at it, or asks for it
     """
 
     id: str
@@ -39,6 +40,7 @@ class Panel(NamedTuple):
     tab_with: str = ""
     typing: bool = False
     also: tuple[str, ...] = ()
+    seldom: bool = False
 
     def load(self) -> None:
         """Import what it is made of."""

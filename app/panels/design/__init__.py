@@ -16,4 +16,5 @@ PANEL = Panel(
     "step that can be undone.",
     tab_with="output",
     also=("optimise", "path synthesis", "fit a curve", "function generation", "motion generation"),
+    seldom=True,
 )

@@ -15,4 +15,5 @@ PANEL = Panel(
     "undone. An exciting motion shows the parameters well; Save writes it for the robot.",
     tab_with="output",
     also=("system identification", "parameter estimation", "excitation", "calibration", "trace"),
+    seldom=True,
 )

@@ -14,4 +14,5 @@ PANEL = Panel(
     "keeps the rows in the document under a name; the box shows those that are kept there.",
     tab_with="output",
     also=("trim", "equilibrium", "steady state"),
+    seldom=True,
 )

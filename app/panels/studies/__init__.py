@@ -14,4 +14,5 @@ PANEL = Panel(
     "reason. Pictures and rows grow meanwhile; a double click on a point or a row makes it the machine.",
     tab_with="output",
     also=("Monte Carlo", "parameter study", "sweep", "tolerance", "sensitivity", "design of experiments"),
+    seldom=True,
 )
