@@ -137,8 +137,8 @@ class Docks:
             self._make(place.id)
 
     def make_next(self) -> bool:
-        """Read the modules of the next panel that is missing and not seldom used, or make it; False if there was nothing
-        to do."""
+        """Read the modules of the next panel that is missing, or make it, except of those seldom used; False if nothing
+        was left to do."""
         for place in self.missing:
             if not place.seldom:
                 self._make(place.id) if place in self._loaded else self._load(place)
