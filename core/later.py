@@ -8,6 +8,7 @@ methods when somebody calls them.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 import reprlib
 import sys
@@ -90,7 +91,9 @@ def patterns(package: str) -> Iterator[None]:
     compiled = re.compile
 
     def compile_later(pattern: Any, flags: Any = 0) -> Any:
-        if str(sys._getframe(1).f_globals.get("__name__", "")).startswith(package):
+        frame = inspect.currentframe()
+        caller = frame.f_back if frame is not None else None
+        if caller is not None and str(caller.f_globals.get("__name__", "")).startswith(package):
             return LaterPattern(pattern, flags)
         return compiled(pattern, flags)
 
