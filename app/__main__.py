@@ -38,6 +38,7 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1
+    gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
     from app.window.start import start
 
     given = sys.argv if arguments is None else arguments

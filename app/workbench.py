@@ -191,11 +191,6 @@ class DialogService(Protocol):
 class DerivationService(Protocol):
     """The derivation that is stepped through."""
 
-    @property
-    def on(self) -> bool:
-        """Whether one is."""
-        ...
-
     def begin(self) -> None:
         """Begin, at the first step."""
         ...
@@ -211,11 +206,6 @@ class DerivationService(Protocol):
 
 class PlotService(Protocol):
     """The sheet of plots."""
-
-    @property
-    def any(self) -> bool:
-        """Whether anything is plotted."""
-        ...
 
     def add(self, channels: tuple[str, ...]) -> None:
         """Draw channels in the active plot."""
@@ -274,6 +264,16 @@ class PanelService(Protocol):
     @property
     def derivation(self) -> DerivationService:
         """The derivation that is stepped through."""
+        ...
+
+    @property
+    def deriving(self) -> bool:
+        """Whether one is."""
+        ...
+
+    @property
+    def plotting(self) -> bool:
+        """Whether anything is plotted."""
         ...
 
     @property

@@ -4,8 +4,8 @@
 
 Processor time of all threads, resident memory and modules of new processes: sub-commands of the command line, and the
 window on a file (or the first example) at its first frame, its first picture with the machine, and when everything can
-be used. What was compiled before is there (bytecode, machine code), as at every start but the first; `--first`: nothing
-is. The commands take turns, the median is told.
+be used (a panel that is not made yet is made for who looks at it). What was compiled before is there (bytecode, machine
+code), as at every start but the first; `--first`: nothing is. The commands take turns, the median is told.
 
 --write   put the table into docs/responsiveness.md
 """
@@ -21,10 +21,13 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.document import tell
 from resources import EXAMPLES, examples
+
+if TYPE_CHECKING:
+    from app.window.window import Window
 
 TIMES = 7
 SETTLED = 4000
@@ -68,9 +71,9 @@ def watched(file: str) -> None:
         appear(frame)
         report("window: a frame with the file's name")
 
-    def begun(window: object) -> None:
+    def begun(window: Window) -> None:
         report("window: first picture")
-        begin(window)  # type: ignore[arg-type]
+        begin(window)
         QTimer.singleShot(0, lambda: report("window: everything usable"))
         QTimer.singleShot(SETTLED, lambda: (report("window: four seconds later"), os._exit(0)))
 

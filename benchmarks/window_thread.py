@@ -1,10 +1,13 @@
 """What keeps the window's thread: the longest turn of its event loop in steps that a person takes.
 
     python -m benchmarks.window_thread [STEP ...]
+    python -m benchmarks.window_thread --write
 
 Milliseconds for each step: processor and wall time of the longest turn, in which no key, movement or picture comes
 through; processor time of all turns together; and of drawing the scene, which is left out of the others. Files, and
 machine code made before, come from the disk's cache.
+
+--write   take all steps and put the table into docs/responsiveness.md
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.document import tell
 from benchmarks.watch import Cost, Watch, opened, turn
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from core.simulation import Run
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"
 SAMPLES = 10_001
 LONG = 100_001
 MOVES = 30
@@ -120,10 +125,13 @@ def six_plots_with(window: Window, samples: int) -> Rows:
         watch.step(lambda: window.session.runs.add(other), drawn(window)),
     )
     yield (
-        "another run chosen",
+        f"another run of {samples} samples chosen",
         watch.step(lambda: window.session.runs.select(window.session.runs.items[0]), drawn(window)),
     )
-    yield "another look", watch.step(lambda: setattr(window.settings, "look", "dark"), drawn(window))
+    yield (
+        f"another look, {samples} samples",
+        watch.step(lambda: setattr(window.settings, "look", "dark"), drawn(window)),
+    )
     window.dispose()
 
 
@@ -184,8 +192,8 @@ def links(window: Window, name: str) -> Rows:
     watch = ready(window)
     for title in ("the first", "the next"):
         yield f"a link added to {name}, {title}", watch.step(lambda: add_link(window.session), calm=1.0)
-    yield "  taken back", watch.step(window.session.undo, calm=1.0)
-    yield "  done again", watch.step(window.session.redo, calm=1.0)
+    yield f"  taken back, {name}", watch.step(window.session.undo, calm=1.0)
+    yield f"  done again, {name}", watch.step(window.session.redo, calm=1.0)
     window.dispose()
 
 
@@ -327,15 +335,22 @@ STEPS: dict[str, Callable[[], Rows]] = {
 
 
 def main() -> None:
-    """Print the figures."""
+    """Print the figures; write when asked."""
     os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
+    chosen = [word for word in sys.argv[1:] if not word.startswith("--")]
+    if chosen and "--write" in sys.argv:
+        raise SystemExit("--write takes all steps: leave the names out.")
+    if unknown := [name for name in chosen if name not in STEPS]:
+        raise SystemExit(f"There is no step {unknown[0]!r}. There are: {', '.join(STEPS)}.")
     print(f"{'step, ms':58} longest turn   (wall)   all turns   drawing")
-    for name in sys.argv[1:] or STEPS:
+    lines = ["| step | longest turn | wall | all turns | drawing |", "| --- | ---: | ---: | ---: | ---: |"]
+    for name in chosen or STEPS:
         for title, cost in STEPS[name]():
-            print(
-                f"{title:58} {cost.longest:12.0f} {cost.longest_wall:8.0f} {cost.work:11.0f} {cost.drawing:9.0f}",
-                flush=True,
-            )
+            figures = (cost.longest, cost.longest_wall, cost.work, cost.drawing)
+            print(f"{title:58} {figures[0]:12.0f} {figures[1]:8.0f} {figures[2]:11.0f} {figures[3]:9.0f}", flush=True)
+            lines.append(f"| {title.strip()} | {' | '.join(f'{each:.0f}' for each in figures)} |")
+    if not chosen:
+        tell("Turns of the window's thread", "window_thread", lines, DOCUMENT)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,20 @@
 """What is imported or made when it is first needed: a program that starts loads what it uses and no more.
 
 Functions import inside themselves what only they need. Tables and packages, which name more than anybody uses at a
-time, say here where it is. Families of dataclasses get their methods when somebody calls them.
+time, say here where it is. Libraries compile their patterns when they use them. Families of dataclasses get their
+methods when somebody calls them.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 import reprlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, FrozenInstanceError
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -48,6 +53,57 @@ def names(package: str, places: Mapping[str, Iterable[str]]) -> Callable[[str], 
     return look_up
 
 
+# ------------------------------------------------------------------------------------------ patterns
+
+_PATTERN_METHODS = {"findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"}
+
+
+class LaterPattern:
+    """A pattern that is compiled when one of its methods is called, or something else of it looked up."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # e.g. whether a member of a class is abstract
+            raise AttributeError(name)
+        return LaterMethod(self, name) if name in _PATTERN_METHODS else getattr(self.compiled(), name)
+
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern itself, which `re` remembers."""
+        return re.compile(self._pattern, self._flags)
+
+
+class LaterMethod:
+    """A method of a later pattern."""
+
+    def __init__(self, pattern: LaterPattern, name: str) -> None:
+        self._pattern, self._name = pattern, name
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return getattr(self._pattern.compiled(), self._name)(*arguments, **options)
+
+
+@contextmanager
+def patterns(package: str) -> Iterator[None]:
+    """Import a library with this: patterns that its modules make then are compiled when they are first used. Some are
+    for other uses than ours, and take longer than all the rest of the library."""
+    compiled = re.compile
+
+    def compile_later(pattern: Any, flags: Any = 0) -> Any:
+        frame = inspect.currentframe()
+        caller = frame.f_back if frame is not None else None
+        if caller is not None and str(caller.f_globals.get("__name__", "")).startswith(package):
+            return LaterPattern(pattern, flags)
+        return compiled(pattern, flags)
+
+    re.compile = compile_later
+    try:
+        yield
+    finally:
+        re.compile = compiled
+
+
 # ------------------------------------------------------------------------------------------ dataclasses
 
 if TYPE_CHECKING:
@@ -63,14 +119,13 @@ else:
         def made(cls):
             own = set(vars(cls))
             hashed = "__hash__" in own and not (vars(cls)["__hash__"] is None and "__eq__" in own)
-            # classes with slots are made anew, those with bases compared with them: the library does it
-            whole = slots or any(dataclasses.is_dataclass(base) for base in cls.__bases__)
-            cls = dataclasses.dataclass(
-                init=False, repr=False, eq=False, frozen=frozen and whole, kw_only=kw_only, slots=slots
-            )(cls)
+            with _bases_open(cls, frozen and not slots):  # classes with slots are made anew: the library does it
+                cls = dataclasses.dataclass(
+                    init=False, repr=False, eq=False, frozen=frozen and slots, kw_only=kw_only, slots=slots
+                )(cls)
             facts = cls.__dataclass_params__
             facts.init, facts.repr, facts.eq, facts.frozen = True, True, eq, frozen
-            if frozen and not whole:
+            if frozen and not slots:
                 cls.__setattr__, cls.__delattr__ = _frozen(cls)
             for name, make in _METHODS.items():
                 if name not in own and (eq or name != "__eq__"):
@@ -80,6 +135,31 @@ else:
             return cls
 
         return made if cls is None else made(cls)
+
+
+_FACTS = "__dataclass_params__"
+_defining = threading.RLock()
+"""Classes are defined one at a time, also where several threads import."""
+
+
+@contextmanager
+def _bases_open(cls: type[Any], frozen: bool) -> Iterator[None]:
+    """Meanwhile the bases of a frozen class are not, so that the library writes no methods that refuse changes: those
+    of `_frozen` need no compiling. Raises TypeError where the library would."""
+    with _defining:
+        bases = [vars(base)[_FACTS] for base in cls.__mro__[1:] if _FACTS in vars(base)]
+        if frozen and not all(facts.frozen for facts in bases):
+            raise TypeError("cannot inherit frozen dataclass from a non-frozen one")
+        if not frozen:
+            yield
+            return
+        for facts in bases:
+            facts.frozen = False
+        try:
+            yield
+        finally:
+            for facts in bases:
+                facts.frozen = True
 
 
 class _Method:

@@ -6,7 +6,7 @@ World z is up (turntable). Pixels count from the upper left corner of the pictur
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import atan2, cos, pi, radians, sin, tan
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkCamera
 
+from core.later import dataclass
 from viz.boxes import corners
 from viz.boxes import extent as extent
 from viz.placement import Array

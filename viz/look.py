@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
+
+from core.later import dataclass
 
 RGB = tuple[float, float, float]
 LookName = Literal["light", "dark"]

@@ -18,7 +18,7 @@ def _open(bench: Workbench) -> None:
 
 
 def _on(bench: Workbench) -> bool:
-    return bench.panels.derivation.on
+    return bench.panels.deriving
 
 
 COMMANDS = (

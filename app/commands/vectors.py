@@ -199,7 +199,7 @@ COMMANDS = (
         "File",
         icon="export",
         section="export",
-        when=lambda w: w.panels.plots.any,
+        when=lambda w: w.panels.plotting,
         help="Write the plots as a picture (PNG), a drawing (SVG, PDF), or their numbers (CSV).",
         also=("CSV", "Excel", "spreadsheet"),
     ),

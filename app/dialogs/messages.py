@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 from app.plain_text import as_entry
 from app.preferences.icons import icon
 from app.widgets.label import Label
+from core.later import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

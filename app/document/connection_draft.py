@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from app.document.moving_joint import joint_of
 from app.document.revision import exists, successor
 from app.document.session import Ref, Session
 from core.errors import KinetostatError
+from core.later import dataclass
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly
 from core.model.connections import Surroundings, joined
 from core.model.edits import edits

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from app.document.connection_draft import Pick, surroundings, turning_axis
@@ -12,6 +11,7 @@ from app.document.joining import joined_here
 from app.document.session import Ref, Session
 from app.preferences.element_icons import joint_icon
 from core.errors import KinetostatError
+from core.later import dataclass
 from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, connections
 from core.model.edits import edits
 from core.model.fields import Element

@@ -6,9 +6,10 @@ Immutable: each verb returns another history, so that a step that fails is dropp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.document.revision import Ref, State
+from core.later import dataclass
 from core.model import Model
 
 

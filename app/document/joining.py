@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from app.document.revision import Ref, pose_of
 from app.document.session import Session
 from core.errors import AssemblyError, KinetostatError
 from core.joints import JOINT_KINDS, Free
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import WORLD, Joint, Model
 from core.model.connections import joined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from app.document.kept.seen_files import Seen, Sources
 from app.document.validation import findings_of
 from core.errors import FileError
 from core.files import Reading, Trusted, read
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Finding, Model
 from viz.scene.prefetch import prepare

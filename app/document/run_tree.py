@@ -6,13 +6,13 @@ Timeline, plots, film and vectors all listen to this; none of them knows another
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.background.signals import Signal
+from core.later import dataclass
 from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.later import dataclass
 
 Array = NDArray[np.float64]
 _NOTHING: Mapping[str, float] = MappingProxyType({})

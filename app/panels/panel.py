@@ -1,4 +1,4 @@
-"""What a panel says of itself: its folder here has a `panel.py` with a `PANEL`."""
+"""What a panel says of itself: its folder here has a `PANEL`, and a `panel.py` that is loaded when it is made."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Panel(NamedTuple):
     tab_with  : tabbed with that one
     also   : what others call it
     typing : whether it is a command line: who brings it to the front wants to type
+    seldom : whether it is made only for who looks at it, or asks for it
     """
 
     id: str
@@ -39,10 +40,15 @@ class Panel(NamedTuple):
     tab_with: str = ""
     typing: bool = False
     also: tuple[str, ...] = ()
+    seldom: bool = False
+
+    def load(self) -> None:
+        """Import what it is made of."""
+        import_module(f"{__package__}.{self.id}.panel")
 
 
 def panels() -> list[Panel]:
     """The `PANEL` of every folder here, in their order."""
     folders = (found.name for found in iter_modules([str(Path(__file__).parent)]) if found.ispkg)
-    modules = (import_module(f"{__package__}.{name}.panel") for name in folders)
+    modules = (import_module(f"{__package__}.{name}") for name in folders)
     return sorted((module.PANEL for module in modules), key=lambda panel: panel.order)

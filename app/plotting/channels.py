@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from app.preferences.element_icons import joint_icon
 from app.widgets.quantities.quantity_text import Measure, measure_of
+from core.later import dataclass
 from core.simulation.run.channels import FRAME
 from core.simulation.run.run import Run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -13,6 +12,7 @@ from app.plotting.levels import LONG, Levels
 from app.plotting.series import Array, Series, words_of
 from app.plotting.sheets import TIME, Plot
 from app.widgets.quantities.quantity_text import Units
+from core.later import dataclass
 from core.model.formula.numerals import readable
 
 LANES = "modes"

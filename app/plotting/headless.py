@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from app.plotting.series import Series, column, expanded
 from app.plotting.sheets import TIME, Plot
 from core.errors import KinetostatError, near_misses
 from core.functions.results import Motion
+from core.later import dataclass
 from core.simulation.run.run import Run
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
@@ -15,6 +14,7 @@ from app.background.signals import Signal
 from app.background.slices import slices
 from app.preferences.dotted import dotted
 from app.preferences.settings import Settings
+from core.later import dataclass
 
 
 @dataclass(frozen=True)
@@ -165,11 +165,15 @@ class Theme:
         self.name = name
         app = application()
         app.setPalette(palette(self.colors))
-        if app.styleSheet() != SHEET:
-            app.setStyleSheet(SHEET)
-        else:
+        if app.styleSheet() == SHEET:
             dress(app)
         self.changed.emit(name)
+
+    def put_on(self) -> None:
+        """Give the program its style sheet, once its window is put together: from then on Qt looks a widget's style up
+        each time that one it is in is put into another, which takes longer than making the widgets."""
+        if application().styleSheet() != SHEET:
+            application().setStyleSheet(SHEET)
 
     def close(self) -> None:
         """Listen no more."""

@@ -11,7 +11,6 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
@@ -27,6 +26,7 @@ from core.functions import FUNCTIONS, Context, Function, call
 from core.functions.context import Asked
 from core.functions.options import OutputFile
 from core.functions.results import Result
+from core.later import dataclass
 
 PAUSE = 15
 """Milliseconds between two turns, at least."""

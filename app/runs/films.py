@@ -4,7 +4,6 @@ is another process's."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from app.background.jobs import Job, Jobs
 from app.document.run_tree import Record
 from app.playback.film_source import Filmed
 from core.analysis.mobility_marks import Mark, MobilityMarks, arm_tool
+from core.later import dataclass
 from viz.camera import View
 from viz.film import sequence_footage
 from viz.film.film import Footage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.document.run_pose import matched
 from core.errors import ModelError
+from core.later import dataclass
 from core.simulation import METHODS
 from core.simulation.factorisation import AUTOMATIC_FACTORS, FACTORISATIONS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from weakref import ReferenceType, WeakKeyDictionary
 
@@ -35,6 +35,7 @@ from app.viewport.annotations import Line, line
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import clicked
 from app.viewport.pointer import Pointer
+from core.later import dataclass
 from core.model import WORLD
 from viz.camera import metres_per_pixel
 

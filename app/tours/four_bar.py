@@ -64,7 +64,7 @@ TOUR = Tour(
             "Plot the rocker's angle",
             "In the Plots panel open D, the third link's pin on the ground, and double-click its angle q; or drag it "
             "into the plot.",
-            lambda seen: seen.bench.panels.plots.any,
+            lambda seen: seen.bench.panels.plotting,
             "Wheel and drag zoom and move the plot; its ruler measures.",
         ),
         Step(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from app.document.mobility import standing_mobility
+from core.later import dataclass
 
 if TYPE_CHECKING:
     from app.workbench import Workbench

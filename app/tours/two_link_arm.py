@@ -42,7 +42,7 @@ TOUR = Tour(
         Step(
             "How they come about",
             "Run Derivation step by step; then Tools ▸ Derivation ▸ Derivation replay shows each step in the scene.",
-            lambda seen: "derivation" in seen.asked or seen.bench.panels.derivation.on,
+            lambda seen: "derivation" in seen.asked or seen.bench.panels.deriving,
             "The same works for every arm you open.",
         ),
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
 
 from numpy.typing import ArrayLike
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.preferences.icons import icon
 from app.preferences.theme import Theme
+from core.later import dataclass
 from viz.scene.scene import Scene
 
 YELLOW = "#f5b400"

@@ -7,12 +7,12 @@ GeneratorExit at the `yield`; there it restores what was.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
 from inspect import GEN_RUNNING, getgeneratorstate
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.background.signals import Signal
 from app.viewport.pointer import Pointer
+from core.later import dataclass
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent

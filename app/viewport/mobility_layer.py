@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from app.background.signals import Signal
 from app.background.worker import Worker
 from app.document.session import Ref, State
 from core.analysis.mobility_marks import Diagnosis, MobilityMarks, arm_tool
+from core.later import dataclass
 from core.mechanism import Mechanism
 
 if TYPE_CHECKING:

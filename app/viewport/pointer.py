@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import hypot
+
+from core.later import dataclass
 
 CLICK = 4.0
 """Pixels (of the screen at 100 %) within which a press and a release are a click."""

@@ -154,6 +154,10 @@ class Viewport(Surface):
         self._resting = False
         self._calm.start()
 
+    def hurry(self) -> None:
+        """Draw the next picture as those of a movement: the smooth one, whose means must be made first, follows."""
+        self._resting = False
+
     def _rest(self) -> None:
         """Nothing moved for a while: what was drawn in haste is drawn once more, smoothly."""
         self._resting = True

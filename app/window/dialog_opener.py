@@ -30,6 +30,7 @@ class Dialogs:
         self.tour_card: TourCard | None = None
         """The card of the tour that was begun last."""
         self.page: StartPage | None = None
+        self.make_page: Callable[[], StartPage] | None = None
         """The start page, once there is one."""
 
     def examples(self) -> None:
@@ -42,8 +43,8 @@ class Dialogs:
 
     def start_page(self) -> None:
         """What one can begin with."""
-        if self.page is not None:
-            self.page.show_again()
+        if self.make_page is not None:
+            self.make_page().show_again()
 
     def leave_start_page(self) -> bool:
         """Put it away; False if it is not seen."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QMainWindow, QTabBar, QWidget
 
-from app.panels.panel import LEFT, RIGHT, Panel, panels
+from app.panels.panel import BOTTOM, LEFT, RIGHT, Panel, panels
 from app.plain_text import as_title
 from app.widgets.accessible import name_panel
 
@@ -21,16 +22,47 @@ MIDDLE = 480
 """Pixels of width below which the picture gets some of the columns beside it …"""
 LEAST = {LEFT: 220, RIGHT: 290}
 """… as long as they keep these."""
+HIGHEST = 213
+"""Pixels of height that the highest of the panels below the picture wants (Design): so high they are before it is made,
+so that nothing moves then."""
+
+
+P = TypeVar("P")
+
+
+class PanelsMade(dict[str, QWidget]):
+    """The panels that are made, by their ids. Who looks one up has it made; `get` does not."""
+
+    def __init__(self, make: Callable[[str], QWidget]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> QWidget:
+        return self._make(name)
+
+
+class PanelOf(Generic[P]):
+    """A panel as an attribute of its window; made when it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, window: Any, owner: type) -> P:
+        return cast(P, window.docks.panels[self._name])
 
 
 class Docks:
-    """One dock per panel."""
+    """One dock per panel. Panels that stand behind others are made when they are first seen or asked for, and all once
+    somebody says `complete`, or one by one with `make_next`: most of them are not looked at for a long time."""
 
     def __init__(self, window: QMainWindow, bench: Workbench) -> None:
-        self._window, self._settings = window, bench.settings
+        self._window, self._bench, self._settings = window, bench, bench.settings
         self.places = panels()
-        self.panels = {place.id: place.make(bench) for place in self.places}
+        self.panels = PanelsMade(self._make)
         self.docks: dict[str, QDockWidget] = {}
+        self._then: dict[str, list[Callable[[Any], object]]] = {}
+        """What is to be done with panels once they are made."""
+        self._loaded: list[Panel] = []
         self._moved = self._forgotten = False
         """Whether docks were moved, and tab bars left behind, in this turn."""
         window.setDockOptions(
@@ -40,26 +72,89 @@ class Docks:
         window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
         for place in self.places:
-            self.docks[place.id] = self._dock(place)
+            self._dock(place)
         self._arrange()
         for dock in self.docks.values():
             for moved in (dock.topLevelChanged, dock.dockLocationChanged):
                 moved.connect(self._retitle_soon)
         self.focus = SeenFocus(window, bench.stage.widget, list(self.docks.values()))
         for place in self.places:
-            if place.typing:
-                self.docks[place.id].visibilityChanged.connect(partial(self._ready_to_type, place.id))
+            self.docks[place.id].visibilityChanged.connect(partial(self._came, place))
         self._first = window.saveState(VERSION)
 
-    def _dock(self, place: Panel) -> QDockWidget:
+    def _dock(self, place: Panel) -> None:
         dock = QDockWidget(place.title, self._window)
         dock.setObjectName(place.id)
-        dock.setWidget(self.panels[place.id])
-        name_panel(self.panels[place.id], place.title)
+        self.docks[place.id] = dock
+        if place.tab_with:
+            dock.setWidget(self._behind(place))
+        else:
+            self._make(place.id)
         self._window.addDockWidget(place.area, dock)
         if place.tab_with:  # at once: side by side they would make the window wide
             self._window.tabifyDockWidget(self.docks[place.tab_with], dock)
-        return dock
+
+    # ----------------------------------------------------------------------------- making panels
+
+    @staticmethod
+    def _behind(place: Panel) -> QWidget:
+        """Stands for a panel that is not made."""
+        stand_in = QWidget()
+        stand_in.setMinimumHeight(HIGHEST if place.area == BOTTOM else 0)
+        return stand_in
+
+    def _make(self, name: str) -> QWidget:
+        place = next((place for place in self.places if place.id == name), None)
+        if place is None:
+            raise KeyError(name)
+        panel, dock = place.make(self._bench), self.docks[name]
+        self.panels[name] = panel
+        name_panel(panel, place.title)
+        before = dock.widget()
+        dock.setWidget(panel)
+        if before is not None:
+            before.deleteLater()
+            panel.show()
+        for do in self._then.pop(name, ()):
+            do(panel)
+        return panel
+
+    def when_made(self, name: str, do: Callable[[Any], object]) -> None:
+        """Call `do(panel)` once a panel is made; now, if it is."""
+        if name in self.panels:
+            do(self.panels[name])
+        else:
+            self._then.setdefault(name, []).append(do)
+
+    @property
+    def missing(self) -> list[Panel]:
+        """Panels that are not made yet."""
+        return [place for place in self.places if place.id not in self.panels]
+
+    def complete(self) -> None:
+        """Make the panels that are missing."""
+        for place in self.missing:
+            self._make(place.id)
+
+    def make_next(self) -> bool:
+        """Read the modules of the next panel that is missing, or make it, except of those seldom used; False if nothing
+        was left to do."""
+        for place in self.missing:
+            if not place.seldom:
+                self._make(place.id) if place in self._loaded else self._load(place)
+                return True
+        return False
+
+    def _load(self, place: Panel) -> None:
+        place.load()
+        self._loaded.append(place)
+
+    def close(self) -> None:
+        """Close the panels."""
+        for panel in self.panels.values():
+            panel.close()
+
+    # ----------------------------------------------------------------------------- places
 
     def _arrange(self) -> None:
         for place in self.places:
@@ -129,13 +224,26 @@ class Docks:
             elif not bar.isHidden():
                 known |= titles
 
-    def _ready_to_type(self, name: str, seen: bool) -> None:
-        """Who brings a command line to the front wants to type: keys shall not be commands then."""
-        if seen and self._window.isActiveWindow():
-            self.panels[name].setFocus(Qt.FocusReason.TabFocusReason)
+    def _came(self, place: Panel, seen: bool) -> None:
+        """A panel comes to the front. Who brings a command line there wants to type: keys shall not be commands then.
+        When the window appears Qt says of panels behind others, too, that they are seen."""
+        if seen and place.id not in self.panels:
+            QTimer.singleShot(0, self._window, partial(self._make_if_seen, place))
+        elif seen:
+            self._ready_to_type(place)
+
+    def _make_if_seen(self, place: Panel) -> None:
+        if not self.docks[place.id].visibleRegion().isEmpty():
+            _ = self.panels[place.id]
+            self._ready_to_type(place)
+
+    def _ready_to_type(self, place: Panel) -> None:
+        if place.typing and self._window.isActiveWindow():
+            self.panels[place.id].setFocus(Qt.FocusReason.TabFocusReason)
 
     def show(self, name: str) -> None:
         """Bring a panel to the front."""
+        _ = self.panels[name]
         self.docks[name].show()
         self.docks[name].raise_()
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class MotionKeeper:
     """Does with the motions of a result what they ask for."""
 
-    def __init__(self, view: Stage, player: Player, plots: PlotsPanel, show_plots: Callable[[], object]) -> None:
+    def __init__(
+        self, view: Stage, player: Player, plots: Callable[[], PlotsPanel], show_plots: Callable[[], object]
+    ) -> None:
         self._view, self._player, self._plots, self._show_plots = view, player, plots, show_plots
 
     def keep(self, result: Result) -> None:
@@ -47,7 +49,7 @@ class MotionKeeper:
         """The curves, a plot for each x axis."""
         for x in dict.fromkeys(x for x, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)
-            self._plots.add_plot(Plot(channels, x, motion.aspect))
+            self._plots().add_plot(Plot(channels, x, motion.aspect))
         self._show_plots()
         write_motion(motion)
 

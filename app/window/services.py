@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from PySide6.QtGui import QImage
 
 from app.document.kept.run_keeper import RunKeeper
 from app.document.session import Ref
-from app.panels.derivation.panel import DerivationPanel
-from app.panels.functions.panel import FunctionPanel
-from app.panels.output.panel import OutputPanel
-from app.panels.plots.panel import PlotsPanel
-from app.panels.properties.panel import PropertyEditor
-from app.panels.robotica.panel import RoboticaPanel
-from app.panels.simulation.panel import SimulationPanel
-from app.panels.simulation.run_list import RunsList
-from app.panels.tree.panel import ModelTree
 from app.runs.films import Films
 from app.runs.interactive import Interactive
 from app.runs.job import Simulation
 from app.runs.what_if import WhatIf
 from app.viewport.run_scene import RunScene
 from app.viewport.viewport import Viewport
-from app.window.docks import Docks
+from app.window.docks import Docks, PanelOf
 from app.window.saved_views import SavedViews
+
+if TYPE_CHECKING:
+    from app.panels.derivation.panel import DerivationPanel
+    from app.panels.functions.panel import FunctionPanel
+    from app.panels.output.panel import OutputPanel
+    from app.panels.plots.panel import PlotsPanel
+    from app.panels.properties.panel import PropertyEditor
+    from app.panels.robotica.panel import RoboticaPanel
+    from app.panels.simulation.panel import SimulationPanel
+    from app.panels.simulation.run_list import RunsList
+    from app.panels.tree.panel import ModelTree
 
 P = TypeVar("P")
 
@@ -87,73 +89,85 @@ class Runs:
 class Panels:
     """The panels around the view."""
 
+    functions: PanelOf[FunctionPanel] = PanelOf("functions")
+    output: PanelOf[OutputPanel] = PanelOf("output")
+    derivation: PanelOf[DerivationPanel] = PanelOf("derivation")
+    """The derivation that is stepped through."""
+    plots: PanelOf[PlotsPanel] = PanelOf("plots")
+    """The sheet of plots."""
+    properties: PanelOf[PropertyEditor] = PanelOf("properties")
+    robotica: PanelOf[RoboticaPanel] = PanelOf("robotica")
+    simulation: PanelOf[SimulationPanel] = PanelOf("simulation")
+    tree: PanelOf[ModelTree] = PanelOf("tree")
+
     def __init__(self, docks: Docks) -> None:
-        self._docks = docks
+        self.docks = docks
 
     def of(self, kind: type[P]) -> P:
         """The panel of a kind."""
-        return next(panel for panel in self._docks.panels.values() if isinstance(panel, kind))
+        folder = kind.__module__.split(".")[-2]
+        return cast(P, self.docks.panels[folder])
 
     @property
     def titles(self) -> Mapping[str, str]:
         """Their titles as now shown, by id."""
-        return {name: dock.windowTitle() for name, dock in self._docks.docks.items()}
+        return {name: dock.windowTitle() for name, dock in self.docks.docks.items()}
 
     @property
     def output_idle(self) -> bool:
         """Whether the output is in view with nothing in it."""
-        output = self.of(OutputPanel)
+        output = self.output
         return not (output.cards or output.visibleRegion().isEmpty())
 
     @property
-    def derivation(self) -> DerivationPanel:
-        """The derivation that is stepped through."""
-        return self.of(DerivationPanel)
+    def deriving(self) -> bool:
+        """Whether a derivation is stepped through."""
+        return "derivation" in self.docks.panels and self.derivation.on
 
     @property
-    def plots(self) -> PlotsPanel:
-        """The sheet of plots."""
-        return self.of(PlotsPanel)
+    def plotting(self) -> bool:
+        """Whether anything is plotted."""
+        return "plots" in self.docks.panels and self.plots.any
 
     @property
     def runs(self) -> RunsList:
         """The list of runs."""
-        return self.of(SimulationPanel).runs
+        return self.simulation.runs
 
     def show(self, panel: str) -> None:
         """Bring a panel to the front."""
-        self._docks.show(panel)
+        self.docks.show(panel)
 
     def reset(self) -> None:
         """Put all panels where they were at first."""
-        self._docks.reset()
+        self.docks.reset()
 
     def retitle(self, panel: str, title: str) -> None:
         """Another title, e.g. with a count."""
-        self._docks.retitle(panel, title)
+        self.docks.retitle(panel, title)
 
     def focus_field(self, field: str) -> None:
         """Go to a field of the selected element in its properties."""
-        self.of(PropertyEditor).focus_field(field)
+        self.properties.focus_field(field)
 
     def choose_function(self, function: str) -> None:
         """Open a catalogue function, or a call of Robotica, with its options."""
         self.show("functions")
-        self.of(FunctionPanel).choose(function)
+        self.functions.choose(function)
 
     def rename_selected(self) -> None:
         """Rename the selected element in the model tree."""
         self.show("tree")
-        self.of(ModelTree).rename_selected()
+        self.tree.rename_selected()
 
     def finish_typing(self) -> bool:
         """Take what is being typed as settings of the next run; False if it cannot be taken."""
-        return self.of(SimulationPanel).finish_typing()
+        return self.simulation.finish_typing()
 
     def enter_line(self, line: str) -> None:
         """Have Robotica's command line run a line, and show it."""
         self.show("robotica")
-        self.of(RoboticaPanel).enter(line)
+        self.robotica.enter(line)
 
 
 class Scenery:

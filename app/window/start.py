@@ -100,6 +100,7 @@ class FirstPicture(QObject):
         """The machine is there, or will not come."""
         self._life.close()
         self._view.awaiting = False
+        self._view.hurry()
         self._view.update()
 
     def _drawn(self) -> None:
@@ -122,16 +123,20 @@ def start(file: str, arguments: list[str]) -> int:
     frame = OpeningFrame(settings, f"Opening {Path(file).name} …" if file else "Starting …")
     frame.appear()
     background.hold()
+    from viz.vtk_libraries import leave_out_numpy_habits
+
+    leave_out_numpy_habits()
     from app.window.window import Window
 
     keep_what_is_there()
-    window = Window(settings=settings)
+    window = Window(settings=settings, at_once=False)
     ending = Ending(window)
     keep_what_is_there()
     first = FirstPicture(window, frame, lambda: begin_all(window))
     if file:
         window.files.open(Path(file))
     else:
+        _ = window.start_page
         first.draw()
     window.show()
     try:
@@ -146,6 +151,7 @@ def begin_all(window: Window) -> None:
     from app.preferences.folders import obstacle, places
 
     keep_what_is_there()
+    window.complete_soon()
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     window.recovery.offer()

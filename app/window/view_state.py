@@ -23,7 +23,7 @@ MOST = 500
 class Surroundings:
     """Each section is kept by one function and put back by another, which raises ValueError for what it cannot use."""
 
-    def __init__(self, view: Stage, run_scene: RunScene, views: SavedViews, plots: PlotsPanel) -> None:
+    def __init__(self, view: Stage, run_scene: RunScene, views: SavedViews, plots: Callable[[], PlotsPanel]) -> None:
         self._view, self._session, self._run_scene, self._sheets = view, view.session, run_scene, plots
         self._sections: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
             "camera": (self._camera, self._look),
@@ -63,7 +63,7 @@ class Surroundings:
     # ------------------------------------------------------------------------------- plots
 
     def _plots(self) -> dict[str, Any]:
-        sheet = self._sheets.sheet
+        sheet = self._sheets().sheet
         rows = [{"channels": plot.channels, "x": plot.x, "aspect": plot.aspect} for plot in sheet.plots]
         return {"panels": rows, "active": sheet.active}
 
@@ -73,7 +73,7 @@ class Surroundings:
             Plot(tuple(map(text, row["channels"][:MOST])), text(row["x"]), number(row["aspect"])) for row in rows
         )
         if plots:
-            self._sheets.show_sheet(Sheet(plots).activated(int(number(kept["active"]))))
+            self._sheets().show_sheet(Sheet(plots).activated(int(number(kept["active"]))))
 
     # ------------------------------------------------------------------------------- traces, vectors
 

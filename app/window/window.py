@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,24 +14,13 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from app.background.guard import Guard
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.dialogs.messages import MessageCard
 from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
 from app.document.picture_settings import PictureSettings
 from app.document.run_pose import RunPose
 from app.document.session import Ref, Session
-from app.panels.console.panel import ConsolePanel
-from app.panels.derivation.panel import DerivationPanel
-from app.panels.findings.panel import FindingsPanel
-from app.panels.functions.panel import FunctionPanel
-from app.panels.log.panel import LogPanel
-from app.panels.output.panel import OutputPanel
-from app.panels.plots.panel import PlotsPanel
-from app.panels.properties.panel import PropertyEditor
-from app.panels.robotica.panel import RoboticaPanel
-from app.panels.simulation.panel import SimulationPanel
-from app.panels.sliders.panel import SlidersPanel
-from app.panels.tree.panel import ModelTree
 from app.plain_text import as_title
 from app.playback.clock import Player
 from app.playback.scene_results import SceneResults
@@ -55,7 +45,7 @@ from app.viewport.vector_legend import VectorLegend
 from app.viewport.viewport import Viewport
 from app.window.actions import Actions
 from app.window.dialog_opener import Dialogs
-from app.window.docks import Docks
+from app.window.docks import Docks, PanelOf
 from app.window.files import Documents
 from app.window.menus import add_files, add_panels, add_views
 from app.window.motions import MotionKeeper
@@ -65,12 +55,24 @@ from app.window.pointed_help import topic_under_pointer
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
 from app.window.services import Panels, Runs, Scenery
-from app.window.start_page import StartPage
 from app.window.status import StatusLine
 from app.window.telling import Telling
 from app.window.view_state import Surroundings
 
 if TYPE_CHECKING:
+    from app.panels.console.panel import ConsolePanel
+    from app.panels.derivation.panel import DerivationPanel
+    from app.panels.findings.panel import FindingsPanel
+    from app.panels.functions.panel import FunctionPanel
+    from app.panels.log.panel import LogPanel
+    from app.panels.output.panel import OutputPanel
+    from app.panels.plots.panel import PlotsPanel
+    from app.panels.properties.panel import PropertyEditor
+    from app.panels.robotica.panel import RoboticaPanel
+    from app.panels.simulation.panel import SimulationPanel
+    from app.panels.sliders.panel import SlidersPanel
+    from app.panels.tree.panel import ModelTree
+    from app.window.start_page import StartPage
     from app.workbench import Workbench
     from core.functions.results import Result
 
@@ -82,9 +84,27 @@ FRAME = QSize(16, 40)
 
 
 class Window(QMainWindow):
-    """The workbench."""
+    """The workbench.
 
-    def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
+    at_once : make all panels; else those behind others are made when they are seen or asked for (`docks`)
+    """
+
+    functions: PanelOf[FunctionPanel] = PanelOf("functions")
+    tree: PanelOf[ModelTree] = PanelOf("tree")
+    simulation_panel: PanelOf[SimulationPanel] = PanelOf("simulation")
+    properties: PanelOf[PropertyEditor] = PanelOf("properties")
+    sliders: PanelOf[SlidersPanel] = PanelOf("sliders")
+    output: PanelOf[OutputPanel] = PanelOf("output")
+    plots: PanelOf[PlotsPanel] = PanelOf("plots")
+    derivation: PanelOf[DerivationPanel] = PanelOf("derivation")
+    findings: PanelOf[FindingsPanel] = PanelOf("findings")
+    log: PanelOf[LogPanel] = PanelOf("log")
+    console: PanelOf[ConsolePanel] = PanelOf("console")
+    robotica: PanelOf[RoboticaPanel] = PanelOf("robotica")
+
+    def __init__(
+        self, session: Session | None = None, settings: Settings | None = None, *, at_once: bool = True
+    ) -> None:
         super().__init__()
         bench: Workbench = self
         self._life = Lifetime()
@@ -107,16 +127,19 @@ class Window(QMainWindow):
         self.mobility = self._life.own(MobilityLayer(self.viewport))
         self.mobility_legend = self._life.own(MobilityLegend(self.viewport, self.mobility))
         self.docks = Docks(self, bench)
-        for panel in self.docks.panels.values():
-            self._life.callback(panel.close)
+        self._life.callback(self.docks.close)
+        self._life.callback(slices().drop, self)
         self.panels = Panels(self.docks)
-        self._name_panels()
         self._make_files(bench)
         self.dialogs = self._life.own(Dialogs(bench, self.messages, lambda: topic_under_pointer(bench, self.functions)))
-        self.motions = MotionKeeper(self.viewport, self.player, self.plots, lambda: self.docks.show("plots"))
+        self.motions = MotionKeeper(self.viewport, self.player, lambda: self.plots, lambda: self.docks.show("plots"))
         self.actions_ = Actions(self, bench, self.guard)
         self._fill_menus()
         self._listen()
+        if at_once:
+            self.docks.complete()
+            self.dialogs.page = self.start_page
+        self.theme.put_on()
         self.setAcceptDrops(True)
         self.resize(QSize(*SIZE).boundedTo(self.screen().availableSize() - FRAME))
         self.docks.recall()
@@ -153,25 +176,10 @@ class Window(QMainWindow):
         self.run_keeper = RunKeeper(session, self.settings, self.jobs, recovery_copies.runs_of(self._copy))
         self.runs = Runs(self.simulation, self.what_if, self.interactive, self.films, self.run_keeper)
 
-    def _name_panels(self) -> None:
-        """The panels that the window itself listens to."""
-        self.functions = self.panels.of(FunctionPanel)
-        self.tree = self.panels.of(ModelTree)
-        self.simulation_panel = self.panels.of(SimulationPanel)
-        self.properties = self.panels.of(PropertyEditor)
-        self.sliders = self.panels.of(SlidersPanel)
-        self.output = self.panels.of(OutputPanel)
-        self.plots = self.panels.of(PlotsPanel)
-        self.derivation = self.panels.of(DerivationPanel)
-        self.findings = self.panels.of(FindingsPanel)
-        self.log = self.panels.of(LogPanel)
-        self.console = self.panels.of(ConsolePanel)
-        self.robotica = self.panels.of(RoboticaPanel)
-
     def _make_files(self, bench: Workbench) -> None:
         """The open file, what other programs do to it, and the copies of unsaved work."""
         telling = Telling(self.messages, self.notices, self.status, self.guard)
-        self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, self.plots)
+        self.surroundings = Surroundings(self.viewport, self.run_scene, self.views, lambda: self.plots)
         self.files = Documents(bench, telling, self.run_keeper, self.surroundings)
         self.outside = OutsideChanges(bench, self.files, telling)
         self.recovery = Recovery(self.session, self.files, self.run_keeper, self.surroundings, self.notices, self._copy)
@@ -199,9 +207,9 @@ class Window(QMainWindow):
         add_panels(actions, self.docks)
         add_files(actions, self.files, self.settings)
         add_views(actions, self.views)
-        self.start_page = self.dialogs.page = self._life.own(StartPage(self))
+        self.dialogs.make_page = lambda: self.start_page
         self.timeline.fill(actions.by_id)
-        self.simulation_panel.fill(actions.by_id)
+        self.docks.when_made("simulation", lambda panel: panel.fill(actions.by_id))
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu
 
@@ -213,7 +221,7 @@ class Window(QMainWindow):
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.message, self.messages.tell),
-            (self.messages.shown, self.log.add),
+            (self.messages.shown, lambda *message: self.log.add(*message)),
             (self.session.produced, self._produced),
             (self.answers.changed, lambda: self.results.keep_following(self.answers.answers)),
             (self.settings.changed, refresh),
@@ -233,14 +241,18 @@ class Window(QMainWindow):
             (self.interactive.changed, refresh),
             (self.simulation.began, lambda _: self.player.present(self.simulation.run_settings.duration)),
         )
-        self.robotica.running.connect(self.functions.show_robotica)
-        self.functions.abort_wanted.connect(self.robotica.abort)
-        self.derivation.changed.connect(refresh)
-        self.docks.docks["derivation"].visibilityChanged.connect(self.derivation.set_seen)
-        self.output.added.connect(self._bring_output)
-        self.docks.retitle("findings", self.findings.title)
+        made = self.docks.when_made
+        made("robotica", self._listen_to_robotica)
+        made("derivation", lambda panel: panel.changed.connect(refresh))
+        made("derivation", lambda panel: self.docks.docks["derivation"].visibilityChanged.connect(panel.set_seen))
+        made("output", lambda panel: panel.added.connect(self._bring_output))
+        made("findings", lambda panel: self.docks.retitle("findings", panel.title))
         self.guard.install()
         self.actions_.refresh()
+
+    def _listen_to_robotica(self, panel: RoboticaPanel) -> None:
+        panel.running.connect(self.functions.show_robotica)
+        self.functions.abort_wanted.connect(panel.abort)
 
     def _played(self) -> None:
         self.actions_.refresh()
@@ -248,7 +260,10 @@ class Window(QMainWindow):
 
     def _awaited(self, coming: bool) -> None:
         """A document is about to be here, or it did not come."""
-        self.start_page.hide() if coming else self.start_page.refresh()
+        if not coming:
+            self.start_page.refresh()
+        elif self.dialogs.page is not None:
+            self.dialogs.page.hide()
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]
@@ -276,10 +291,32 @@ class Window(QMainWindow):
 
     def _bring_output(self) -> None:
         """Bring a new result to the front; who typed at a command line reads it there."""
-        if not (self.console.interpreter.answering or self.robotica.answering):
+        made = self.docks.panels
+        if not (
+            ("console" in made and self.console.interpreter.answering)
+            or ("robotica" in made and self.robotica.answering)
+        ):
             self.docks.show("output")
 
     # ----------------------------------------------------------------------------- verbs
+
+    @cached_property
+    def start_page(self) -> StartPage:
+        """What one can begin with; made when it is first needed."""
+        from app.window.start_page import StartPage
+
+        self.dialogs.page = page = self._life.own(StartPage(self))
+        return page
+
+    def complete_soon(self) -> None:
+        """Make what is missing, between other things that the window does."""
+        slices().add(self, self._make_next)
+
+    def _make_next(self, seconds: float) -> bool:
+        if self.docks.make_next():
+            return False
+        _ = self.start_page
+        return True
 
     def run(self, command: str) -> None:
         """Run a command by its id."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from core.analysis.whole_turns import distance, nearest_turns
 from core.constraints.closed_positions import closed_near
+from core.later import dataclass
 from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.actuators import HELD_TOLERANCE, Actuators, default_actuators, transmission
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.random_pose import random_pose

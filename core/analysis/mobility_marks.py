@@ -8,7 +8,6 @@ at or near a singular pose stands at the frame and the joints that cannot move.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ from core.analysis.motion_screw import of_twist
 from core.analysis.singular_directions import LostDirection, SingularDirections, Stiffness
 from core.analysis.tool_frame import tool_frame
 from core.errors import AssemblyError, KinetostatError
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.mobility.findings import concerned
 from core.mobility.free_motions import FreeMotion

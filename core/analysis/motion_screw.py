@@ -6,12 +6,12 @@ With ω and the velocity v_P of a point P: direction ω/|ω|, pitch h = ω·v_P/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.multibody.parameter_values import Values
 

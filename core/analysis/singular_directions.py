@@ -10,7 +10,6 @@ no longer hold is told likewise from singular values, a joint that stands still 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from core.analysis.actuators import Actuators, default_actuators
 from core.constraints.rest_position import rest
 from core.errors import AssemblyError
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.numerics.matrix_forms import dense

@@ -8,12 +8,12 @@ moves (θ of a revolute joint, d of a prismatic one) is its coordinate plus the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits

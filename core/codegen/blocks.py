@@ -9,7 +9,7 @@ is a dozen blocks and a table, translated in a fraction of a second.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen.graph_symbols import column, symbols
+from core.later import dataclass
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.elements.constraints.joint_coordinate import OF_CLUTCH
 from core.errors import ModelError
+from core.later import dataclass
 from core.mechanics.dry_friction import friction_of, is_controlled, owner
 from core.model import Force, Joint
 from core.model.joints import Limit

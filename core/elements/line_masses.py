@@ -6,10 +6,10 @@ To the mass matrix they add m J_pᵀ J_p, J_p = ∂p/∂a J_a + ∂p/∂b J_b.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.elements.force_state import Loads
+from core.later import dataclass
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Gravity, Place
@@ -98,6 +98,8 @@ def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
 
 @dataclass(frozen=True)
 class _Potential:
+    """Gravitation's potential energy, of a uniform field or of a point."""
+
     is_point: bool
 
     def __call__(self, field: tuple[Vector3, Scalar, Vector3], mass: Scalar, p: Vector3) -> Scalar:

@@ -7,12 +7,12 @@ is left of the accelerations (RBDA 5.8) is S q̈.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from core.elements.force_state import Loads
 from core.elements.forces.along_one import against_growth
 from core.elements.sensors import RelativeMeasure, measurement
+from core.later import dataclass
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Place, Scalars

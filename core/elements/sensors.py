@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.elements.force_state import Scalars, added
 from core.errors import ModelError
+from core.later import dataclass
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model import SensorKind

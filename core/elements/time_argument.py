@@ -7,7 +7,6 @@ last point they are held. They are evaluated outside the trace, so that tables c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.elements.recorded_signals import columns_of
 from core.errors import ModelError
+from core.later import dataclass
 from core.model import Driver, Model
 from core.multibody.number_reader import Numbers
 

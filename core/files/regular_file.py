@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 
 from core.errors import FileError
+from core.later import dataclass
 
 MEGABYTE = 1_000_000
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

@@ -9,12 +9,13 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import FileError
 from core.files.regular_file import MODEL, REPORT, content_of, path_of
+from core.later import dataclass
 from core.model import Finding, Model
 
 _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}

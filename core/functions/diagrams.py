@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
 from core.functions.results import Result, Table
 from core.functions.text import Column, TextStyle, number
+from core.later import dataclass
 
 
 class Series(NamedTuple):

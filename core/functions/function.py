@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from core.functions.context import Context
 from core.functions.options import Option
+from core.later import dataclass
 from core.model.unknown_kinds import refusal
 
 if TYPE_CHECKING:

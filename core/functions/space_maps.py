@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 from core.functions.results import UNWRITTEN, Result
 from core.functions.text import Amount, Cell, Column, TextStyle, cell_text, number, units_of
+from core.later import dataclass
 
 SPANS = ("x", "y", "z")
 

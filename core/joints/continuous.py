@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.joints.revolute import Revolute
+from core.later import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
 from core.joints.members import angle, on_axis, parallel, sliding, turning
+from core.later import dataclass
 from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured

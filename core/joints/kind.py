@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 from core.kinds import KindError
+from core.later import dataclass
 from core.spatial.motion import ZERO as ZERO_MOTION
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY, Pose

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.joints.kind import Columns, Elementary, Forbidden, JointKind, Scalars
 from core.joints.members import angle, parallel, sliding, turning
+from core.later import dataclass
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
 from core.joints.members import aligned, cosine_of_angle, on_axis, sliding
+from core.later import dataclass
 from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured

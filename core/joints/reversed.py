@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.joints.kind import Columns, JointLaw, Scalars
+from core.later import dataclass
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar

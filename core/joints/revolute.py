@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
 from core.joints.members import angle, coincident, parallel, turning
+from core.later import dataclass
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured
 from core.spatial.rotation import about_z

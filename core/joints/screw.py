@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Self
 
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, Scalars, SteadyKind
 from core.joints.members import angle, on_axis, parallel
+from core.later import dataclass
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.relative_measures import Measured

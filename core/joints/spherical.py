@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.joints.kind import Columns, Elementary, Forbidden, Scalars, SteadyKind
 from core.joints.members import coincident, turning
+from core.later import dataclass
 from core.spatial.attitude import quaternion_difference, quaternion_of, quaternion_rate, rotation_vector
 from core.spatial.force import Force
 from core.spatial.pose import Pose

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
 from core.joints.kind import Columns, Elementary, Exchange, Forbidden, JointKind, Scalars
 from core.joints.members import between_axes, coincident, turning
+from core.later import dataclass
 from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose

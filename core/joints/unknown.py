@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
 from core.joints.kind import Columns, Scalars, SteadyKind
 from core.joints.members import aligned, coincident
+from core.later import dataclass
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.relative_measures import Measured
 from core.spatial.rotation import IDENTITY as NO_ROTATION

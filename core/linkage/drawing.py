@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError, near_misses
+from core.later import dataclass
 from core.linkage.plane import Plane, Point, angles, written
 from core.mechanism import Mechanism
 from core.model import WORLD, Body, Capsule, Joint, Model, Pose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import ModelError, near_misses
+from core.later import dataclass
 from core.model import WORLD, Frame, Model, Pose
 from core.model.edits.edits import add, unused_name
 from core.model.fields import Value, Vector

@@ -155,6 +155,8 @@ _DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
 
 @dataclass(frozen=True, slots=True)
 class _Token:
+    """A word of the text, and where it begins."""
+
     kind: str
     text: str
     line: int

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.later import dataclass
 from core.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.mobility.free_motions import free_motions
 from core.mobility.onward import TangentSpace

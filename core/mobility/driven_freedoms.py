@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import nearest_speeds
 from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
+from core.later import dataclass
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.matrix_forms import dense
 

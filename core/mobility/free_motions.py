@@ -8,11 +8,11 @@ way as a motion of its own, an idle one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.later import dataclass
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.numerics.rank import echelon, pivots
 

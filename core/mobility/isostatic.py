@@ -12,12 +12,12 @@ import dataclasses
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.joints import JOINT_KINDS, JointKind
+from core.later import dataclass
 from core.mobility.self_stress import Component, Dependence, Stresses
 from core.numerics.matrix_forms import dense, is_sparse
 from core.numerics.rank import coupled

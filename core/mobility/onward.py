@@ -10,10 +10,12 @@ so that long rows take as many steps as they have loops.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.later import dataclass
 
 Array = NDArray[np.float64]
 

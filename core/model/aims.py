@@ -4,10 +4,10 @@ of a body), or of a linkage for a curve. What fulfils it is found, and is no par
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.fields import Element, Value, choice, flag, name, part, parts, reference, scalar, signal, text
 from core.model.shapes import Pose
 from core.model.trims import dimension_of_signal

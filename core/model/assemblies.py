@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ExpressionError, ModelError, near_misses
+from core.later import dataclass
 from core.model.bodies import WORLD, Frame
 from core.model.declared_numbers import Setting, each_once, with_setting
 from core.model.edits.prefixing import prefixed

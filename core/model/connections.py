@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ModelError
 from core.joints import Free
+from core.later import dataclass
 from core.model.bodies import WORLD
 from core.model.constraints import Constraint, Driver
 from core.model.edits.edits import add, dependents, remove, unused_name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.fields import Element, Value, scalar, text
 from core.model.units.units import SI
 

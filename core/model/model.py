@@ -182,8 +182,12 @@ class Model(Element):
     @cached_property
     def machine(self) -> Model:
         """The model without what is asked of it: two of them are the same machine if these are equal."""
-        asked: dict[str, Any] = {name: () for name in QUESTIONS if getattr(self, name)}
-        return dataclasses.replace(self, **asked) if asked else self
+        if not any(getattr(self, name) for name in QUESTIONS):
+            return self
+        bare: Model = object.__new__(Model)  # nothing names a question: what is left is as valid as all was
+        for field in dataclasses.fields(Model):
+            object.__setattr__(bare, field.name, () if field.name in QUESTIONS else getattr(self, field.name))
+        return bare
 
     @cached_property
     def expanded(self) -> Model:

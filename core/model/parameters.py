@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.later import dataclass
 from core.model.fields import Element, Value, choice, coerce_float, flag, name, scalar, text
 from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
 from core.model.plain_lists import plain

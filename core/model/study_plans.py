@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.fields import Element, Value, choice, name, parts, reference, scalar, signal, text
 
 ROW_KINDS = ("runs", "poses", "targets", "linear systems")

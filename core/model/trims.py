@@ -4,10 +4,10 @@ no part of the document (`core.control.operating_point`)."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.dimensions import dual, of_joint, of_sensor, rate
 from core.model.fields import Element, Value, choice, name, parts, scalar, signal, text
 from core.model.signal_texts import Owners

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.joints import JointKind, quaternions
+from core.later import dataclass
 from core.model import Joint
 from core.model.signals import component
 from core.multibody.number_reader import Numbers

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from core.errors import ModelError
 from core.files.meshes.body_inertia import inertia_of
+from core.later import dataclass
 from core.model import Body, Gravity, Joint
 from core.model.formula import evaluation
 from core.spatial.inertia import Inertia
@@ -16,7 +16,7 @@ from core.spatial.scalar import Scalar
 from core.spatial.vector import ZERO, Vector3
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Numbers(evaluation.Numbers):
     """Values of the parameters, floats or symbols, and what the kernel makes of fields with them."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from core.errors import ModelError, near_misses
 from core.files.meshes.body_inertia import sum_of
 from core.joints.reversed import Reversed
+from core.later import dataclass
 from core.mechanics.dry_friction import NO_FRICTION, friction_of, is_controlled
 from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
 from core.model import WORLD, Joint

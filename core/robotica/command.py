@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.errors import near_misses
+from core.later import dataclass
 from core.mathematica import meaning
 from core.mathematica.syntax import Call, Items, Name, Number, Pair, Text, Tree, refused
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ExpressionError, FileError, near_misses
 from core.files.regular_file import SHAPE, text_content_of
+from core.later import dataclass
 from core.mathematica.meaning import number
 from core.mathematica.syntax import parse_all
 

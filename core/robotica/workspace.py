@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import ExpressionError, KinetostatError, ModelError
 from core.functions.context import Cancelled, Context
+from core.later import dataclass
 from core.mathematica.meaning import CONSTANTS, number
 from core.mathematica.syntax import Tree, refused
 from core.robotica.command import Command

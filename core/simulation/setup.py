@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.constraints.named_values import by_name, in_order, motion_by_name, numbers, quantity
 from core.errors import ModelError, SimulationError, near_misses
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model.parameters import environment
 from core.multibody.number_reader import Numbers

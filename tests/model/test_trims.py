@@ -1,5 +1,7 @@
 """Operating points of the document: kept in files, followed by renaming, doubted where they name nothing."""
 
+import dataclasses
+
 import pytest
 
 import kinetostat as ks
@@ -104,3 +106,11 @@ def test_rows_that_say_nothing_are_refused(fields, words):
 def test_a_quantity_has_one_row():
     with pytest.raises(ks.ModelError, match=r"operating point 'p', rows: 'x.q' has 2 rows"):
         ks.Trim(name="p", rows=(ks.TrimRow(quantity="x.q"), ks.TrimRow(quantity="x.q", role="free")))
+
+
+def test_what_is_left_without_questions_is_not_checked_once_more(monkeypatch):
+    named, bare = dataclasses.replace(MODEL, name="other"), dataclasses.replace(CART, name="other")
+    monkeypatch.setattr(type(named), "validate", lambda self: pytest.fail("checked"))
+    assert named.machine == bare
+    assert named.machine is named.machine
+    assert named.machine.expanded.index("body") == bare.expanded.index("body")

@@ -152,3 +152,17 @@ def test_nothing_is_made_before_somebody_needs_it():
     asked = "from core.model import Pose; kept = vars(Pose)['__repr__']; print(type(kept).__name__, Pose())"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("_Method Pose(")
+
+
+def test_frozen_and_other_classes_do_not_mix_as_in_the_library():
+    frozen, loose = later.dataclass(frozen=True), later.dataclass()
+    kinds = {"frozen": frozen(type("Frozen", (), {})), "loose": loose(type("Loose", (), {}))}
+    for decorator, base, words in (
+        (frozen, "loose", "cannot inherit frozen dataclass from a non-frozen one"),
+        (loose, "frozen", "cannot inherit non-frozen dataclass from a frozen one"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            decorator(type("Derived", (kinds[base],), {}))
+    between = type("Between", (kinds["frozen"],), {})  # no dataclass itself
+    assert frozen(type("Derived", (between,), {"__annotations__": {"x": int}}))(3).x == 3
+    assert kinds["frozen"].__dataclass_params__.frozen

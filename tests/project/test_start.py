@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.panels.panel import panels
 from core.elements.constraints import CONSTRAINTS
 from core.elements.forces import FORCES
 from core.traces.registry import FUNCTIONS
@@ -36,6 +37,8 @@ LIBRARIES = {
 """What takes long to load."""
 OTHERS = {"core.closed_forms", "core.robotica", "core.simulation", "core.symbolic", "viz", "app.panels", "app.window"}
 """Rooms that answer other questions."""
+IN_FRONT = {place.id for place in panels() if not place.tab_with}
+"""Panels that are seen at the start."""
 WATCHED = """
 import sys
 from app.__main__ import main
@@ -45,13 +48,24 @@ print("LOADED", *sys.modules)
 sys.exit(code)
 """
 PICTURE = """
-import linecache, os, sys
+import dataclasses, linecache, os, sys
+defined, define = [], dataclasses.dataclass
+dataclasses.dataclass = lambda *cls, **options: (
+    defined.append(sys._getframe(1).f_globals["__name__"]), define(*cls, **options)
+)[1]
 from app.window import start
 frame = start.OpeningFrame.appear
 start.OpeningFrame.appear = lambda self: (frame(self), print("FRAME", *sys.modules), print("WORDS", self.words.text()))
+from PySide6.QtWidgets import QApplication, QDockWidget
+style = QApplication.setStyleSheet
+QApplication.setStyleSheet = lambda self, sheet: (
+    print("STYLED", len(self.allWidgets()), sum(isinstance(each, QDockWidget) for each in self.allWidgets())),
+    style(self, sheet),
+)
 read = lambda: sum("kinetostat" in file or "/core/" in file for file in linecache.cache)
 start.begin_all = lambda window: (
-    print("LOADED", *sys.modules), print("SOURCES READ", read()), sys.stdout.flush(), os._exit(0)
+    print("LOADED", *sys.modules), print("DATACLASSES", *defined), print("SOURCES READ", read()),
+    print("HASTY", window.viewport.scene.hasty, window.viewport.scene.quality), sys.stdout.flush(), os._exit(0),
 )
 start.start({file!r}, ["kinetostat"])
 """
@@ -113,9 +127,21 @@ def test_the_first_picture_waits_for_nothing_that_it_does_not_show():
     lines = answer(PICTURE.format(file=str(EXAMPLES / "puma560.kst")))
     later = LIBRARIES - {"PySide6", "platformdirs", "vtkmodules"}
     assert among(loaded(lines), later) == set()
-    assert among(loaded(lines), {"email", "importlib.metadata", "numpy.ma"}) == set()
+    assert (
+        among(
+            loaded(lines),
+            {"email", "importlib.metadata", "numpy.ma", "vtkmodules.numpy_interface"},
+        )
+        == set()
+    )
     parts = {"core.symbolic", "core.closed_forms", "app.formulas", "app.plotting.chart", "app.panels.output.card"}
     assert among(loaded(lines), parts) == set()
+    made = {place.id for place in panels() if f"app.panels.{place.id}.panel" in loaded(lines)}
+    assert made == IN_FRONT
+    styled, docks = next(line.split()[1:] for line in lines if line.startswith("STYLED"))
+    assert int(docks) == len(panels()) < int(styled)  # the style sheet comes when everything is put together
+    assert loaded(lines, "DATACLASSES") == {"core.later"}  # whose methods are compiled when somebody calls them
+    assert "HASTY True plain" in lines  # what smooths edges is made for the picture after it
     (read,) = (int(line.split()[-1]) for line in lines if line.startswith("SOURCES READ"))
     assert read < 20  # what was loaded before the application was made
 

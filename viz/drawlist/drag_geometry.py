@@ -5,12 +5,12 @@ All points and directions are (3,) arrays in world axes, m; directions have leng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import atan2, pi
 from typing import Literal
 
 import numpy as np
 
+from core.later import dataclass
 from viz.camera import Ray
 from viz.placement import Array, perpendicular, unit
 

@@ -6,13 +6,13 @@ A port is a place on a body where something attaches: a joint's frame, a tool fr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 
+from core.later import dataclass
 from core.model import WORLD, Body, Joint, Model
 from core.spatial.rotation import about
 from core.spatial.vector import Vector3

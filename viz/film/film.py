@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.mobility_marks import Mark
 from core.errors import KinetostatError
+from core.later import dataclass
 from core.model import Model
 from viz import boxes, camera
 from viz.drawlist.layers import motion_samples
-from viz.film.encoders import Encoder, encoder
 from viz.look import Colour, LookName
-from viz.pictures.offscreen import offscreen
-from viz.pictures.pixels import pixels
-from viz.scene.caption import Caption
 from viz.scene.overlays import EllipsoidGlyph, VectorGlyph
-from viz.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from viz.film.encoders import Encoder
+    from viz.scene.scene import Scene
 
 Array = NDArray[np.float64]
 MOST_FRAMES = 100_000
@@ -127,6 +127,9 @@ def shoot(
     Returns the number of frames; 0 if it was cancelled. Raises KinetostatError, FileError.
     """
     exact = rate(fps)
+    from viz.film.encoders import encoder
+    from viz.pictures.offscreen import offscreen
+
     with offscreen(size, look, max(size[1] / 720.0, 0.5)) as scene:
         reel = encoder(path, exact, size)
         try:
@@ -149,6 +152,8 @@ def _draw_all(
     cancelled: Callable[[], bool] | None,
 ) -> bool:
     """All frames into the encoder; False if cancelled."""
+    from viz.pictures.pixels import pixels
+
     stage = Stage(scene, footage)
     count = len(footage.times)
     for k in range(count):
@@ -173,6 +178,8 @@ class Stage:
         scene.show(footage.model, dict(footage.parameters))
         scene.move(footage.names, footage.poses[0])
         scene.settle()
+        from viz.scene.caption import Caption
+
         self._caption = Caption(scene)
         self._size = boxes.extent(scene.bounds())
         self._first = self._fitted() if isinstance(footage.view, str) else footage.view

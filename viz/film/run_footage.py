@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from core.analysis.mobility_marks import Mark
 from core.errors import ModelError
+from core.later import dataclass
 from core.simulation.run.resampling import resampled
 from viz.camera import View
 from viz.film.film import Array, Footage, Ghost, PointPath, frame_times

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkImageData
-from vtkmodules.vtkIOImage import vtkPNGWriter
 from vtkmodules.vtkRenderingCore import vtkRenderWindow
 
 from core.errors import FileError
@@ -30,6 +29,8 @@ def pixels(window: vtkRenderWindow) -> Pixels:
 
 def png(picture: Pixels) -> bytes:
     """The picture as the content of a PNG file."""
+    from vtkmodules.vtkIOImage import vtkPNGWriter
+
     height, width, parts = picture.shape
     image = vtkImageData()
     image.SetDimensions(width, height, 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from core.later import dataclass
 from viz.drawlist.item import Item, Ref
 
 CHOSEN = ("frame", "force", "sensor", "mark")

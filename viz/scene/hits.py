@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from core.later import dataclass
 from viz.camera import Ray
 from viz.drawlist.geometry import Geometry
 from viz.drawlist.item import Ref

@@ -14,7 +14,7 @@ take their time on any machine."""
 SOFTWARE = ("llvmpipe", "softpipe", "swr", "swiftshader", "software", "basic render", "gdi generic")
 """Words in the names of software renderers."""
 SAMPLES = 8
-MOST_POLYGONS, MOST_PIXELS, FEW_PIXELS = 60_000, 1_000_000, 650_000
+MOST_POLYGONS, MOST_PIXELS, FEW_PIXELS = 60_000, 1_000_000, 500_000
 """What the processor draws in haste: of more polygons stand-ins, of a larger picture a smaller one, enlarged; of both
 fewer pixels still."""
 

@@ -16,12 +16,13 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from core.errors import FileError
 from core.files.source import source_of_file, write_whole
+from core.later import dataclass
 from viz.camera import View
 
 VERSION = 1

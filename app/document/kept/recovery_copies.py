@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from app.document.kept.companion import Kept
 from app.document.kept.lock_hint import moment
 from core.errors import FileError
 from core.files.source import source_of_file, write_whole
+from core.later import dataclass
 
 VERSION = 1
 DISCARDED = "discarded"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings
 from core.errors import FileError
+from core.later import dataclass
 from core.simulation import Run
 
 KEEP = "runs/keep"

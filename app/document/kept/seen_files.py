@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from core.errors import FileError
 from core.files.regular_file import RUN, SIGNAL, content_of, status_of
+from core.later import dataclass
 from core.model import Model
 
 MISSING = ""

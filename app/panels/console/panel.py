@@ -21,7 +21,6 @@ from app.document.picture_settings import PictureSettings
 from app.document.session import Session
 from app.panels.console.completion import completions
 from app.panels.console.interpreter import Interpreter
-from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label
@@ -289,17 +288,3 @@ class Popup(QListWidget):
 def make(bench: Workbench) -> ConsolePanel:
     """The panel of a window."""
     return ConsolePanel(bench.session, bench.settings, bench.pictures)
-
-
-PANEL = Panel(
-    "console",
-    "Console",
-    BOTTOM,
-    make,
-    order=10,
-    help="Python with the open machine: model, mech, q and the functions of kinetostat are there. Enter runs, Tab "
-    "completes, Up and Down recall.",
-    tab_with="output",
-    typing=True,
-    also=("macro", "journal", "code", "Python", "script"),
-)

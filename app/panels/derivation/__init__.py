@@ -1,1 +1,15 @@
 """The panel that replays a derivation."""
+
+from app.panels.panel import BOTTOM, Panel
+from core.later import function
+
+PANEL = Panel(
+    "derivation",
+    "Derivation",
+    BOTTOM,
+    function(__name__, "panel.make"),
+    order=8,
+    help="How the equations of motion come about, step by step: each with its formula, its numbers at this pose, and "
+    "its arrows in the scene. ← and → step.",
+    tab_with="output",
+)

@@ -22,7 +22,6 @@ from app.background.guard import Guard
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import State
-from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.viewport.derivation_scene import DerivationScene
 from app.widgets.label import Label
@@ -330,15 +329,3 @@ def make(bench: Workbench) -> DerivationPanel:
     panel = DerivationPanel(bench.stage, bench.jobs)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     return panel
-
-
-PANEL = Panel(
-    "derivation",
-    "Derivation",
-    BOTTOM,
-    make,
-    order=8,
-    help="How the equations of motion come about, step by step: each with its formula, its numbers at this pose, and "
-    "its arrows in the scene. ← and → step.",
-    tab_with="output",
-)

@@ -23,7 +23,6 @@ from app.panels.design.questions import CURVE, FUNCTION, MOTION, OF_AIMS, PARAME
 from app.panels.design.result_tables import fill, show_designed, show_linkages
 from app.panels.design.saved_designs import SavedDesigns
 from app.panels.design.search import FIRST, Better, Found, curve_work, machine_work, shown_rows
-from app.panels.panel import BOTTOM, Panel
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
@@ -482,19 +481,3 @@ class DesignPanel(QWidget):
 def make(bench: Workbench) -> DesignPanel:
     """For a window."""
     return DesignPanel(bench.session, bench.jobs, bench.stage, bench.settings)
-
-
-PANEL = Panel(
-    "design",
-    "Design",
-    BOTTOM,
-    make,
-    order=14,
-    help="Parameters of the machine by which a formula is least, an output is a function of a coordinate (function "
-    "generation) or a body goes through poses (motion generation); or a linkage of which a point follows a curve that "
-    "is drawn, typed or read. Points and poses are typed, pasted from a spreadsheet or read from a CSV file, in the "
-    "units of the heads. Search shows the best so far; Stop keeps it; Try this shows a result, Apply takes it as one "
-    "step that can be undone.",
-    tab_with="output",
-    also=("optimise", "path synthesis", "fit a curve", "function generation", "motion generation"),
-)

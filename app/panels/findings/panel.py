@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
 from app.document.mobility import standing_mobility
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import collection_icon
@@ -243,15 +242,3 @@ def make(bench: Workbench) -> FindingsPanel:
 def _go_to(bench: Workbench, field: str) -> None:
     bench.panels.show("properties")
     bench.panels.focus_field(field)
-
-
-PANEL = Panel(
-    "findings",
-    "Findings",
-    BOTTOM,
-    make,
-    order=9,
-    help="What is wrong or doubtful in the model, while you edit. Elements of the row under the pointer light up in "
-    "the scene, a click selects the first; where there is a remedy that can be carried out, a button does so.",
-    tab_with="output",
-)

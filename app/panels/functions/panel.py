@@ -17,7 +17,6 @@ from app.document.picture_settings import PictureSettings
 from app.document.session import Session, State
 from app.panels.functions.form import FunctionForm
 from app.panels.functions.run_function import Growth, work_of
-from app.panels.panel import LEFT, Panel
 from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -353,15 +352,3 @@ def make(bench: Workbench) -> FunctionPanel:
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     panel.line_wanted.connect(lambda line: bench.panels.enter_line(line))
     return panel
-
-
-PANEL = Panel(
-    "functions",
-    "Functions",
-    LEFT,
-    make,
-    order=1,
-    help="Everything that can be computed or derived. Choose one, set its options below the list, press Run (Enter). "
-    "With Live it is computed again whenever the pose or a parameter changes, where it has that box. Results "
-    "appear in Output and in the scene.",
-)

@@ -27,7 +27,6 @@ from app.document.session import Session, State
 from app.panels.identification.column_table import ColumnTable
 from app.panels.identification.estimate_table import EstimateTable
 from app.panels.identification.pages import ExcitationPage, ForcesPage, RunPage
-from app.panels.panel import BOTTOM, Panel
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
@@ -434,18 +433,3 @@ def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
 def make(bench: Workbench) -> IdentificationPanel:
     """For a window."""
     return IdentificationPanel(bench.session, bench.jobs, bench.settings)
-
-
-PANEL = Panel(
-    "identification",
-    "Identification",
-    BOTTOM,
-    make,
-    order=18,
-    help="Parameters of the machine from what was measured on it. Open a trace or choose a run, look at what its "
-    "columns are taken for, then identify masses and friction from forces, or fit a run to the motion; each estimate "
-    "has a 95 % interval, and rows that were held back show how well it foretells. Apply is one step that can be "
-    "undone. An exciting motion shows the parameters well; Save writes it for the robot.",
-    tab_with="output",
-    also=("system identification", "parameter estimation", "excitation", "calibration", "trace"),
-)

@@ -1,1 +1,15 @@
 """The log of messages."""
+
+from app.panels.panel import BOTTOM, Panel
+from core.later import function
+
+PANEL = Panel(
+    "log",
+    "Log",
+    BOTTOM,
+    function(__name__, "panel.make"),
+    order=12,
+    help="All messages of this session with their times. A click selects the element that a message names, a double "
+    "click goes to its field; choose what is shown by its gravity or by words, copy it, or clear the log.",
+    tab_with="output",
+)

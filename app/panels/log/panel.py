@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.document.session import Ref, Session
-from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label
@@ -209,15 +208,3 @@ def make(bench: Workbench) -> LogPanel:
             bench.panels.focus_field(field)
 
     return LogPanel(bench.session, go_to)
-
-
-PANEL = Panel(
-    "log",
-    "Log",
-    BOTTOM,
-    make,
-    order=12,
-    help="All messages of this session with their times. A click selects the element that a message names, a double "
-    "click goes to its field; choose what is shown by its gravity or by words, copy it, or clear the log.",
-    tab_with="output",
-)

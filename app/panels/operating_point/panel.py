@@ -14,7 +14,6 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
 from app.panels.operating_point.point_table import Asked, RowTable, as_asked, as_element
-from app.panels.panel import BOTTOM, Panel
 from app.plain_text import as_tip
 from app.widgets.note import Note
 from app.widgets.question_picker import QuestionPicker
@@ -298,17 +297,3 @@ def make(bench: Workbench) -> OperatingPointPanel:
     return OperatingPointPanel(
         bench.session, bench.jobs, lambda function: bench.panels.choose_function(function), begin_with
     )
-
-
-PANEL = Panel(
-    "operating_point",
-    "Operating point",
-    BOTTOM,
-    make,
-    order=13,
-    help="Poses, speeds, forces and parameters at which the machine stays as asked: choose what is fixed, free or a "
-    "target, then Solve (Ctrl+Enter). Where no point is, the note says what nothing balances and what to free. Save "
-    "keeps the rows in the document under a name; the box shows those that are kept there.",
-    tab_with="output",
-    also=("trim", "equilibrium", "steady state"),
-)

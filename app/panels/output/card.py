@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
 from app.background.slices import slices
 from app.document import provenance
 from app.document.session import Session
-from app.panels.output import diagram_part, frame_table_part, map_part, parts  # noqa: F401  (they register widgets of results)
+from app.panels.output import frame_table_part, map_part, parts  # noqa: F401  (they register widgets of results)
 from app.panels.output.append_to_file import append_formulas
-from app.panels.output.cards import Part, Place, part_of
+from app.panels.output.cards import Part, Place, card_of, part_of
 from app.panels.output.formulas_part import COPIES
 from app.panels.output.tables import TableView
 from app.plain_text import as_tip
@@ -36,8 +36,10 @@ from app.widgets.elided import ElidedLabel
 from app.widgets.label import Label
 from app.widgets.note import Note
 from core.functions import FUNCTIONS, Context
+from core.functions.diagrams import Diagram
 from core.functions.results import Formulas, Result
 from core.functions.text import Units
+from core.later import function
 
 EVERY = 1000
 PATIENCE = 0.4
@@ -45,6 +47,9 @@ PATIENCE = 0.4
 GONE = "Its machine is no longer open."
 AT_ONCE = 0.02
 """Seconds for which widgets of a new card are made at once."""
+
+
+card_of(Diagram)(function(__package__, "diagram_part.DiagramPart"))  # reads what draws charts when there is one
 
 
 class ResultCard(QFrame):

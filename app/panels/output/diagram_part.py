@@ -12,7 +12,7 @@ from PySide6.QtGui import QPalette, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
 from app.document.run_tree import COLORS
-from app.panels.output.cards import Place, card_of
+from app.panels.output.cards import Place
 from app.plotting.axes import WIDTH
 from app.widgets.label import Label
 from core.functions.diagrams import Diagram, Series
@@ -32,7 +32,6 @@ class _Area(pg.PlotWidget):
         event.ignore()
 
 
-@card_of(Diagram)
 class DiagramPart(QWidget):
     """Title, plot, names of the curves beside their colours."""
 

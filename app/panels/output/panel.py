@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVB
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State
-from app.panels.panel import BOTTOM, Panel
 from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.runs.answers import Answers, new_card
@@ -229,15 +228,3 @@ def make(bench: Workbench) -> OutputPanel:
     panel = OutputPanel(bench.session, bench.answers, bench.settings)
     panel.empty.wanted.connect(lambda: bench.panels.show("functions"))
     return panel
-
-
-PANEL = Panel(
-    "output",
-    "Output",
-    BOTTOM,
-    make,
-    order=6,
-    help="Results of functions, newest last, as numbers or as mathematics. Each names its machine and pose: "
-    "with Live it follows pose, parameters and edits, without it says what has become another since, and Update asks "
-    "again. Each can be copied as text, LaTeX, code or table; a click on a term marks what it belongs to.",
-)

@@ -1,1 +1,17 @@
 """The panel of plots."""
+
+from app.panels.panel import BOTTOM, Panel
+from core.later import function
+
+PANEL = Panel(
+    "plots",
+    "Plots",
+    BOTTOM,
+    function(__name__, "panel.make"),
+    order=7,
+    help="Channels of runs over time or over each other. The first button opens the list of channels; drag channels "
+    "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
+    "CSV.",
+    tab_with="output",
+    also=("graph", "chart", "scope", "diagram over time"),
+)

@@ -18,7 +18,6 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session, State, Step
-from app.panels.panel import BOTTOM, Panel
 from app.panels.plots.empty import EmptyPlots
 from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
 from app.panels.plots.menu import PlotActions, plot_menu
@@ -474,17 +473,3 @@ def _key(state: State) -> tuple[str, str]:
 def make(bench: Workbench) -> PlotsPanel:
     """The panel of a window."""
     return PlotsPanel(bench.session, bench.settings, bench.theme, bench.jobs)
-
-
-PANEL = Panel(
-    "plots",
-    "Plots",
-    BOTTOM,
-    make,
-    order=7,
-    help="Channels of runs over time or over each other. The first button opens the list of channels; drag channels "
-    "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
-    "CSV.",
-    tab_with="output",
-    also=("graph", "chart", "scope", "diagram over time"),
-)

@@ -1,1 +1,14 @@
 """The panel with the properties of the selection."""
+
+from app.panels.panel import RIGHT, Panel
+from core.later import function
+
+PANEL = Panel(
+    "properties",
+    "Properties",
+    RIGHT,
+    function(__name__, "panel.make"),
+    order=4,
+    help="The fields of what is selected; of the whole model where nothing is. Numbers take units and formulas: 30 "
+    "deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies; Ctrl+Z takes it back.",
+)

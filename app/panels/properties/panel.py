@@ -24,7 +24,6 @@ from app.document.link_lengths import LinkLength, resized
 from app.document.revision import exists
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels.panel import RIGHT, Panel
 from app.plain_text import as_tip
 from app.preferences.display_units import finding_in_preferred_angles
 from app.preferences.element_icons import icon_of
@@ -418,14 +417,3 @@ class PropertyEditor(QWidget):
 def make(bench: Workbench) -> PropertyEditor:
     """The panel of a window."""
     return PropertyEditor(bench.session, bench.settings)
-
-
-PANEL = Panel(
-    "properties",
-    "Properties",
-    RIGHT,
-    make,
-    order=4,
-    help="The fields of what is selected; of the whole model where nothing is. Numbers take units and formulas: 30 "
-    "deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies; Ctrl+Z takes it back.",
-)

@@ -26,7 +26,6 @@ from app.document.file_filters import open_filter
 from app.document.picture_settings import PictureSettings
 from app.document.session import Session
 from app.panels.console.panel import Popup
-from app.panels.panel import BOTTOM, Panel
 from app.panels.robotica.host import Done, RoboticaLine, functions
 from app.plain_text import as_tip
 from app.preferences.settings import Settings
@@ -407,16 +406,3 @@ def make(bench: Workbench) -> RoboticaPanel:
     panel.opened.connect(lambda opened: bench.files.replace(opened))
     panel.resized.connect(bench.stage.viewpoint.keep_in_view)
     return panel
-
-
-PANEL = Panel(
-    "robotica",
-    "Robotica",
-    BOTTOM,
-    make,
-    order=11,
-    help="Calls as Robotica's manual writes them: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab completes, Up and "
-    "Down recall, F1 explains the call in the line.",
-    tab_with="output",
-    typing=True,
-)

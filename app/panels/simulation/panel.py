@@ -23,7 +23,6 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.session import Session
-from app.panels.panel import LEFT, Panel
 from app.panels.simulation.run_list import RunsList
 from app.panels.simulation.start_rows import StartRows
 from app.plain_text import as_tip
@@ -353,15 +352,3 @@ def make(bench: Workbench) -> SimulationPanel:
     panel.runs.empty.wanted.connect(lambda: bench.run("simulation.run"))
     panel.runs.stranger.connect(lambda run, path: bench.files.open_run(run, path))
     return panel
-
-
-PANEL = Panel(
-    "simulation",
-    "Simulation",
-    LEFT,
-    make,
-    order=3,
-    help="Length, method and tolerances of a run, start values, joint torques as formulas, and the runs made so far. "
-    "F5 simulates, F6 lets the machine live in real time.",
-    tab_with="functions",
-)

@@ -25,7 +25,6 @@ from app.background.lifetime import Lifetime
 from app.background.slices import slices
 from app.document.hand_freedom import free_speeds
 from app.document.session import Ref, Session, State
-from app.panels.panel import RIGHT, Panel
 from app.panels.sliders.row import Quantity, SliderRow
 from app.plain_text import as_tip
 from app.preferences.icons import icon
@@ -375,14 +374,3 @@ def make(bench: Workbench) -> SlidersPanel:
     panel.joints.wanted.connect(lambda: bench.run("add.link"))
     panel.parameters.wanted.connect(lambda: bench.run("add.parameter"))
     return panel
-
-
-PANEL = Panel(
-    "sliders",
-    "Sliders",
-    RIGHT,
-    make,
-    order=5,
-    help="Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
-    "closed. The boxes above choose the units in which the whole window speaks.",
-)

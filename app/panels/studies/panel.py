@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
-from app.panels.panel import BOTTOM, Panel
 from app.panels.studies.asked_page import AskedPage
 from app.panels.studies.picture_view import PictureView
 from app.panels.studies.row_table import RowTable
@@ -359,17 +358,3 @@ def make(bench: Workbench) -> StudiesPanel:
         bench.runs.simulation.choose(start="pose", speeds=dict(speeds))
 
     return StudiesPanel(bench.session, begin_with)
-
-
-PANEL = Panel(
-    "studies",
-    "Studies",
-    BOTTOM,
-    make,
-    order=15,
-    help="Many runs or poses of the machine whose numbers vary: check what varies and say how (normal(2, 0.05), "
-    "0.3:0.5:21), what is recorded of each row (max(abs(elbow.tau))), then Start. Rows that fail are rows with their "
-    "reason. Pictures and rows grow meanwhile; a double click on a point or a row makes it the machine.",
-    tab_with="output",
-    also=("Monte Carlo", "parameter study", "sweep", "tolerance", "sensitivity", "design of experiments"),
-)

@@ -1,1 +1,16 @@
 """The panel with the tree of the model."""
+
+from app.panels.panel import LEFT, Panel
+from core.later import function
+
+PANEL = Panel(
+    "tree",
+    "Model",
+    LEFT,
+    function(__name__, "panel.make"),
+    order=2,
+    help="All elements of the machine: bodies and joints as they hang together, then parameters, materials, forces … "
+    "A click selects, F2 renames, Delete removes, + adds. Elements in italics belong to a DH chain or a "
+    "sub-assembly and are edited there. ▲ marks a doubt; the Findings panel says which.",
+    tab_with="functions",
+)

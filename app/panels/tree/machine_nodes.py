@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 
 from app.document.chain_members import assembled, brought_by
 from app.document.session import Ref
+from core.later import dataclass
 from core.model import WORLD, Body, DHChain, Frame, Joint, Model, SubAssembly
 
 

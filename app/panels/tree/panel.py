@@ -30,7 +30,6 @@ from app.commands import element_edits
 from app.document.chain_members import assembly_of
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
-from app.panels.panel import LEFT, Panel
 from app.panels.tree.machine_nodes import Node
 from app.panels.tree.menus import fill_add_menu, row_menu, tell_ground
 from app.panels.tree.sections import nodes
@@ -363,16 +362,3 @@ def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
 def make(bench: Workbench) -> ModelTree:
     """The panel of a window."""
     return ModelTree(bench.session, bench.settings, commands=bench.commands)
-
-
-PANEL = Panel(
-    "tree",
-    "Model",
-    LEFT,
-    make,
-    order=2,
-    help="All elements of the machine: bodies and joints as they hang together, then parameters, materials, forces … "
-    "A click selects, F2 renames, Delete removes, + adds. Elements in italics belong to a DH chain or a "
-    "sub-assembly and are edited there. ▲ marks a doubt; the Findings panel says which.",
-    tab_with="functions",
-)

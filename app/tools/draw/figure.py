@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import QFrame
 from app.tools.draw.snapping import ends_beside
 from app.tools.draw.typed_numbers import LENGTH
 from app.widgets.quantities.quantity_text import quantity
+from core.later import dataclass
 from core.linkage import PLANES, Drawing, Point
 from core.linkage.drawing import SAME_PLACE, Bar, bar_length
 from core.linkage.drawn_dimensions import ground_pins

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from app.tools.draw.snapping import Aim, Snap, grid_step, snapped
 from app.tools.draw.typed_numbers import NOTHING, Typed
 from app.viewport.pointer import Pointer
 from core.errors import KinetostatError
+from core.later import dataclass
 from core.linkage import PLANES, XZ, Drawing, Plane, Point, as_drawn, plane_on
 from core.linkage.closing import coordinates_at
 from core.linkage.drawing import End, drawn_on

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from core.later import dataclass
 from core.linkage import Drawing, On, Point
 from core.linkage.drawing import SAME_PLACE, End
 from core.linkage.drawn_links import carrier_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from app.widgets.quantities.quantity_text import Measure, Units, quantity, read, value_in
 from core.errors import ExpressionError
+from core.later import dataclass
 from core.linkage import Point
 from core.model.fields import Value
 

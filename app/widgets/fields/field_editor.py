@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.widgets.note import Note
 from app.widgets.quantities.quantity_text import Measure, Units, measure_of
+from core.later import dataclass
 from core.model import Finding, Model
 from core.model.dimensions import Owners, dimension_of
 from core.model.fields import Element, Field, Value

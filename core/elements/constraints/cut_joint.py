@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from core.elements.constraints.kinematic_constraint import ConstraintState, KinematicConstraint, Row, Side
 from core.elements.resolver import Resolver
+from core.later import dataclass
 from core.spatial.scalar import Scalar
 
 

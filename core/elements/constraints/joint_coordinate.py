@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.elements.constraints.kinematic_constraint import (
@@ -17,6 +16,7 @@ from core.elements.constraints.kinematic_constraint import (
 )
 from core.elements.resolver import Resolver
 from core.joints.measures import coordinates_of
+from core.later import dataclass
 from core.model import Force, Joint
 from core.spatial.motion import Motion
 from core.spatial.scalar import Scalar, negated, plus, times

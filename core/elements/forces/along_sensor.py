@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.elements.force_state import End, ForceState, Loads, added
 from core.elements.forces.along_one import AlongOne, Law, against_growth, law_of
@@ -11,6 +10,7 @@ from core.elements.forces.force_element import ForceElement
 from core.elements.resolver import Resolver
 from core.elements.sensors import Share, measurement
 from core.errors import ModelError
+from core.later import dataclass
 from core.model import Force as DocumentForce
 from core.spatial.attitude import next_to
 from core.spatial.force import Force

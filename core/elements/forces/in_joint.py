@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from core.elements.force_state import End, ForceState, Loads, Scalars
@@ -12,6 +11,7 @@ from core.elements.forces.along_sensor import MeasureForce
 from core.elements.forces.force_element import ForceChannel, ForceElement
 from core.elements.resolver import Resolver
 from core.elements.sensors import RelativeMeasure, Share, measurement
+from core.later import dataclass
 from core.mechanics.dry_friction import NO_FRICTION, DryFriction, resisting_together
 from core.model import Force as DocumentForce
 from core.model import Joint

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from core.errors import KinetostatError, ModelError
+from core.later import dataclass
 from core.model import Body, Mesh, Shape
 from core.model.fields import Value
 from core.model.formula.evaluation import Numbers

@@ -7,13 +7,14 @@ field it stands in. Depth is bounded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
-
-import yaml
 
 from core.errors import FileError
 from core.files.source import Source
+from core.later import dataclass, patterns
+
+with patterns("yaml."):  # of its reader in Python, and of kinds that we do not tell apart
+    import yaml
 
 MAX_DEPTH = 50
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -6,13 +6,13 @@ A definition may use names that are defined later in the file. No file means no 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
 from core.errors import ExpressionError, FileError
 from core.files.regular_file import TORQUES, text_content_of
+from core.later import dataclass
 from core.mathematica.meaning import number, said, shown, value
 from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, parse_all
 from core.spatial.scalar import Scalar

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from core.errors import ExpressionError
 from core.joints import Free
+from core.later import dataclass
 from core.model.chains import expand
 from core.model.edits.prefixing import own_names, renamed
 from core.model.fields import (

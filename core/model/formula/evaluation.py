@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.model.fields import Value
 from core.model.parameters import finite_value_of, value_of
 from core.model.shapes import IDENTITY as NO_POSE
@@ -16,7 +16,7 @@ from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Numbers:
     """Reads fields of a document over values of its parameters."""
 

@@ -5,8 +5,9 @@ Severity: error (cannot be used), warning (used; look at it), hint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from core.later import dataclass
 
 Severity = Literal["error", "warning", "hint"]
 

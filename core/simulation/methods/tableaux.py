@@ -8,12 +8,12 @@ same polynomial form as the others here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.later import dataclass
 from core.simulation.methods.coefficients import BOGACKI_SHAMPINE, DORMAND_PRINCE, HAIRER, Pair
 
 Array = NDArray[np.float64]

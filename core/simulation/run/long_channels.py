@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.later import dataclass
 from core.simulation.run.growing_rows import BLOCK, Array, gathered
 
 

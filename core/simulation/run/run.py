@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 from core import later
 from core.errors import ModelError
 from core.files.regular_file import path_of
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.simulation.run.channels import Channels

@@ -64,7 +64,7 @@ def test_a_tour_waits_for_each_act(bench, begin, tmp_path):
         window.run("simulation.run")
 
     did(bench, card, motor_and_run)
-    if not window.plots.any:
+    if not window.panels.plotting:
         did(bench, card, lambda: window.plots.add(("crank_pin",)))
     bench.wait(lambda: card.step == len(card.tour.steps) - 1)
     did(bench, card, lambda: session.save(tmp_path / "mine.kst"))

@@ -69,7 +69,7 @@ def test_what_is_lacking_is_found():
 
 @pytest.mark.parametrize("panel", panels(), ids=lambda panel: panel.id)
 def test_a_panel_stands_in_its_own_folder(panel):
-    assert panel.make.__module__ == f"app.panels.{panel.id}.panel"
+    assert panel.make.found().__module__ == f"app.panels.{panel.id}.panel"
 
 
 def test_no_two_panels_stand_in_the_same_place():

@@ -9,7 +9,6 @@ from PySide6.QtGui import QImage
 
 import kinetostat as ks
 from app.document.session import Session
-from app.panels.studies import panel as studies_panel
 from app.panels.studies.asked_tables import NAME, VALUES
 from app.panels.studies.drawings import PICTURES
 from app.panels.studies.panel import StudiesPanel
@@ -178,7 +177,6 @@ def test_rows_of_what_varies_follow_the_machine(panel):
     assert "k" in names
     assert table.item(names.index("z.v"), VALUES).text() == "normal(1, 0.1)"
     assert panel.asked.varied.varied() == {"z.v": "normal(1, 0.1)"}
-    assert studies_panel.PANEL.id == "studies"
 
 
 def test_the_study_of_the_document_is_chosen_when_it_is_opened(panel):

@@ -1,0 +1,35 @@
+"""How VTK's libraries are found, and what is loaded with them: set before the first of them is.
+
+By itself VTK looks for each library by a pattern, which reads a folder of hundreds of files anew each time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+
+import vtkmodules
+
+_listed = cache(os.listdir)
+
+
+def find_library(paths: Iterable[str], name: str) -> str | None:
+    """The file of a library, e.g. "vtkCommonCore", in one of the folders."""
+    for extension in vtkmodules.LIB_EXTS:
+        for folder in paths:
+            for file in _listed(folder):
+                if file.startswith((f"{name}.", f"{name}-")) and file.endswith(extension):
+                    return os.path.realpath(os.path.join(folder, file))
+    return None
+
+
+if hasattr(vtkmodules, "find_lib_path") and hasattr(vtkmodules, "LIB_EXTS"):
+    vtkmodules.find_lib_path = find_library
+
+
+def leave_out_numpy_habits() -> None:
+    """Have VTK's arrays and data sets not behave like NumPy's: what does it is loaded with the first libraries, takes a
+    sixth of their time, and nobody in this program uses it. Scripts that use VTK themselves may."""
+    if hasattr(vtkmodules, "MODULE_MAPPER"):
+        vtkmodules.MODULE_MAPPER.clear()
