@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from core.simulation.equations.admissible_forces import POLISHES, correct, motion
 from core.simulation.equations.held_rows import act, responses
 from core.simulation.equations.mode_rows import (
     APART,
@@ -21,13 +22,16 @@ from core.simulation.equations.mode_rows import (
     REST,
     SATURATED,
     SLOW,
+    STOPS,
     adjust,
+    along,
     command,
     length,
     load_rows,
     normal,
     refresh,
     rubs,
+    sliding,
     take_aim,
 )
 from core.simulation.equations.system import load_system
@@ -38,6 +42,7 @@ from core.simulation.stepping.mode_changes import (
     BEGINS,
     LOOK_AGAIN,
     NOTHING_PENDING,
+    STOPPING,
     change,
     clip,
     give_way,
@@ -54,6 +59,7 @@ from core.simulation.stepping.mode_log import (
 )
 from core.simulation.stepping.mode_margins import (
     ALL,
+    BEARING,
     EACH,
     SOON,
     end_at,
@@ -76,6 +82,10 @@ LONGEST_HELD, PARTS_HELD = 0.1, 500.0
 steps, and loads may come and go meanwhile though nothing moves."""
 SLOWLY = 0.02
 """Part of the largest speed that a ball has had, below which it is about to come to rest."""
+NEARLY_RESTING = 100.0
+"""Times the speed within which a ball is asked whether it stays at rest: from there on it must not turn about."""
+STEADY, STEADY_STEP = 0.6, 0.3
+"""Parts of the stability of a method, and h |λ| of one whose stability is not known, up to which it does not."""
 MOST_PARTS = 1000
 """Of a fixed step."""
 
@@ -88,6 +98,97 @@ def shorten(state: int) -> None:
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING:
             w.step = min(w.step, max(LONGEST_HELD, w.limit / PARTS_HELD))
+        elif r.shares[k] > 1 and w.jacobian == 0 and r.zone[k] == 0.0 and r.free[k] == 0:
+            steady(state, k)
+
+
+@native
+def steady(state: int, k: int) -> None:
+    """A step in which a ball (k: its first row) that hardly slides does not turn about. Friction F turns what slides
+    with the speed w at the rate A F/w, A its response: explicit methods that are held by their stability alone never
+    bring it to rest."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r, n, size, turning = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
+    speed = length(s.mode_rows, k, r.rate)
+    if speed == 0.0 or speed > NEARLY_RESTING * STOPPING * w.atol:
+        return
+    A, base = scratch(n * n), scratch(len(w.y))
+    responses_of_ball(state, k, A, base)
+    for i in range(n):
+        size += r.force[k + i] ** 2
+        row = 0.0
+        for j in range(n):
+            row += abs(A[i * n + j])
+        turning = max(turning, row)  # Gershgorin
+    turning *= np.sqrt(size) / speed
+    if turning > 0.0:
+        w.step = min(w.step, (STEADY * w.stability if w.stability > 0.0 else STEADY_STEP) / turning)
+
+
+@native
+def responses_of_ball(state: int, k: int, A: Any, base: Any) -> None:
+    """A (n n,) of the n rows of a ball (k: its first), and ẏ (n,) with all forces as they are, none of held rows."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r, n = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k]
+    chosen, columns = scratch(n), scratch(n * s.nv)
+    for i in range(n):
+        chosen[i] = k + i
+    act(w.system, w.time, w.y)
+    call_entry(r.inner, w.system, w.time, address_of(w.y), address_of(base))
+    responses(w.system, w.time, w.y, base, chosen, columns, A, n)
+
+
+@native
+def stops_within(state: int, k: int, h: float) -> Any:
+    """Whether friction can bring a ball (k: its first row) that slides to rest within a time h (implicit Euler: what
+    holds it and takes its speed is admissible)."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r, n, most_quickly, size = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
+    speed, level = length(s.mode_rows, k, r.rate), sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
+    for i in range(k, k + n):
+        most_quickly += r.largest[i]
+    if speed > 2.0 * h * level * most_quickly:  # it need not be asked
+        return False
+    A, base, c, lam, side, g = scratch(n * n), scratch(len(w.y)), scratch(n), scratch(n), scratch(n), scratch(n)
+    responses_of_ball(state, k, A, base)
+    for i in range(n):
+        c[i] = along(s.mode_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
+        for j in range(n):
+            c[i] -= A[i * n + j] * r.force[k + j]
+        lam[i] = side[i] = 0.0
+    motion(A, c, lam, g, n)
+    for _ in range(POLISHES):
+        correct(A, g, lam, side, n)
+        motion(A, c, lam, g, n)
+    for i in range(n):
+        size += lam[i] * lam[i]
+    return np.sqrt(size) < level
+
+
+@native
+def mark_stopping(state: int, h: float, stopping: Any) -> None:
+    """Which balls (count,) that slide come to rest within a fixed step that begins: 1."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r = load_rows(s.mode_rows)
+    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
+    for k in range(r.count):
+        slides = r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and rubs(s.mode_rows, k)
+        stopping[k] = 1.0 if slides and stops_within(state, k, h) else 0.0
+
+
+@native
+def stop_balls(state: int, stopping: Any) -> None:
+    """The next step begins with the rest of a ball that should have come to it, though it goes on: where its friction
+    turns it about within a step it would go on so for ever."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    for k in range(r.count):
+        if stopping[k] == 1.0 and r.mode[k] == MOVING and w.pending == NOTHING_PENDING:
+            r.zone[k], w.pending = STOPS, EACH * k + BEARING
 
 
 @native
@@ -127,7 +228,7 @@ def begin_modes(state: int) -> None:
         fast = abs(r.rate[k]) > r.fastest[k]
         r.mode[k], r.stop[k], r.carried[k] = OVERRUN if fast else MOVING, APART, 0.0
         r.mode[k] *= -1 if r.rate[k] < 0.0 and r.shares[k] == 1 else 1
-        r.began[k], r.quickest[k] = np.nan, 0.0
+        r.began[k], r.quickest[k], r.zone[k] = np.nan, 0.0, 0.0
         side = 1 if r.value[k] > r.upper[k] else -1 if r.value[k] < r.lower[k] else 0
         if r.rigid[k] == 0 and side != 0:
             r.stop[k] = side * PRESSED
@@ -149,16 +250,25 @@ def begin_modes(state: int) -> None:
 
 @native
 def aim_balls(state: int) -> None:
-    """Where balls slide as the step begins."""
+    """Where balls slide as the step begins. One that has hardly any speed is asked whether it stays at rest, unless it
+    begins to slide: then its direction says nothing yet."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
     refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING:
-            r.quickest[k] = max(r.quickest[k], length(s.mode_rows, k, r.rate))
-            if length(s.mode_rows, k, r.rate) > REST * (r.quickest[k] + SLOW):
+            speed = length(s.mode_rows, k, r.rate)
+            r.quickest[k] = max(r.quickest[k], speed)
+            if speed <= r.zone[k]:
+                continue
+            if r.zone[k] > 0.0:
+                r.zone[k] = 0.0
+                begin_anew(state)
+            if speed > REST * (r.quickest[k] + SLOW):
                 take_aim(s.mode_rows, k, r.rate, 1.0)
+            if speed <= STOPPING * w.atol and r.free[k] == 0 and rubs(s.mode_rows, k):
+                w.pending = EACH * k + BEARING
 
 
 @native
@@ -186,7 +296,8 @@ def ready(state: int) -> None:
         keep_after(state, known)
     else:
         return
-    w.fresh = 0
+    w.fresh = w.renewed = 0
+    w.last_step = w.last_error = 0.0
     begin_anew(state)
 
 
@@ -196,8 +307,9 @@ def others_hold_no_more(state: int) -> bool:
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     y, modes, stops, began = scratch(len(w.y)), scratch(r.count), scratch(r.count), scratch(r.count)
-    aim = scratch(r.count)
+    aim, zone = scratch(r.count), scratch(r.count)
     copy(r.aim, aim)
+    copy(r.zone, zone)
     copy(w.y, y)
     copy(r.mode, modes)
     copy(r.stop, stops)
@@ -211,6 +323,7 @@ def others_hold_no_more(state: int) -> bool:
         r.mode[k], r.stop[k] = int(modes[k]), int(stops[k])
     copy(began, r.began)
     copy(aim, r.aim)
+    copy(zone, r.zone)
     return changed
 
 
@@ -411,7 +524,7 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
     n, h, done, rounds, parts = len(w.y), w.taken, 0.0, 0, 0
     r = load_rows(load_system(w.system).mode_rows)
     begun, room, ended = scratch(n), scratch(EACH * r.count), scratch(n)
-    other, passed = scratch(EACH * r.count), -1
+    other, passed, stopping = scratch(EACH * r.count), -1, scratch(r.count)
     keep_contact(state)
     while True:
         w.time, r.unsettled = t + done, 0
@@ -420,6 +533,8 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         copy(w.y, begun)
+        if r.balls == 1:
+            mark_stopping(state, h - done, stopping)
         happened: int = plain(state, t + done, h - done)
         if happened != FINE:
             return happened
@@ -440,6 +555,8 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         if which < 0:
             measure_part(state, t + done, begun, h - done, other)
             w.taken = h
+            if r.balls == 1:
+                stop_balls(state, stopping)
             break
         copy(begun, w.y)
         if shortest > 1e-14 * max(abs(t), 1.0):
