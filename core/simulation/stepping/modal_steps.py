@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.admissible_forces import POLISHES, correct, motion
 from core.simulation.equations.held_rows import act, responses
 from core.simulation.equations.mode_rows import (
     APART,
@@ -19,30 +18,31 @@ from core.simulation.equations.mode_rows import (
     MOVING,
     OVERRUN,
     PRESSED,
-    REST,
     SATURATED,
-    SLOW,
-    STOPS,
     adjust,
-    along,
     command,
-    length,
     load_rows,
     normal,
     refresh,
     rubs,
-    sliding,
     take_aim,
 )
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
+from core.simulation.stepping.ball_steps import (
+    aim_balls,
+    forget_stiffness,
+    mark_stopping,
+    steady,
+    steady_part,
+    stop_balls,
+)
 from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.mode_changes import (
     BEGINS,
     LOOK_AGAIN,
     NOTHING_PENDING,
-    STOPPING,
     change,
     clip,
     give_way,
@@ -59,7 +59,6 @@ from core.simulation.stepping.mode_log import (
 )
 from core.simulation.stepping.mode_margins import (
     ALL,
-    BEARING,
     EACH,
     SOON,
     end_at,
@@ -70,7 +69,7 @@ from core.simulation.stepping.mode_margins import (
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.stepping.sliding_modes import MODE as FORMULAS
 from core.simulation.stepping.step_loop import fixed_step
-from core.simulation.stepping.step_state import TOLD, begin_anew, copy, load_state, project, take_back
+from core.simulation.stepping.step_state import begin_anew, copy, load_state, project, take_back
 from core.simulation.stepping.stops import is_slow, stiffen
 
 MOST_CHANGES = 8
@@ -80,14 +79,8 @@ DECAY, GENTLY = 10.0, 0.05
 LONGEST_HELD, PARTS_HELD = 0.1, 500.0
 """While a row is held steps are at most so many seconds, or that part of a run: whether it holds is looked at during
 steps, and loads may come and go meanwhile though nothing moves."""
-SLOWLY = 0.02
-"""Part of the largest speed that a ball has had, below which it is about to come to rest."""
-NEARLY_RESTING = 100.0
-"""Times the speed within which a ball is asked whether it stays at rest: from there on it must not turn about."""
-STEADY, STEADY_STEP = 0.6, 0.3
-"""Parts of the stability of a method, and h |λ| of one whose stability is not known, up to which it does not."""
-MOST_PARTS = 1000
-"""Of a fixed step."""
+MOST_PARTS, MOST_STEADY = 1000, 100
+"""Of a fixed step; of them, in which balls do not turn about."""
 
 
 @native
@@ -100,95 +93,6 @@ def shorten(state: int) -> None:
             w.step = min(w.step, max(LONGEST_HELD, w.limit / PARTS_HELD))
         elif r.shares[k] > 1 and w.jacobian == 0 and r.zone[k] == 0.0 and r.free[k] == 0:
             steady(state, k)
-
-
-@native
-def steady(state: int, k: int) -> None:
-    """A step in which a ball (k: its first row) that hardly slides does not turn about. Friction F turns what slides
-    with the speed w at the rate A F/w, A its response: explicit methods that are held by their stability alone never
-    bring it to rest."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r, n, size, turning = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
-    speed = length(s.mode_rows, k, r.rate)
-    if speed == 0.0 or speed > NEARLY_RESTING * STOPPING * w.atol:
-        return
-    A, base = scratch(n * n), scratch(len(w.y))
-    responses_of_ball(state, k, A, base)
-    for i in range(n):
-        size += r.force[k + i] ** 2
-        row = 0.0
-        for j in range(n):
-            row += abs(A[i * n + j])
-        turning = max(turning, row)  # Gershgorin
-    turning *= np.sqrt(size) / speed
-    if turning > 0.0:
-        w.step = min(w.step, (STEADY * w.stability if w.stability > 0.0 else STEADY_STEP) / turning)
-
-
-@native
-def responses_of_ball(state: int, k: int, A: Any, base: Any) -> None:
-    """A (n n,) of the n rows of a ball (k: its first), and ẏ (n,) with all forces as they are, none of held rows."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r, n = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k]
-    chosen, columns = scratch(n), scratch(n * s.nv)
-    for i in range(n):
-        chosen[i] = k + i
-    act(w.system, w.time, w.y)
-    call_entry(r.inner, w.system, w.time, address_of(w.y), address_of(base))
-    responses(w.system, w.time, w.y, base, chosen, columns, A, n)
-
-
-@native
-def stops_within(state: int, k: int, h: float) -> Any:
-    """Whether friction can bring a ball (k: its first row) that slides to rest within a time h (implicit Euler: what
-    holds it and takes its speed is admissible)."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r, n, most_quickly, size = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
-    speed, level = length(s.mode_rows, k, r.rate), sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
-    for i in range(k, k + n):
-        most_quickly += r.largest[i]
-    if speed > 2.0 * h * level * most_quickly:  # it need not be asked
-        return False
-    A, base, c, lam, side, g = scratch(n * n), scratch(len(w.y)), scratch(n), scratch(n), scratch(n), scratch(n)
-    responses_of_ball(state, k, A, base)
-    for i in range(n):
-        c[i] = along(s.mode_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
-        for j in range(n):
-            c[i] -= A[i * n + j] * r.force[k + j]
-        lam[i] = side[i] = 0.0
-    motion(A, c, lam, g, n)
-    for _ in range(POLISHES):
-        correct(A, g, lam, side, n)
-        motion(A, c, lam, g, n)
-    for i in range(n):
-        size += lam[i] * lam[i]
-    return np.sqrt(size) < level
-
-
-@native
-def mark_stopping(state: int, h: float, stopping: Any) -> None:
-    """Which balls (count,) that slide come to rest within a fixed step that begins: 1."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
-    for k in range(r.count):
-        slides = r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and rubs(s.mode_rows, k)
-        stopping[k] = 1.0 if slides and stops_within(state, k, h) else 0.0
-
-
-@native
-def stop_balls(state: int, stopping: Any) -> None:
-    """The next step begins with the rest of a ball that should have come to it, though it goes on: where its friction
-    turns it about within a step it would go on so for ever."""
-    w = load_state(state)
-    r = load_rows(load_system(w.system).mode_rows)
-    for k in range(r.count):
-        if stopping[k] == 1.0 and r.mode[k] == MOVING and w.pending == NOTHING_PENDING:
-            r.zone[k], w.pending = STOPS, EACH * k + BEARING
 
 
 @native
@@ -246,29 +150,6 @@ def begin_modes(state: int) -> None:
         r.clipped[k] = 0
         if abs(r.wished[k]) > r.strongest[k]:
             clip(s.mode_rows, k)
-
-
-@native
-def aim_balls(state: int) -> None:
-    """Where balls slide as the step begins. One that has hardly any speed is asked whether it stays at rest, unless it
-    begins to slide: then its direction says nothing yet."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
-    for k in range(r.count):
-        if r.shares[k] > 1 and r.mode[k] == MOVING:
-            speed = length(s.mode_rows, k, r.rate)
-            r.quickest[k] = max(r.quickest[k], speed)
-            if speed <= r.zone[k]:
-                continue
-            if r.zone[k] > 0.0:
-                r.zone[k] = 0.0
-                begin_anew(state)
-            if speed > REST * (r.quickest[k] + SLOW):
-                take_aim(s.mode_rows, k, r.rate, 1.0)
-            if speed <= STOPPING * w.atol and r.free[k] == 0 and rubs(s.mode_rows, k):
-                w.pending = EACH * k + BEARING
 
 
 @native
@@ -370,18 +251,6 @@ def asks_again(state: int) -> Any:
     return w.pending == LOOK_AGAIN
 
 
-@native
-def forget_stiffness(state: int) -> None:
-    """What is stiff where a ball comes to rest, which way it slides, ends there."""
-    w = load_state(state)
-    rows = load_system(w.system).mode_rows
-    r = load_rows(rows)
-    for k in range(r.count):
-        slow = length(rows, k, r.rate) < SLOWLY * r.quickest[k] if r.shares[k] > 1 else False
-        if slow and r.mode[k] == MOVING and w.stiff_steps != TOLD:
-            w.stiff_steps = 0
-
-
 @entry
 def modal_step(state: int, t: float, first: int, second: int) -> int:
     """One step of the method that ends where a mode does."""
@@ -478,6 +347,19 @@ def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) ->
 
 
 @native
+def first_root(state: int, t: float, begun: Any, h: float, passed: int, ended: Any) -> Any:
+    """(which margin ends first in a fixed step of length h from `begun` (n,) on, −1: none; when, s); `ended`: margins
+    at its end; passed : one that is passed over (−1: none, `ALL` of them)."""
+    which, shortest, room = -1, h, scratch(len(ended))
+    for m in range(len(ended)):
+        if ended[m] < 0.0 and m != passed and passed != ALL:
+            length = fixed_root(state, t, begun, h, m, room)
+            if which < 0 or length < shortest:
+                which, shortest = m, length
+    return which, shortest
+
+
+@native
 def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
     """Powers at the quarters of a part of a fixed step, from `begun` (n,) to w.y: coordinates are cubic in time, joint
     forces linear."""
@@ -521,7 +403,7 @@ def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
 def modal_parts(state: int, t: float, first: int, second: int) -> int:
     """A fixed step of length w.taken, in parts that end where modes do."""
     w = load_state(state)
-    n, h, done, rounds, parts = len(w.y), w.taken, 0.0, 0, 0
+    n, h, done, rounds, parts, steady_parts = len(w.y), w.taken, 0.0, 0, 0, 0
     r = load_rows(load_system(w.system).mode_rows)
     begun, room, ended = scratch(n), scratch(EACH * r.count), scratch(n)
     other, passed, stopping = scratch(EACH * r.count), -1, scratch(r.count)
@@ -533,19 +415,16 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         copy(w.y, begun)
+        part = h - done
         if r.balls == 1:
-            mark_stopping(state, h - done, stopping)
-        happened: int = plain(state, t + done, h - done)
+            mark_stopping(state, part, stopping)
+            part = steady_part(state, part, stopping) if steady_parts < MOST_STEADY else part
+        happened: int = plain(state, t + done, part)
         if happened != FINE:
             return happened
-        margins(w.system, t + h, w.y, room)
+        margins(w.system, t + done + part, w.y, room)
         copy(w.y, ended)
-        which, shortest = -1, h - done
-        for m in range(EACH * r.count):
-            if room[m] < 0.0 and m != passed and passed != ALL:
-                length = fixed_root(state, t + done, begun, h - done, m, other)
-                if which < 0 or length < shortest:
-                    which, shortest = m, length
+        which, shortest = first_root(state, t + done, begun, part, passed, room)
         copy(ended, w.y)
         if which >= 0 and (rounds > MOST_CHANGES * (r.count + 1) or parts > MOST_PARTS):
             copy(begun, w.y)
@@ -553,7 +432,11 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             rounds, parts, passed = 0, 0, which if passed == -1 else ALL
             continue
         if which < 0:
-            measure_part(state, t + done, begun, h - done, other)
+            measure_part(state, t + done, begun, part, other)
+            if part < h - done:
+                done += part
+                steady_parts += 1
+                continue
             w.taken = h
             if r.balls == 1:
                 stop_balls(state, stopping)

@@ -296,14 +296,34 @@ def test_a_plate_that_is_pulled_hardly_less_than_friction_holds_comes_to_rest(me
         np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
 
 
-@pytest.mark.parametrize("less", [0.8, 0.6])
-def test_fixed_steps_bring_it_to_rest_too(less):
-    """Friction turns it about within a step of 1 ms, from A F h on; it needs A F h/κ until then at most."""
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("share", [1.01, 1.1, 0.95, 0.8])
+def test_fixed_steps_start_it_and_bring_it_to_rest_too(share, method):
+    """Friction would turn it about within a step of 1 ms where it is slower than A F h."""
     model, A = on_a_carriage(0.5)
-    pull, step = less * KINETIC * np.array([0.6, 0.8]), 1e-3
+    pull = share * KINETIC * np.array([0.6, 0.8])
     pace, aim = straight(A, pull)
-    v0 = dict(zip(("table.x", "table.y"), -0.5 * pace * aim, strict=True))
-    run = simulate(model, 2.0, method="rk4", step=step, v0=v0, torque=[0.0, *pull, 0.0], output=0.1)
-    (stuck,) = [each.time for each in run.events if each.what == "stuck"]
-    assert abs(stuck - 0.5) <= A.max() * KINETIC * step / -pace
-    np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+    v0 = dict(zip(("table.x", "table.y"), max(-0.5 * pace, 0.0) * aim, strict=True))
+    torque = [0.0, *pull, 0.0]
+    run = simulate(model, 1.0, method=method, step=1e-3, v0=v0, torque=torque, output=0.1)
+    stuck = [each.time for each in run.events if each.what == "stuck"]
+    if share > 1.0:
+        assert not stuck
+        np.testing.assert_allclose(run.v[-1, 1:3], pace * aim, rtol=1e-9)
+    else:
+        assert stuck == [pytest.approx(0.5, abs=1e-9)]
+        np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+
+
+def test_fixed_steps_bring_it_to_rest_from_another_direction():
+    """As steps of variable length do, within what steps of 1 ms err."""
+    model, _ = on_a_carriage(0.5)
+    pull = 0.95 * KINETIC * np.array([0.6, 0.8])
+    settings = {"v0": {"table.x": -0.05, "table.y": 0.05}, "torque": [0.0, *pull, 0.0], "output": 0.1}
+    ends = []
+    for method in ({"method": "rk4", "step": 1e-3}, {"method": "radau", **FINE}):
+        run = simulate(model, 2.0, **method, **settings)
+        ends += [each.time for each in run.events if each.what == "stuck"]
+        np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+    assert len(ends) == 2
+    assert ends[0] == pytest.approx(ends[1], abs=1e-3)
