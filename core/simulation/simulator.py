@@ -212,9 +212,10 @@ class Job:
         """Whether Cholesky's method met rows that depend on each other when a piece ended."""
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
-        ends = accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv))
+        ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns = [slice(*each) for each in pairwise((*ends, None))]
         """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
+        self._before_modes = ends[-1]
         self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
         """Whether drivers must be watched, because several of them move the same."""
 
@@ -384,7 +385,7 @@ class Job:
         log.used = log.changes = 0
         time, q, v, x, a, tau, modes = (rows[:, columns] for columns in self._columns)
         time = time[:, 0]
-        if happened in (FINE, PAUSED, STIFF) and not _finite(rows, self._columns[-1].start):
+        if happened in (FINE, PAUSED, STIFF) and not _finite(rows, self._before_modes):
             self.state.time, happened = time[-1], NOT_FINITE
         if happened == STIFF:
             self._meet_stiffness()
