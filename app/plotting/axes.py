@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -47,11 +46,6 @@ class Box(pg.ViewBox):
             low, high = box.viewRange()[1]
             shares = (after[0] - before[0]) / span, (after[1] - before[1]) / span
             box.setYRange(low + shares[0] * (high - low), high + shares[1] * (high - low), padding=0.0)
-
-
-def columns(units: Iterable[str]) -> int:
-    """How many y axes take room: lanes beside curves have no numbers, and need none."""
-    return max(1, len({*units} - {LANES}))
 
 
 class Axes:

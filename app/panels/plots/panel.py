@@ -24,9 +24,8 @@ from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
 from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting.area import PlotArea
-from app.plotting.axes import columns
 from app.plotting.column_work import ColumnWork
-from app.plotting.curves import Curve, curves
+from app.plotting.curves import Curve, columns, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
