@@ -79,7 +79,7 @@ class Axes:
             box, axis = pg.ViewBox(enableMenu=False), pg.AxisItem("right")
             self.plot.layout.addItem(axis, 2, 3 + k)
             self.plot.scene().addItem(box)
-            box.setZValue(self.box.zValue() - 1)
+            box.setZValue(self.box.zValue() - (2 if units[k + 1] == LANES else 1))  # lanes behind curves
             axis.linkToView(box)
             box.setXLink(self.box)
             self._extra.append((box, axis))
@@ -139,6 +139,14 @@ class Axes:
             axis.setLabel(words, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
             axis.setStyle(showValues=unit != LANES)
+        self._widen()
+
+    def _widen(self) -> None:
+        first, *others = self.all_axes[1:]
+        first.setWidth(WIDTH)
+        for axis, unit in zip(others, self.units[1:], strict=True):
+            axis.setVisible(unit != LANES)
+            axis.setWidth(WIDTH if unit != LANES else 0)
 
     def paint(self, colors: Colors, font: QFont) -> None:
         """Take the colours of a look."""
@@ -151,8 +159,7 @@ class Axes:
             axis.label.setFont(font)
             axis.label.setDefaultTextColor(QColor(colors.muted))
             axis.setStyle(tickLength=-4, tickTextOffset=4, hideOverlappingLabels=True)
-        for axis in self.all_axes[1:]:
-            axis.setWidth(WIDTH)
+        self._widen()
         self.all_axes[0].setHeight(QFontMetricsF(font).height() + BELOW)
 
     def auto(self) -> None:

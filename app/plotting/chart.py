@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QToolTip
 from app.plain_text import as_tip
 from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.clipping import clipped
-from app.plotting.curves import Curve
+from app.plotting.curves import LANES, Curve
 from app.plotting.dragged_channels import CHANNELS, names_in
-from app.plotting.lanes import Lane
+from app.plotting.lanes import BESIDE, Lane
 from app.plotting.legend import Legend, pen_of
 from app.plotting.line import Line
 from app.plotting.sheets import Plot
@@ -134,7 +134,9 @@ class Chart(QFrame):
         """Draw these curves; lines that only have other numbers are kept."""
         another = plot.x != self.plot.x
         self.plot, self.curves = plot, curves
-        units = tuple(dict.fromkeys(curve.unit for curve in sorted(curves, key=lambda c: plot.channels.index(c.label))))
+        # lanes last: they need no axis of their own where there are curves
+        chosen = sorted(curves, key=lambda c: (bool(c.words), plot.channels.index(c.label)))
+        units = tuple(dict.fromkeys(curve.unit for curve in chosen))
         if (units or ("",)) != self.axes.units or another:
             kept = self.axes.set_units(units)
             self._paint_axes()
@@ -172,12 +174,14 @@ class Chart(QFrame):
         self._place_title()
 
     def _place_title(self) -> None:
-        """What is on the x axis stands over its right end, where it takes no room; in an empty plot, what to do."""
+        """What is on the x axis stands over its right end, where it takes no room, and above lanes; in an empty plot,
+        what to do."""
         self.across.adjustSize()
-        place = self.view.mapFromScene(self.box.sceneBoundingRect().bottomRight())
-        self.across.move(place.x() - self.across.width() - 3, place.y() - self.across.height() - 1)
-        self.across.setVisible(bool(self.curves))
         inside = self.view.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
+        lanes = round(inside.height() / (1.0 + BESIDE)) if LANES in self.axes.units[1:] else 0
+        corner = inside.right() - self.across.width() - 3, inside.bottom() - self.across.height() - 1
+        self.across.move(corner[0], corner[1] - lanes)
+        self.across.setVisible(bool(self.curves))
         self.hint.setGeometry(inside.adjusted(8, 4, -8, -4))
         empty = [curve.void for curve in self.curves if curve.opacity >= 1.0]
         self.hint.setText("\n".join(dict.fromkeys(empty)) if empty and all(empty) else EMPTY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
 
@@ -22,6 +23,11 @@ DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dash_dot")
 FAINT = 0.45
 """Opacity of the curves of faint runs."""
 NOTHING: Array = np.zeros(0)
+
+
+def columns(units: Iterable[str]) -> int:
+    """How many y axes take room: lanes beside curves have no numbers, and need none."""
+    return max(1, len({*units} - {LANES}))
 
 
 @dataclass(frozen=True, eq=False)

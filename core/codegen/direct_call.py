@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -41,6 +42,8 @@ _INTERFACE = {
     "Py_DecRef": "void @{}(ptr)",
 }
 """What is called of Python's interface (its stable part)."""
+_once = threading.Lock()
+"""What paths share is made by one thread: of two that make it at once, one would keep what the other has lost."""
 
 _TEXT = """
 define ptr @{name}(ptr %self, ptr %arrays, i64 %count) nounwind {{
@@ -197,7 +200,9 @@ def path(
     wanted = [8 * size for size in sizes] + [0] * (MOST - len(sizes))
     record = struct.pack(f"{MOST + 3 + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *further)
     own = (record, np.empty(shape).copy, general, p, keep)
-    return _new()(ctypes.addressof(_definition(bool(further))), own, None)
+    with _once:
+        new, definition = _new(), _definition(bool(further))
+    return new(ctypes.addressof(definition), own, None)
 
 
 @cache

@@ -175,10 +175,17 @@ def _never() -> bool:
     return False
 
 
+def _finite(rows: Array, end: int) -> bool:
+    """Whether all numbers before column `end` are; their sum tells it at once where all others are, too."""
+    return bool(np.isfinite(rows.sum()) or np.isfinite(rows[:, :end]).all())
+
+
 BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
 """Weights of values at the quarters of a step."""
 LOOKS = 5
 """At how many samples of a piece it is asked whether friction locks."""
+UNKNOWN = Statistics()
+"""Of a piece of a run."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
@@ -205,6 +212,10 @@ class Job:
         """Whether Cholesky's method met rows that depend on each other when a piece ended."""
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
+        ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
+        self._columns = [slice(*each) for each in pairwise((*ends, None))]
+        """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
+        self._before_modes = ends[-1]
         self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
         """Whether drivers must be watched, because several of them move the same."""
 
@@ -363,7 +374,7 @@ class Job:
             happened = PAUSED
         last = mech.nq + mech.nv
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
-        piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)
+        piece = Run(mech, self.chosen, times, q, v, a, tau, UNKNOWN, x)
         return piece, 0 if happened == PAUSED else int(happened)
 
     def logged(self, happened: int) -> tuple[Run, int]:
@@ -372,16 +383,14 @@ class Job:
         assert log is not None
         rows = log.rows[: log.used].copy()
         log.used = log.changes = 0
-        ends = list(accumulate((1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
-        time = rows[:, 0]
-        q, v, x, a, tau = (rows[:, first:last] for first, last in pairwise(ends))
-        modes = rows[:, ends[-1] :]
-        if happened in (FINE, PAUSED, STIFF) and not np.isfinite(rows[:, 1 : ends[-1]]).all():
+        time, q, v, x, a, tau, modes = (rows[:, columns] for columns in self._columns)
+        time = time[:, 0]
+        if happened in (FINE, PAUSED, STIFF) and not _finite(rows, self._before_modes):
             self.state.time, happened = time[-1], NOT_FINITE
         if happened == STIFF:
             self._meet_stiffness()
             happened = PAUSED
-        piece = Run(mech, self.chosen, time, q, v, a, tau, Statistics(), x, modes)
+        piece = Run(mech, self.chosen, time, q, v, a, tau, UNKNOWN, x, modes)
         return piece, 0 if happened == PAUSED else int(happened)
 
     def run(self, ended: str) -> Run:

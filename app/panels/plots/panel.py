@@ -24,7 +24,7 @@ from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting.area import PlotArea
 from app.plotting.column_work import ColumnWork
-from app.plotting.curves import Curve, curves
+from app.plotting.curves import Curve, columns, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
@@ -249,7 +249,7 @@ class PlotsPanel(QWidget):
             self.empty.show_run(current)
         found = self._found()
         self.area.refresh()
-        self._align([len({curve.unit for curve in each}) for each in found])
+        self._align([columns(curve.unit for curve in each) for each in found])
         self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
 
     def _draw_for(self, seconds: float) -> None:
@@ -314,7 +314,7 @@ class PlotsPanel(QWidget):
 
     def _align(self, counts: Sequence[int] = ()) -> None:
         """Plots above one another have their areas in line, however many axes (default: those they have) each has."""
-        counts = [max(1, count) for count in counts] or [len(chart.axes.units) for chart in self.charts]
+        counts = counts or [columns(chart.axes.units) for chart in self.charts]
         above = self.area.orientation() == Qt.Orientation.Vertical
         for chart, count in zip(self.charts, counts, strict=True):
             chart.axes.reserve(max(counts) - count if above else 0)

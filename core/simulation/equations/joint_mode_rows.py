@@ -56,6 +56,7 @@ def mode_rows(
         shares=np.array([row.shares for row in rows], dtype=np.int64),
         leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
         aim=nothing.copy(),
+        zone=nothing.copy(),
         controlled=np.array([row.controlled for row in rows], dtype=np.int64),
         free=np.zeros(count, dtype=np.int64),
         **_bearings(compiled, rows),

@@ -48,6 +48,7 @@ SLOW = 0.01
 APART, PRESSED, LEAVING, AGAINST = range(4)
 """A row's stop, with the sign of the side: no contact, pushed in, on its way out without a force (a stop never pulls),
 at a rigid one."""
+STOPS = -1.0
 HUNT_CROSSLEY, LINEAR = range(2)
 """Laws of elastic stops: k p (1 + c ṗ), k p + d ṗ."""
 
@@ -79,6 +80,9 @@ class ModeRows(Record):
     """The first of them."""
     aim: Floats
     """Components of where they slide or would, a unit vector."""
+    zone: Floats
+    """Of their first: the speed up to which one that begins to slide goes on along its first aim; 0: it has begun;
+    `STOPS`: friction has brought it to rest within a fixed step, in which it turned about."""
     controlled: Ints
     """Which of them a row has; −1: its friction is a number."""
     free: Ints
@@ -427,7 +431,7 @@ def take_aim(rows: int, k: int, x: Any, sense: float) -> None:
 @native
 def rubbing_in_ball(rows: int, k: int) -> float:
     """Friction along a row of a ball that moves, or is saturated. What its aim would turn around within a step goes on
-    as if it did not, so that steps end where the speed does."""
+    as if it did not, so that steps end where the speed does; one that begins to slide does so along its aim."""
     r = load_rows(rows)
     first = r.leader[k]
     if abs(r.mode[k]) == SATURATED:
@@ -436,7 +440,7 @@ def rubbing_in_ball(rows: int, k: int) -> float:
         return 0.0
     speed, back = length(rows, first, r.rate), max(-ahead(rows, first), 0.0)
     size = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], speed)
-    if speed <= REST * (r.quickest[first] + SLOW):
+    if speed <= max(REST * (r.quickest[first] + SLOW), r.zone[first]):
         return -size * r.aim[k]
     return -size * (r.rate[k] + 2.0 * back * r.aim[k]) / speed
 

@@ -7,6 +7,7 @@ is compiled once for all machines, and each is loaded alone, when it is first ca
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 NUMBERS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
 """What arguments may be: whole numbers, addresses, and numbers."""
+_once = threading.Lock()
+"""An entry is loaded by one thread at a time: of two that load it at once, one would have an address in what the other
+throws away."""
 _FOLDER = __package__.rpartition(".")[0]
 
 
@@ -30,6 +34,7 @@ class Entry:
         self.name = f"{function.__module__.removeprefix(f'{_FOLDER}.')}.{function.__name__}"
         *self.arguments, result = (str(getattr(each, "__name__", each)) for each in function.__annotations__.values())
         assert result == "int", self.name
+        self._library: Library | None = None
 
     def __repr__(self) -> str:
         return f"<Entry {self.name}>"
@@ -37,13 +42,11 @@ class Entry:
     @cached_property
     def address(self) -> int:
         """Where it is; its machine code is loaded, or made of the intermediate code, when this is first asked."""
-        return self._library.address("entry")
-
-    @cached_property
-    def _library(self) -> Library:
         from core.simulation.machine_code.intermediate import library_of
 
-        return library_of(self.name)
+        with _once:
+            self._library = self._library or library_of(self.name)
+            return self._library.address("entry")
 
     @cached_property
     def _call(self) -> Any:

@@ -18,12 +18,9 @@ from core.simulation.equations.mode_rows import (
     MOVING,
     OVERRUN,
     PRESSED,
-    REST,
     SATURATED,
-    SLOW,
     adjust,
     command,
-    length,
     load_rows,
     normal,
     refresh,
@@ -33,6 +30,14 @@ from core.simulation.equations.mode_rows import (
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
+from core.simulation.stepping.ball_steps import (
+    aim_balls,
+    forget_stiffness,
+    mark_stopping,
+    steady,
+    steady_part,
+    stop_balls,
+)
 from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.mode_changes import (
     BEGINS,
@@ -64,7 +69,7 @@ from core.simulation.stepping.mode_margins import (
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.stepping.sliding_modes import MODE as FORMULAS
 from core.simulation.stepping.step_loop import fixed_step
-from core.simulation.stepping.step_state import TOLD, begin_anew, copy, load_state, project, take_back
+from core.simulation.stepping.step_state import begin_anew, copy, load_state, project, take_back
 from core.simulation.stepping.stops import is_slow, stiffen
 
 MOST_CHANGES = 8
@@ -74,10 +79,8 @@ DECAY, GENTLY = 10.0, 0.05
 LONGEST_HELD, PARTS_HELD = 0.1, 500.0
 """While a row is held steps are at most so many seconds, or that part of a run: whether it holds is looked at during
 steps, and loads may come and go meanwhile though nothing moves."""
-SLOWLY = 0.02
-"""Part of the largest speed that a ball has had, below which it is about to come to rest."""
-MOST_PARTS = 1000
-"""Of a fixed step."""
+MOST_PARTS, MOST_STEADY = 1000, 100
+"""Of a fixed step; of them, in which balls do not turn about."""
 
 
 @native
@@ -88,6 +91,8 @@ def shorten(state: int) -> None:
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING:
             w.step = min(w.step, max(LONGEST_HELD, w.limit / PARTS_HELD))
+        elif r.shares[k] > 1 and w.jacobian == 0 and r.zone[k] == 0.0 and r.free[k] == 0:
+            steady(state, k)
 
 
 @native
@@ -127,7 +132,7 @@ def begin_modes(state: int) -> None:
         fast = abs(r.rate[k]) > r.fastest[k]
         r.mode[k], r.stop[k], r.carried[k] = OVERRUN if fast else MOVING, APART, 0.0
         r.mode[k] *= -1 if r.rate[k] < 0.0 and r.shares[k] == 1 else 1
-        r.began[k], r.quickest[k] = np.nan, 0.0
+        r.began[k], r.quickest[k], r.zone[k] = np.nan, 0.0, 0.0
         side = 1 if r.value[k] > r.upper[k] else -1 if r.value[k] < r.lower[k] else 0
         if r.rigid[k] == 0 and side != 0:
             r.stop[k] = side * PRESSED
@@ -145,20 +150,6 @@ def begin_modes(state: int) -> None:
         r.clipped[k] = 0
         if abs(r.wished[k]) > r.strongest[k]:
             clip(s.mode_rows, k)
-
-
-@native
-def aim_balls(state: int) -> None:
-    """Where balls slide as the step begins."""
-    w = load_state(state)
-    s = load_system(w.system)
-    r = load_rows(s.mode_rows)
-    refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
-    for k in range(r.count):
-        if r.shares[k] > 1 and r.mode[k] == MOVING:
-            r.quickest[k] = max(r.quickest[k], length(s.mode_rows, k, r.rate))
-            if length(s.mode_rows, k, r.rate) > REST * (r.quickest[k] + SLOW):
-                take_aim(s.mode_rows, k, r.rate, 1.0)
 
 
 @native
@@ -186,7 +177,8 @@ def ready(state: int) -> None:
         keep_after(state, known)
     else:
         return
-    w.fresh = 0
+    w.fresh = w.renewed = 0
+    w.last_step = w.last_error = 0.0
     begin_anew(state)
 
 
@@ -196,8 +188,9 @@ def others_hold_no_more(state: int) -> bool:
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     y, modes, stops, began = scratch(len(w.y)), scratch(r.count), scratch(r.count), scratch(r.count)
-    aim = scratch(r.count)
+    aim, zone = scratch(r.count), scratch(r.count)
     copy(r.aim, aim)
+    copy(r.zone, zone)
     copy(w.y, y)
     copy(r.mode, modes)
     copy(r.stop, stops)
@@ -211,6 +204,7 @@ def others_hold_no_more(state: int) -> bool:
         r.mode[k], r.stop[k] = int(modes[k]), int(stops[k])
     copy(began, r.began)
     copy(aim, r.aim)
+    copy(zone, r.zone)
     return changed
 
 
@@ -255,18 +249,6 @@ def asks_again(state: int) -> Any:
             if abs(r.mode[k]) == SATURATED or is_slow(load_system(w.system).mode_rows, k):
                 w.pending = LOOK_AGAIN
     return w.pending == LOOK_AGAIN
-
-
-@native
-def forget_stiffness(state: int) -> None:
-    """What is stiff where a ball comes to rest, which way it slides, ends there."""
-    w = load_state(state)
-    rows = load_system(w.system).mode_rows
-    r = load_rows(rows)
-    for k in range(r.count):
-        slow = length(rows, k, r.rate) < SLOWLY * r.quickest[k] if r.shares[k] > 1 else False
-        if slow and r.mode[k] == MOVING and w.stiff_steps != TOLD:
-            w.stiff_steps = 0
 
 
 @entry
@@ -365,6 +347,19 @@ def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) ->
 
 
 @native
+def first_root(state: int, t: float, begun: Any, h: float, passed: int, ended: Any) -> Any:
+    """(which margin ends first in a fixed step of length h from `begun` (n,) on, −1: none; when, s); `ended`: margins
+    at its end; passed : one that is passed over (−1: none, `ALL` of them)."""
+    which, shortest, room = -1, h, scratch(len(ended))
+    for m in range(len(ended)):
+        if ended[m] < 0.0 and m != passed and passed != ALL:
+            length = fixed_root(state, t, begun, h, m, room)
+            if which < 0 or length < shortest:
+                which, shortest = m, length
+    return which, shortest
+
+
+@native
 def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
     """Powers at the quarters of a part of a fixed step, from `begun` (n,) to w.y: coordinates are cubic in time, joint
     forces linear."""
@@ -408,10 +403,10 @@ def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
 def modal_parts(state: int, t: float, first: int, second: int) -> int:
     """A fixed step of length w.taken, in parts that end where modes do."""
     w = load_state(state)
-    n, h, done, rounds, parts = len(w.y), w.taken, 0.0, 0, 0
+    n, h, done, rounds, parts, steady_parts = len(w.y), w.taken, 0.0, 0, 0, 0
     r = load_rows(load_system(w.system).mode_rows)
     begun, room, ended = scratch(n), scratch(EACH * r.count), scratch(n)
-    other, passed = scratch(EACH * r.count), -1
+    other, passed, stopping = scratch(EACH * r.count), -1, scratch(r.count)
     keep_contact(state)
     while True:
         w.time, r.unsettled = t + done, 0
@@ -420,17 +415,16 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         copy(w.y, begun)
-        happened: int = plain(state, t + done, h - done)
+        part = h - done
+        if r.balls == 1:
+            mark_stopping(state, part, stopping)
+            part = steady_part(state, part, stopping) if steady_parts < MOST_STEADY else part
+        happened: int = plain(state, t + done, part)
         if happened != FINE:
             return happened
-        margins(w.system, t + h, w.y, room)
+        margins(w.system, t + done + part, w.y, room)
         copy(w.y, ended)
-        which, shortest = -1, h - done
-        for m in range(EACH * r.count):
-            if room[m] < 0.0 and m != passed and passed != ALL:
-                length = fixed_root(state, t + done, begun, h - done, m, other)
-                if which < 0 or length < shortest:
-                    which, shortest = m, length
+        which, shortest = first_root(state, t + done, begun, part, passed, room)
         copy(ended, w.y)
         if which >= 0 and (rounds > MOST_CHANGES * (r.count + 1) or parts > MOST_PARTS):
             copy(begun, w.y)
@@ -438,8 +432,14 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             rounds, parts, passed = 0, 0, which if passed == -1 else ALL
             continue
         if which < 0:
-            measure_part(state, t + done, begun, h - done, other)
+            measure_part(state, t + done, begun, part, other)
+            if part < h - done:
+                done += part
+                steady_parts += 1
+                continue
             w.taken = h
+            if r.balls == 1:
+                stop_balls(state, stopping)
             break
         copy(begun, w.y)
         if shortest > 1e-14 * max(abs(t), 1.0):

@@ -26,6 +26,7 @@ from core.simulation.equations.mode_rows import (
     REST,
     SATURATED,
     SLOW,
+    STOPS,
     adjust,
     along,
     is_calm,
@@ -117,16 +118,18 @@ def ball_rests(state: int, k: int, ended: bool) -> int:
         r.held_at[i] = r.value[i] if r.mode[i] != HELD else r.held_at[i]
     r.quickest[k] = max(r.quickest[k], speed)
     passes = ended and abs(r.mode[k]) == MOVING and r.free[k] == 0
-    passes = passes and speed <= STOPPING * (w.atol + w.rtol * r.quickest[k])
+    passes = passes and (r.zone[k] == STOPS or speed <= STOPPING * (w.atol + w.rtol * r.quickest[k]))
     let = released(rows, k, ended)
     rubbing = not let and (r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k))
     tolerance = REST * (r.quickest[k] + SLOW)
     held = rubbing and (speed <= tolerance or passes)
     if let:
-        r.began[k] = w.time
+        r.began[k], r.zone[k] = w.time, first_speed(w.atol)
         take_aim(rows, k, r.carried, -1.0)
-    elif not held and speed > tolerance:
+    elif not held and speed > max(tolerance, r.zone[k]):
         take_aim(rows, k, r.rate, 1.0)
+    if held or r.zone[k] == STOPS:
+        r.zone[k] = 0.0
     for i in range(k, k + count):
         r.mode[i], r.free[i] = HELD if held else MOVING, r.free[k]
     return count if held else 0
@@ -339,7 +342,15 @@ def ball_ends(state: int, k: int, carried: Any, breaks: bool) -> None:
         if size > 0.0:
             r.aim[k + i] = -carried[i] / np.sqrt(size)
     if breaks:
-        r.began[k] = w.time
+        r.began[k], r.zone[k] = w.time, first_speed(w.atol)
+
+
+@native
+def first_speed(atol: float) -> float:
+    """Speed up to which a ball that begins to slide goes on along its first aim, rad/s or m/s. Under a load that grows
+    it has it after a time t with κ t²/2; where its aim then has turned by ω t, that is worth κ ω t³/2 of its speed:
+    about the tolerance where κ and ω are about 1."""
+    return max((STOPPING * atol) ** (2.0 / 3.0), STOPPING * atol)
 
 
 @native

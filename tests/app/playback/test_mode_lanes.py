@@ -134,6 +134,16 @@ def test_a_lane_says_the_word_at_the_playhead(qtbot, rubbing):
         lanes = [line for line in chart._lines.values() if isinstance(line, Lane)]
         assert len(lanes) == 2
         assert LANES in chart.axes.units
+        left, lanes_axis = chart.axes.all_axes[1:]
+        assert left.width() > 0.0
+        assert not lanes_axis.isVisible()
+        assert lanes_axis.width() == 0.0
+        bars = chart.mapFromGlobal(
+            chart.view.mapToGlobal(
+                chart.view.mapFromScene(lanes[0].mapToScene(lanes[0].boundingRect()).boundingRect().topLeft())
+            )
+        ).y()
+        assert chart.across.mapTo(chart, chart.across.rect().bottomLeft()).y() <= bars + 2
         friction = next(curve for curve in found if curve.label == "rail.friction.mode")
         for time in (0.01, 0.5, 1.9):
             word = run["rail.friction.mode"][np.searchsorted(run.time, time, side="right") - 1]

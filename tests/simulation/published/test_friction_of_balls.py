@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from core.analysis.equilibrium import equilibrium
 from core.mechanism import Mechanism
@@ -243,3 +244,86 @@ def test_forces_at_rest_do_not_depend_on_where_a_loop_is_cut(level):
     assert (abs(found[0][0]) < 1e-8) == (level == 20.0)
     for name in found[0][1]:
         np.testing.assert_allclose(found[0][1][name], found[1][1][name], atol=1e-6)
+
+
+def on_a_carriage(light):
+    """A plate on a carriage that gives way along x: what a unit of force changes of its velocity differs between x and
+    y, (2,) accelerations."""
+    ground = plate(friction=KINETIC, static_friction=None)
+    inertia = Inertia(ixx=0.1, iyy=0.1, izz=0.1)
+    rail = Joint(name="rail", kind="prismatic", parent="world", child="carriage", axis=(1.0, 0.0, 0.0))
+    bodies = (Body(name="carriage", mass=light, inertia=inertia), *ground.bodies)
+    model = Model(name="carriage", bodies=bodies, joints=(rail, replace(ground.joints[0], parent="carriage")))
+    return model, np.array([1.0 / light + 1.0 / MASS, 1.0 / MASS])
+
+
+def straight(A, pull):
+    """(κ, d) of the motions w = κ t d under a pull, to which friction turns others: A (p − F d) = κ d."""
+    least = -KINETIC * A.min()
+    pace = brentq(lambda x: np.linalg.norm(A * pull / (x + A * KINETIC)) - 1.0, 0.999 * least, 1e3, xtol=1e-14)
+    return pace, A * pull / (pace + A * KINETIC)
+
+
+@pytest.mark.parametrize("more", [1.01, 1.1])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plate_that_is_pulled_hardly_more_than_friction_holds_starts(method, more):
+    """Straight, though friction turns it many times as quickly as its speed grows."""
+    model, A = on_a_carriage(0.5)
+    pull, end = more * KINETIC * np.array([0.6, 0.8]), 0.1
+    pace, aim = straight(A, pull)
+    torque = {"table.x": pull[0], "table.y": pull[1]}
+    run = simulate(model, end, method=method, torque=torque, output=1e-2, max_steps=20_000, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(run.v[-1, 1:3], pace * end * aim, atol=1e-8)
+    np.testing.assert_allclose(run.q[-1, 1:3], 0.5 * pace * end**2 * aim, atol=1e-9)
+
+
+@pytest.mark.parametrize("less", [0.95, 0.8])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plate_that_is_pulled_hardly_less_than_friction_holds_comes_to_rest(method, less):
+    """Straight, too, at the time v/κ; from another direction with the one that friction turns it to."""
+    model, A = on_a_carriage(0.5)
+    pull = less * KINETIC * np.array([0.6, 0.8])
+    pace, aim = straight(A, pull)
+    speed, settings = -0.5 * pace, {"rtol": 1e-8, "atol": 1e-10, "max_steps": 20_000}
+    torque = {"table.x": pull[0], "table.y": pull[1]}
+    for turned in (0.0, 0.8):
+        w = speed * np.array([[np.cos(turned), -np.sin(turned)], [np.sin(turned), np.cos(turned)]]) @ aim
+        v0 = {"table.x": w[0], "table.y": w[1]}
+        run = simulate(model, 2.0, method=method, v0=v0, torque=torque, output=0.1, **settings)
+        stuck = [each.time for each in run.events if each.what == "stuck"]
+        assert len(stuck) == 1
+        assert turned != 0.0 or stuck[0] == pytest.approx(0.5, abs=1e-7)
+        np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+
+
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("share", [1.01, 1.1, 0.95, 0.8])
+def test_fixed_steps_start_it_and_bring_it_to_rest_too(share, method):
+    """Friction would turn it about within a step of 1 ms where it is slower than A F h."""
+    model, A = on_a_carriage(0.5)
+    pull = share * KINETIC * np.array([0.6, 0.8])
+    pace, aim = straight(A, pull)
+    v0 = dict(zip(("table.x", "table.y"), max(-0.5 * pace, 0.0) * aim, strict=True))
+    torque = [0.0, *pull, 0.0]
+    run = simulate(model, 1.0, method=method, step=1e-3, v0=v0, torque=torque, output=0.1)
+    stuck = [each.time for each in run.events if each.what == "stuck"]
+    if share > 1.0:
+        assert not stuck
+        np.testing.assert_allclose(run.v[-1, 1:3], pace * aim, rtol=1e-9)
+    else:
+        assert stuck == [pytest.approx(0.5, abs=1e-9)]
+        np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+
+
+def test_fixed_steps_bring_it_to_rest_from_another_direction():
+    """As steps of variable length do, within what steps of 1 ms err."""
+    model, _ = on_a_carriage(0.5)
+    pull = 0.95 * KINETIC * np.array([0.6, 0.8])
+    settings = {"v0": {"table.x": -0.05, "table.y": 0.05}, "torque": [0.0, *pull, 0.0], "output": 0.1}
+    ends = []
+    for method in ({"method": "rk4", "step": 1e-3}, {"method": "radau", **FINE}):
+        run = simulate(model, 2.0, **method, **settings)
+        ends += [each.time for each in run.events if each.what == "stuck"]
+        np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+    assert len(ends) == 2
+    assert ends[0] == pytest.approx(ends[1], abs=1e-3)
