@@ -79,6 +79,7 @@ def workspace(
         seed=seed,
         progress=context.progress,
         cancelled=context.cancelled,
+        shown=lambda coarse: context.show(SpaceMap.of(coarse)),
     )
     if file:
         found.save(file)
@@ -143,7 +144,8 @@ FUNCTIONS = (
         "error by errors of the joints, the stiffness by that of the joints, in how many orientations "
         "and configurations the frame gets there, or a formula of the pose. A slice lies in a plane; "
         "with an orientation the frame has it everywhere. In the scene it is a cloud with a bar of colours: a click on "
-        "a point takes the pose that reaches it. Stopped, what there is stays. Files: HDF5, CSV, PLY, VTU.",
+        "a point takes the pose that reaches it. It gets finer while it is computed; stopped, what there is stays. "
+        "Files: HDF5, CSV, PLY, VTU.",
         workspace,
         (
             FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
