@@ -19,6 +19,7 @@ from core.functions import FUNCTIONS
 from core.functions.space_maps import SpaceMap
 from viz import camera
 from viz.scene.map_figures import Form, MapGlyph
+from viz.scene.plane_handle import PlanePart, PlanePlace
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
@@ -31,6 +32,11 @@ MEANT = 9.0
 """Pixels from a place within which the pointer means it."""
 MANY_TIMES = 25.0
 """Times the median beyond which values have the colour of the scale's end: condition numbers grow without bounds."""
+NO_SLICE = "none"
+HANDLE_WORDS = {
+    "slide": "Drag moves the plane of the map along its normal · Ctrl snaps",
+    "turn": "Drag turns the plane of the map · Ctrl snaps",
+}
 FORMS: tuple[Form, ...] = ("points", "squares", "surface")
 
 
@@ -132,6 +138,7 @@ class MapLayer:
     def _draw(self, new: bool) -> None:
         scene = self._view.scene
         scene.map.pixel_ratio = scene.pixel_ratio
+        scene.plane_handle.show(self._plane_place())
         if self.shown is None:
             scene.map.show(None)
         else:
@@ -167,6 +174,47 @@ class MapLayer:
         function = FUNCTIONS.get(self.shown.result.function)
         reads = function.reads if function is not None else "machine"
         return provenance.changes(asked, reads, self._session.context(), self._view.settings)
+
+    # ------------------------------------------------------------------------------ the handle of its plane
+
+    def _plane_place(self) -> PlanePlace | None:
+        """Where the handle stands: in the middle of a map whose plane was asked for."""
+        if self.shown is None or self.shown.result.asked is None:
+            return None
+        found: WorkspaceMap = self.shown.result.map
+        if found.plane is None or self.shown.result.asked.options.get("slice", NO_SLICE) == NO_SLICE:
+            return None
+        flat = found.plane.down(found.points)
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        return PlanePlace(found.plane.up(0.5 * (low + high)), found.plane.axes, 0.55 * float(np.max(high - low)))
+
+    def handle_under(self, pointer: Pointer) -> PlanePart | None:
+        """The part of the handle of its plane that is under the pointer."""
+        if self.shown is None or self._view.scene.plane_handle.place is None:
+            return None
+        return self._view.scene.plane_handle.pick(self._view.scene.ray(pointer.x, pointer.y))
+
+    def light(self, part: PlanePart | None) -> bool:
+        """Make a part of that handle yellow (None: none); True if there is one."""
+        handle = self._view.scene.plane_handle
+        if part is not handle.lit:
+            handle.light(part)
+            if part is not None:
+                self._view.say(HANDLE_WORDS[part.kind])
+            self._view.update()
+        return part is not None
+
+    def ask_in(self, place: PlanePlace) -> None:
+        """Ask for the same map in another plane."""
+        if self.shown is None:
+            return
+        normal = place.frame[:, 2]
+        normal = normal * (np.sign(normal[np.argmax(np.abs(normal))]) or 1.0)
+        text = ", ".join(f"{x:.6g}" for x in np.round(normal, 6) + 0.0)
+        at = round(float(normal @ place.centre), 9)
+        axis = next((name for name, e in zip("xyz", np.eye(3), strict=True) if np.abs(normal - e).max() < 1e-6), None)
+        chosen = {"slice": axis, "normal": ""} if axis is not None else {"slice": "normal", "normal": text}
+        self.shown.renew({**chosen, "at": at})
 
     # ------------------------------------------------------------------------------ the place under the pointer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from core.errors import ModelError, near_misses
@@ -29,7 +30,7 @@ KIND_TITLES = {
     "formula": "A formula of the pose",
 }
 OF_PART = ("manipulability", "condition", "isotropy", "singularity", "accuracy", "stiffness")
-AXES = ("none", "x", "y", "z")
+AXES = ("none", "x", "y", "z", "normal")
 FIRST_LOOK, FIRST_LOOK_AT_LOOPS = 10_000, 500
 """Poses where nobody says how many."""
 
@@ -42,6 +43,7 @@ def workspace(
     part: str,
     over: str,
     slice: str,
+    normal: str,
     at: float,
     orientation: str,
     samples: int,
@@ -71,7 +73,7 @@ def workspace(
         kind=formula if kind == "formula" else kind,
         part=part,  # type: ignore[arg-type]
         orientation=_angles(context, orientation),
-        slice=None if slice == "none" else (slice, at),
+        slice=_plane(slice, normal, at),
         q=context.q,
         p=context.p,
         length=joint_length(length),
@@ -114,6 +116,22 @@ def _over(context: Context, text: str) -> Any:
         of = Number("over", "Bounds", dimension=known[name].dimension)
         found[name] = quantity(low, context, of), quantity(high, context, of)
     return found
+
+
+def _plane(slice: str, normal: str, at: float) -> Any:
+    """Of a slice: what `core.workspace.mapping.workspace` takes."""
+    if slice != "normal":
+        return None if slice == "none" else (slice, at)
+    try:
+        x, y, z = (float(each) for each in normal.split(","))
+    except ValueError:
+        raise ModelError(
+            f"'{normal}' is no direction.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1."
+        ) from None
+    length = math.sqrt(x * x + y * y + z * z)
+    if not (math.isfinite(length) and length > 0.0):
+        raise ModelError("The normal has no length.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1.")
+    return (x / length, y / length, z / length), at
 
 
 def _angles(context: Context, text: str) -> tuple[float, ...] | None:
@@ -160,8 +178,23 @@ FUNCTIONS = (
                 only=("kind", OF_PART),
             ),
             Text("over", "Joints", "Coordinates that run: a, b=low:high …; empty: all that move the frame"),
-            Choice("slice", "Slice across", "The axis across which a plane is laid", "none", AXES),
-            Number("at", "Slice at", "Where on the axis", 0.0, "length", only=("slice", AXES[1:])),
+            Choice(
+                "slice",
+                "Slice across",
+                "The axis across which a plane is laid, or any normal",
+                "none",
+                AXES,
+                {"normal": "a normal"},
+            ),
+            Text("normal", "Normal", "Of the plane: 1, 0, 1", only=("slice", ("normal",))),
+            Number(
+                "at",
+                "Slice at",
+                "Where on the axis, or on the normal from the origin",
+                0.0,
+                "length",
+                only=("slice", AXES[1:]),
+            ),
             Text("orientation", "Orientation", "Turns about fixed x, y, z: 180 deg, 0, 0; empty: any"),
             Integer(
                 "samples",
