@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtGui import QImage
 
@@ -140,6 +140,11 @@ class Panels:
         """Open a catalogue function, or a call of Robotica, with its options."""
         self.show("functions")
         self.of(FunctionPanel).choose(function)
+
+    def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
+        """Run a catalogue function beside the window, and show what it gives."""
+        self.show("output")
+        self.of(FunctionPanel).ask(function, options)
 
     def rename_selected(self) -> None:
         """Rename the selected element in the model tree."""
