@@ -7,7 +7,7 @@ as long as these come in the same order, and a fit takes shorter steps where the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from core.errors import KinetostatError, SimulationError
 
 if TYPE_CHECKING:
-    from core.identification.shooting import Shooting
     from core.simulation import Run
 
 Array = NDArray[np.float64]
@@ -30,6 +29,27 @@ SAME_TIME_FRACTION = 1e-9
 """Part of a run's duration up to which two times are one."""
 FINER = 8
 """Samples between two rows of a trace whose rows are not even: what lies between is interpolated."""
+
+
+class Segmented(Protocol):
+    """Runs in segments, as `core.identification.shooting.Shooting` has them."""
+
+    segments: Any
+    time: Array
+    outputs: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def run(
+        self,
+        k: int,
+        p: Array,
+        z: Array,
+        near: Array | None = None,
+        end: float | None = None,
+        output: float | None = None,
+    ) -> tuple[Run, Any]:
+        """The run of segment k."""
+        ...
 
 
 class Watched(NamedTuple):
@@ -48,7 +68,7 @@ class Differenced(NamedTuple):
     state_slopes: Array
 
 
-def watched(problem: Shooting, k: int, p: Array, z: Array, near: Array | None) -> Watched:
+def watched(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Watched:
     """Segment k with its channels at the rows of the trace. Raises SimulationError where the run cannot go on."""
     segment = problem.segments[k]
     times = problem.time[segment.first : segment.last]
@@ -76,7 +96,7 @@ def channels_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
     return np.column_stack(found)
 
 
-def differenced(problem: Shooting, k: int, p: Array, z: Array, near: Array | None) -> Differenced:
+def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Differenced:
     """Segment k and its slopes. Raises SimulationError where the run cannot go on."""
     here = watched(problem, k, p, z, near)
     both = np.concatenate([p, z])

@@ -21,8 +21,8 @@ from core.workspace.pose_solver import Machine, Solved, Targets, in_pieces
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Share = Callable[..., list[Solved]]
-Told = Callable[[NDArray[np.intp], Array, "Array | None"], object]
-"""told(places that are done, values (n,) of all, poses (n, nq) or None)."""
+Reported = Callable[[NDArray[np.intp], Array, "Array | None"], object]
+"""report(places that are done, values (n,) of all, poses (n, nq) or None)."""
 
 NEIGHBOURS = 32
 """Samples near a place among which starts are chosen."""
@@ -88,11 +88,11 @@ def orientation_shares(
     q: Array,
     accepts: Callable[[Array], Flags],
     share: Share | None,
-    told: Told,
+    report: Reported,
 ) -> tuple[Array, Array]:
     """(share (n,) of rotations (m, 3, 3) in which the frame reaches each place (n, 3), a pose (n, nq) for each).
 
-    q : (s, nq) samples; told : is given what is known of the groups of `coarse_to_fine` so far
+    q : (s, nq) samples; report : is given what is known of the groups of `coarse_to_fine` so far
     """
     n, m = len(places), len(rotations)
     poses = machine.poses(q)
@@ -118,7 +118,7 @@ def orientation_shares(
             left = left[~met[left]]
             chosen = near[place[left], order[place[left], min(attempt, order.shape[1] - 1), turn[left]]]
             _attempt(machine, left, q[chosen], places[place[left]], rotations[turn[left]], (met, found), accepts, share)
-        told(np.concatenate(groups[: number + 1]), *result())
+        report(np.concatenate(groups[: number + 1]), *result())
     for _ in range(3):
         left, starts = _beside(places, met.reshape(n, m), found.reshape(n, m, -1))
         if not len(left):
@@ -178,9 +178,9 @@ def configuration_counts(
     accepts: Callable[[Array], Flags],
     share: Share | None,
     seed: int,
-    told: Told,
+    report: Reported,
 ) -> Array:
-    """(n,) in how many ways the machine takes each pose (n, 4, 4), or only its place; q : (s, nq) samples; told : is
+    """(n,) in how many ways the machine takes each pose (n, 4, 4), or only its place; q : (s, nq) samples; report : is
     given the numbers of the groups of `coarse_to_fine` so far."""
     n = len(poses)
     places = np.ascontiguousarray(poses[:, :3, 3])
@@ -202,7 +202,7 @@ def configuration_counts(
             own = group[new]
             known[own, count[own]] = poses_of_try[new]
             count[own] += 1
-        told(np.concatenate(groups[: number + 1]), count.astype(float), None)
+        report(np.concatenate(groups[: number + 1]), count.astype(float), None)
     return count.astype(float)
 
 

@@ -29,14 +29,14 @@ ARROW = 84.0
 @dataclass(frozen=True)
 class PlanePart:
     """What can be held. kind : whether it slides or turns; axis : 0, 1 the axes of the plane, 2 its normal;
-    drawn, held : its form, and what the pointer is tested with (pixels)."""
+    drawn, gripped : its form, and what the pointer is tested with (pixels)."""
 
     name: str
     kind: Literal["turn", "slide"]
     axis: int
     colour: str
     drawn: g.Geometry
-    held: g.Geometry
+    gripped: g.Geometry
 
 
 PARTS = (
@@ -138,7 +138,7 @@ class PlaneHandle:
         """The part that a ray meets."""
         if self.place is None:
             return None
-        met = nearest(ray, [Target(part.held, self._pose(part), part) for part in PARTS])
+        met = nearest(ray, [Target(part.gripped, self._pose(part), part) for part in PARTS])
         return met.meaning if met is not None else None  # type: ignore[return-value]
 
     def grip(self, part: PlanePart) -> Grip:
