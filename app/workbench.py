@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import QMainWindow
@@ -304,6 +304,10 @@ class PanelService(Protocol):
 
     def choose_function(self, function: str) -> None:
         """Open a catalogue function, or a call of Robotica, with its options."""
+        ...
+
+    def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
+        """Run a catalogue function beside the window, and show what it gives."""
         ...
 
     def rename_selected(self) -> None:

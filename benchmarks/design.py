@@ -1,4 +1,5 @@
-"""Path synthesis beside SciPy: `python -m benchmarks.design [CURVES]`. Processor time, one core.
+"""Path synthesis beside SciPy: `python -m benchmarks.design [CURVES] [--write]`. Processor time, one core; --write puts
+the table into docs/design.md.
 
 LInK's solver is not run here: its published 2.75 million poses a second (NumPy, the same four-bar) is only quoted.
 """
@@ -8,17 +9,21 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 os.environ.setdefault("KINETOSTAT_THREADS", "1")
 
 import numpy as np
 from scipy.optimize import least_squares
 
+from benchmarks.document import tell
 from core.design.atlas import GRID, Atlas, atlas_of
 from core.design.path_fit import PathFit
 from core.design.path_synthesis import drawn_curve, synthesise
 from core.design.target_curves import target
 
+PAGE = Path(__file__).parents[1] / "docs" / "design.md"
 QUOTED = 2.75e6
 """Poses a second of LInK's NumPy solver, as published."""
 POSES = 200_000
@@ -37,19 +42,31 @@ def cpu(work, times: int = 1) -> float:
 
 
 def main(count: int) -> None:
-    """Print the figures."""
+    """Measure and tell."""
+    lines = ["Processor time of one core, which other programs use, too.", "", "| what | figure |", "| --- | --- |"]
+    for what, figure in figures(count):
+        lines.append(f"| {what} | {figure} |")
+        print(lines[-1], flush=True)
+    tell("Figures", "design", lines, PAGE)
+
+
+def figures(count: int) -> Iterator[tuple[str, str]]:
+    """What, and how much."""
     atlas = atlas_of("four_bar")
     swept = atlas.swept
     made = Atlas(atlas.topology, seed=1)
     swept.poses(swept.guesses(np.zeros(2), np.zeros(swept.mech.nq)), atlas.p(np.ones((2, 5))))
-    print(f"atlas of 100,000 x 64 poses and their terms: {cpu(made._made):.2f} s")
+    yield "atlas of 100,000 × 64 poses with terms in time and in length", f"{cpu(made._made):.1f} s once"
     q = swept.guesses(np.linspace(0.0, 6.0, POSES), atlas.start[0])
     p = atlas.p(atlas.shapes[:1])[0]
     rates = {
         name: POSES / cpu(lambda name=name: getattr(swept, name)(q, p), 7) for name in ("points", "poses", "slopes")
     }
-    for name, rate in rates.items():
-        print(f"{name}: {rate / 1e6:.1f} M poses/s per core, {rate / QUOTED:.1f} x the quoted 2.75 M")
+    yield (
+        "a four-bar's point: value; whole pose; value and slopes by five lengths and the crank",
+        "; ".join(f"{rates[name] / 1e6:.1f}" for name in ("points", "poses", "slopes")) + " M poses/s",
+    )
+    yield "LInK's NumPy solver for the same linkage (published, not run here)", f"{QUOTED / 1e6:.2f} M poses/s"
     unseen = Atlas(atlas.topology, members=count, seed=77)
     shapes, start, _, _ = unseen._made()
     w = 0.05 * unseen._curves(shapes, start) * np.exp(0.7j)
@@ -64,11 +81,11 @@ def main(count: int) -> None:
             hits += found.relative < 1e-6 and not found.defects
         kind = "timed" if timed else "untimed"
         each = f"{np.mean(spent):.2f} s each, {max(spent):.2f} s at most"
-        print(f"{kind}: {hits} of {len(tried)} unseen curves to 1e-6, {each}", flush=True)
-    _beside_scipy(w)
+        yield f"{len(tried)} unseen {kind} curves, to 1e-6 of their size", f"{hits}, {each}"
+    yield from _beside_scipy(w)
 
 
-def _beside_scipy(w) -> None:
+def _beside_scipy(w) -> Iterator[tuple[str, str]]:
     """Some of the curves by SciPy alone: a closed form in NumPy, finite differences, random starts."""
     names = ("a", "b", "c", "d", "px", "py", "x0", "z0", "turn", "first")
     rng = np.random.default_rng(0)
@@ -90,12 +107,15 @@ def _beside_scipy(w) -> None:
             best = min(best, float(np.sqrt(2 * found.cost / len(points))))
         spent.append(time.process_time() - began)
         hits += best < 1e-6
-    each = f"{hits} of {SCIPY_CURVES} timed curves, {np.mean(spent):.1f} s each"
-    print(f"SciPy, finite differences, {SCIPY_STARTS} random starts: {each}", flush=True)
+    yield (
+        f"SciPy alone on {SCIPY_CURVES} of the timed ones, finite differences, {SCIPY_STARTS} random starts each",
+        f"{hits}, {np.mean(spent):.1f} s each",
+    )
     goal = target(np.column_stack([w[0].real, w[0].imag]), timed=True)
     fit = PathFit(atlas_of("four_bar"), goal)
-    print(f"ours, 120 starts of the atlas: {cpu(lambda: fit.solved(120), 3):.2f} s")
+    yield "120 starts of the atlas for one of them", f"{cpu(lambda: fit.solved(120), 3):.2f} s"
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    numbers = [int(each) for each in sys.argv[1:] if each.isdigit()]
+    main(numbers[0] if numbers else 100)

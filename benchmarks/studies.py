@@ -1,11 +1,11 @@
-"""`python -m benchmarks.studies [--runs 10000] [--cluster]`: runs of a UR5 in a study beside its loop alone.
+"""`python -m benchmarks.studies [--runs 10000] [--cluster] [--write]`: runs of a UR5 in a study beside its loop alone.
 
 The loop alone is the compiled loop of one run of 1 s, Runge–Kutta 4 with 1 ms, between two samples of which there is no
 Python. A study varies two lengths and records the tool's place at the end and a joint's largest speed. Here the
 processor time of a row is compared with the loop's, taking turns; on several cores the time that passes with the loop's
 times the number of runs through the number of cores, and the processor time of all processes, which a busy computer
-changes less. With --cluster also on a Dask scheduler and as many workers, which
-are started here. Once with the limits of the joints as the example has them, once without.
+changes less. --write puts the table into docs/studies.md. With --cluster also on a Dask scheduler and as many
+workers, which are started here. Once with the limits of the joints as the example has them, once without.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ import numpy as np
 
 import kinetostat as ks
 import resources
+from benchmarks.document import tell
 from core.simulation.begun_run import begin_modes
 from core.simulation.machine_code.entry import place_of
 from core.studies.sample_rows import Machine
 
+PAGE = Path(__file__).parents[1] / "docs" / "studies.md"
 TURNS = 12
 """In which rows and loops alone are measured, one after the other."""
 EACH = 20
@@ -145,33 +147,41 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--cluster", action="store_true")
+    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     cores = os.cpu_count() or 1
-    for limits in ("act", "ideal"):
-        compare(limits, chosen.runs, cores, chosen.cluster)
+    columns = [dict(compare(limits, chosen.runs, cores, chosen.cluster)) for limits in ("act", "ideal")]
+    rows = [f"| {what} | {' | '.join(column[what] for column in columns)} |" for what in columns[0]]
+    words = (
+        f"{chosen.runs:,} runs of a UR5 (1 s, Runge–Kutta 4 with 1 ms) as a study, beside its compiled loop alone; "
+        f"{cores} cores that other programs use, too ({os.getloadavg()[0]:.1f} at a time before)."
+    )
+    tell("What it costs", "studies", [words, "", "| | limits act | limits ideal |", "| --- | --- | --- |", *rows], PAGE)
 
 
-def compare(limits: str, runs: int, cores: int, with_cluster: bool) -> None:
-    """Measure and print one machine."""
+def compare(limits: str, runs: int, cores: int, with_cluster: bool) -> Iterator[tuple[str, str]]:
+    """Measure one machine: what, and how much."""
     asked = study(limits, runs)
     machine = asked.check()
     row, loop = processor_times(machine, asked.declaration.values())
-    print(
-        f"limits {limits}: row {1e3 * row:.3f} ms, loop alone {1e3 * loop:.3f} ms, ratio {row / loop:.3f}", flush=True
+    yield (
+        "processor time of a row; of the loop alone",
+        f"{1e3 * row:.2f}; {1e3 * loop:.2f} ms: {row / loop:.2f} times",
     )
     few = study(limits, max(runs // 10, 3)).run()
-    places = {f"{cores} cores": lambda: timed(lambda: asked.run(cores=cores))}
+    places = {f"{cores} processes": lambda: timed(lambda: asked.run(cores=cores))}
     if with_cluster:
         places[f"Dask, {cores} workers"] = lambda: on_cluster(asked, cores)
     for title, work in places.items():
         cost = spent(work)
         same = np.array_equal(cost.found.rows.results[: len(few)], few.rows.results)
         bound = runs * loop
-        print(
-            f"  {title}: {runs} runs in {cost.seconds:.2f} s, {cost.seconds * cores / bound:.3f} of the loops alone; "
-            f"processor {cost.processor:.2f} s, {cost.processor / bound:.3f}; bits {'as here' if same else 'DIFFER'}",
-            flush=True,
+        yield (
+            f"{title}: time that passes; processor time",
+            f"{cost.seconds:.1f} s, {cost.seconds * cores / bound:.2f} times the loops alone on all cores; "
+            f"{cost.processor:.1f} s, {cost.processor / bound:.2f} times the loops",
         )
+        yield f"{title}: rows beside those of one process", "equal bit for bit" if same else "**DIFFERENT**"
 
 
 if __name__ == "__main__":

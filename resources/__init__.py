@@ -39,6 +39,11 @@ class Example(NamedTuple):
         return _RUN_SETTINGS.get(self.name, {})
 
     @property
+    def asked(self) -> tuple[str, Mapping[str, str]] | None:
+        """The function of the catalogue, with its options, whose answer is shown when it is opened; None: none."""
+        return _ASKED.get(self.name)
+
+    @property
     def thumbnail(self) -> Path:
         """A picture of 320 × 240, drawn by `python -m viz.pictures.thumbnails`."""
         return EXAMPLES / "thumbnails" / f"{self.name}.png"
@@ -57,6 +62,11 @@ _TABLE = {
             "Inverse dynamics of the MOBILE guide: which torques does the motion need?",
         ),
         ("stewart.kst", "Stewart platform", "One leg in a file of its own, used six times"),
+        (
+            "sprung_arm.kst",
+            "Sprung arm",
+            "Springs bear its weight; opens with a map of how stiff it is wherever it reaches",
+        ),
         (
             "dual_arm.kst",
             "Dual arm",
@@ -132,6 +142,7 @@ _RUN_SETTINGS: dict[str, dict[str, float | str]] = {
     "belt_oscillator": {"duration": 6.0},
     "flyball_governor": {"method": "radau"},
 }
+_ASKED: dict[str, tuple[str, dict[str, str]]] = {"sprung_arm": ("workspace", {"kind": "stiffness"})}
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 

@@ -117,14 +117,15 @@ class Job(QObject):
         if (ticket.fraction, ticket.text) != (self.fraction, self.text):
             self.fraction, self.text = ticket.fraction, ticket.text
             self.progressed.emit(self.fraction, self.text)
-        if ticket.made is not self._grown and not ticket.cancelled:
+        outcome = ticket.outcome  # before what was made last
+        if ticket.made is not self._grown and (not ticket.cancelled or outcome is not None):
             self._grown = ticket.made
             self.grown.emit(ticket.made)
-        if ticket.outcome is None:
+        if outcome is None:
             return False
         if self._thread is not None:
             self._thread.join()
-        how, result = ticket.outcome
+        how, result = outcome
         ticket.work = None
         if how == "stopped" or ticket.cancelled:
             self.stopped.emit()

@@ -11,6 +11,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
@@ -23,6 +24,7 @@ from app.document.provenance import asked_again, same
 from app.document.session import Session, State
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
+from core.functions.catalogue import script_line
 from core.functions.context import Asked
 from core.functions.options import OutputFile
 from core.functions.results import Result
@@ -105,13 +107,19 @@ class Answers(QObject):
         question = self._following.get(card)
         return question.problem if question is not None else ""
 
-    def renew(self, result: Result) -> Job | None:
-        """Ask what a result answers once more, of the machine as it is now; None where nobody knows what was asked."""
+    def renew(self, result: Result, changed: Mapping[str, Any] = MappingProxyType({})) -> Job | None:
+        """Ask what a result answers once more, of the machine as it is now; None where nobody knows what was asked.
+
+        changed : options that are otherwise now
+        """
         if result.asked is None:
             return None
         function, now = FUNCTIONS[result.function], self._context()
-        options = without_files(function, asked_again(result.function, result.asked, now.model))
-        job = self._jobs.start(function.title, lambda progress, cancelled: _watched(function, now, options, cancelled))
+        options = {**without_files(function, asked_again(result.function, result.asked, now.model)), **changed}
+        job = self._jobs.start(function.title, lambda progress, off: _watched(function, now, options, progress, off))
+        asked = Asked(options, now)
+        own: dict[str, Any] = {"card": result.card, "function": function.id, "call": script_line(function, options)}
+        job.grown.connect(lambda made: self._session.produced.emit(dataclasses.replace(made, asked=asked, **own)))
         job.succeeded.connect(lambda made: self._session.produced.emit(dataclasses.replace(made, card=result.card)))
         job.failed.connect(self._guard.report)
         return job
@@ -216,8 +224,12 @@ def without_files(function: Function, options: Mapping[str, Any]) -> dict[str, A
     return {key: value for key, value in options.items() if key not in files}
 
 
-def _watched(function: Function, context: Context, options: Mapping[str, Any], cancelled: Callable[[], bool]) -> Result:
-    return call(function.id, dataclasses.replace(context, cancelled=cancelled), **options)
+def _watched(
+    function: Function, context: Context, options: Mapping[str, Any], progress: Any, cancelled: Callable[[], bool]
+) -> Result:
+    """An answer whose progress is seen, and that may show what it has so far."""
+    watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=progress.show)
+    return call(function.id, watched, **options)
 
 
 def _said(error: KinetostatError) -> str:

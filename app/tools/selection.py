@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.document.session import Ref
 from app.tools.drag_end import drag_end
 from app.tools.drag_limit import drag_handle
+from app.tools.drag_map_plane import drag_map_plane
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
 from app.viewport.pointer import Pointer
@@ -28,6 +29,10 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
     part = view.handle_under(pointer)
     if part is not None:
         yield from click_or(view, pointer, drag_handle(view, part, pointer))
+        return
+    held = view.maps.handle_under(pointer)
+    if held is not None:
+        yield from click_or(view, pointer, drag_map_plane(view, held, pointer))
         return
     yield from click_or(view, pointer, orbit(view, pointer))
 
@@ -68,6 +73,7 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
         view.hover_cube(None)
         view.light_handle(None)
         view.light_link_end(None)
+        view.maps.light(None)
         view.session.point_at(None)
         return
     if view.light_link_end(view.link_end_under(pointer)):
@@ -75,6 +81,9 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
         view.session.point_at(None)
         return
     if view.hover_cube(pointer) or view.light_handle(view.handle_under(pointer)):
+        view.session.point_at(None)
+        return
+    if view.maps.light(view.maps.handle_under(pointer)):
         view.session.point_at(None)
         return
     hit = view.scene.pick(pointer.x, pointer.y)

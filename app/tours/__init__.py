@@ -1,9 +1,9 @@
 """Tours: each a file with a `TOUR`."""
 
-from app.tours import four_bar, two_link_arm, urdf_to_dh
+from app.tours import four_bar, two_link_arm, urdf_to_dh, workspace_tour
 from app.tours.tour import Tour
 
-TOURS: dict[str, Tour] = {each.TOUR.id: each.TOUR for each in (four_bar, two_link_arm, urdf_to_dh)}
+TOURS: dict[str, Tour] = {each.TOUR.id: each.TOUR for each in (four_bar, two_link_arm, workspace_tour, urdf_to_dh)}
 """Every tour by its id."""
 
 __all__ = ["TOURS", "Tour"]

@@ -29,6 +29,8 @@ BELOW_MESSAGES = 80
 """Pixels from the top that the upper corner leaves to messages."""
 ALONG = 12
 """Points along the longest side of a part of which it is asked whether they are covered."""
+LEGEND = 100.0
+"""Parts of the machine that a legend or a bar counts like."""
 LESS = 0.5
 """Share of what it covers that a corner may cover to which the card goes."""
 
@@ -188,9 +190,12 @@ class TourCard(QFrame):
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
     def _covered(self, place: QRect) -> float:
-        """How many parts of the machine lie behind a place, those in part as shares: by points of their boxes."""
+        """How many parts of the machine lie behind a place, those in part as shares, by points of their boxes; legends
+        and bars count as many."""
         scene, annotations = self._bench.stage.scene, self._bench.stage.annotations
-        parts = 0.0
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        legends = self.parentWidget().findChildren(QFrame, "overlay", direct)
+        parts = LEGEND * sum(each.isVisible() and each.geometry().intersects(place) for each in legends)
         for figure in scene.figures.table.values():
             if figure.item.role == "inertia" or not figure.data.GetNumberOfPoints():
                 continue

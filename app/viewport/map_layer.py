@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QTimer
 
 from app.background.lifetime import Lifetime
 from app.background.signals import Signal
+from app.document import provenance
 from app.document.session import State
 from app.viewport.pointer import Pointer
+from core.functions import FUNCTIONS
 from core.functions.space_maps import SpaceMap
 from viz import camera
 from viz.scene.map_figures import Form, MapGlyph
+from viz.scene.plane_handle import PlanePart, PlanePlace
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
     from core.workspace.workspace_map import WorkspaceMap
 
 Array = NDArray[np.float64]
+COMPARE = 120
+"""Milliseconds after a movement until it is said that a map is old."""
 MEANT = 9.0
 """Pixels from a place within which the pointer means it."""
 MANY_TIMES = 25.0
 """Times the median beyond which values have the colour of the scale's end: condition numbers grow without bounds."""
+NO_SLICE = "none"
+HANDLE_WORDS = {
+    "slide": "Drag moves the plane of the map along its normal · Ctrl snaps",
+    "turn": "Drag turns the plane of the map · Ctrl snaps",
+}
 FORMS: tuple[Form, ...] = ("points", "squares", "surface")
 
 
 class ShownMap(NamedTuple):
-    """A map, and as what it is drawn."""
+    """A map, and as what it is drawn; renew(options) asks for it again, with some options otherwise."""
 
     result: SpaceMap
     form: Form
+    renew: Callable[[Mapping[str, Any]], object] = lambda _options: None
 
 
 def forms_of(found: WorkspaceMap) -> tuple[Form, ...]:
@@ -57,6 +70,11 @@ def is_change(found: WorkspaceMap) -> bool:
     return found.title.startswith("Change")
 
 
+def is_plain(found: WorkspaceMap) -> bool:
+    """Whether the values say nothing."""
+    return found.kind == "reach" and not is_change(found)
+
+
 def glyph_of(found: WorkspaceMap) -> MapGlyph:
     """What is drawn of a map."""
     from scipy.ndimage import binary_closing
@@ -77,7 +95,7 @@ def glyph_of(found: WorkspaceMap) -> MapGlyph:
         borders=found.boundary,
         solid=binary_closing(cells.filled, np.ones((3,) * cells.filled.ndim), 2) | cells.filled,
         parted=is_change(found),
-        plain=found.kind == "reach" and not is_change(found),
+        plain=is_plain(found),
     )
 
 
@@ -92,8 +110,15 @@ class MapLayer:
         self.shown: ShownMap | None = None
         self._document = self._session.document
         """That which was open when the map came."""
+        self.old = ""
+        """What of the machine is another since the map was made; "" if it still holds."""
+        self._late = QTimer(view.widget, singleShot=True, interval=COMPARE)
+        self._late.timeout.connect(self._compare)
         self._life = Lifetime()
-        self._life.listen((self._session.mapped, self.show), (self._session.changed, self._edited))
+        self._life.callback(self._late.stop)
+        self._life.listen(
+            (self._session.mapped, self.show), (self._session.changed, self._edited), (self._session.moved, self._moved)
+        )
         self._life.listen((view.theme.changed, lambda _name: self.changed.emit()))
 
     def close(self) -> None:
@@ -107,11 +132,13 @@ class MapLayer:
         new = wanted is not None and (self.shown is None or self.shown.result.map is not wanted.result.map)
         self.shown, self._document = wanted, self._session.document
         self._view.afterwards(lambda: self._draw(new))
+        self.old = self._changes()
         self.changed.emit()
 
     def _draw(self, new: bool) -> None:
         scene = self._view.scene
         scene.map.pixel_ratio = scene.pixel_ratio
+        scene.plane_handle.show(self._plane_place())
         if self.shown is None:
             scene.map.show(None)
         else:
@@ -124,6 +151,70 @@ class MapLayer:
         """Another document is open."""
         if self.shown is not None and self._document != self._session.document:
             self._session.mapped.emit(None)
+        elif old.model is not new.model:
+            self._moved()
+
+    # ------------------------------------------------------------------------------ whether it still holds
+
+    def _moved(self) -> None:
+        if self.shown is not None and not self._late.isActive():
+            self._late.start()
+
+    def _compare(self) -> None:
+        old = self._changes()
+        if old != self.old:
+            self.old = old
+            self.changed.emit()
+
+    def _changes(self) -> str:
+        """What is another since the map was made, in a few words."""
+        asked = self.shown.result.asked if self.shown is not None else None
+        if self.shown is None or asked is None:
+            return ""
+        function = FUNCTIONS.get(self.shown.result.function)
+        reads = function.reads if function is not None else "machine"
+        return provenance.changes(asked, reads, self._session.context(), self._view.settings)
+
+    # ------------------------------------------------------------------------------ the handle of its plane
+
+    def _plane_place(self) -> PlanePlace | None:
+        """Where the handle stands: in the middle of a map whose plane was asked for."""
+        if self.shown is None or self.shown.result.asked is None:
+            return None
+        found: WorkspaceMap = self.shown.result.map
+        if found.plane is None or self.shown.result.asked.options.get("slice", NO_SLICE) == NO_SLICE:
+            return None
+        flat = found.plane.down(found.points)
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        return PlanePlace(found.plane.up(0.5 * (low + high)), found.plane.axes, 0.55 * float(np.max(high - low)))
+
+    def handle_under(self, pointer: Pointer) -> PlanePart | None:
+        """The part of the handle of its plane that is under the pointer."""
+        if self.shown is None or self._view.scene.plane_handle.place is None:
+            return None
+        return self._view.scene.plane_handle.pick(self._view.scene.ray(pointer.x, pointer.y))
+
+    def light(self, part: PlanePart | None) -> bool:
+        """Make a part of that handle yellow (None: none); True if there is one."""
+        handle = self._view.scene.plane_handle
+        if part is not handle.lit:
+            handle.light(part)
+            if part is not None:
+                self._view.say(HANDLE_WORDS[part.kind])
+            self._view.update()
+        return part is not None
+
+    def ask_in(self, place: PlanePlace) -> None:
+        """Ask for the same map in another plane."""
+        if self.shown is None:
+            return
+        normal = place.frame[:, 2]
+        normal = normal * (np.sign(normal[np.argmax(np.abs(normal))]) or 1.0)
+        text = ", ".join(f"{x:.6g}" for x in np.round(normal, 6) + 0.0)
+        at = round(float(normal @ place.centre), 9)
+        axis = next((name for name, e in zip("xyz", np.eye(3), strict=True) if np.abs(normal - e).max() < 1e-6), None)
+        chosen = {"slice": axis, "normal": ""} if axis is not None else {"slice": "normal", "normal": text}
+        self.shown.renew({**chosen, "at": at})
 
     # ------------------------------------------------------------------------------ the place under the pointer
 
@@ -168,8 +259,7 @@ class MapLayer:
             for axis, x in zip("xyz", found.points[sample], strict=True)
         )
         value = float(found.values[sample])
-        plain = found.kind == "reach" and not is_change(found)
-        shown = "" if plain else f"{value:.4g} {found.unit}".strip() if math.isfinite(value) else "∞"
+        shown = "" if is_plain(found) else f"{value:.4g} {found.unit}".strip() if math.isfinite(value) else "∞"
         return " · ".join(filter(None, (shown, place, "click takes the pose that reaches it")))
 
     def take(self, sample: int) -> bool:

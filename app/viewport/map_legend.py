@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QToolButton, QWidget
 
 from app.background.lifetime import Lifetime
 from app.preferences.icons import icon
-from app.viewport.map_layer import MapLayer, glyph_of, scale_of
+from app.viewport.map_layer import MapLayer, is_change, is_plain, scale_of
 from app.widgets.label import Label
+from app.widgets.note import Note
 from core.functions.text import number
 from viz.colour_scale import colours
 from viz.look import LookName
 
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
+    from core.workspace.workspace_map import WorkspaceMap
 
 MARGIN = 12
 BAR = QSize(220, 10)
@@ -61,6 +63,9 @@ class MapLegend(QFrame):
         self.title.setFont(font)
         self.size_label.setProperty("muted", True)
         self.bar = _Bar()
+        self.note = Note()
+        self.update_button = QPushButton("Update", toolTip="Ask for the same map of the machine as it is now")
+        self.update_button.clicked.connect(self._renew)
         self._hide = QToolButton(icon=icon("close"), autoRaise=True, toolTip="Hide this map")
         self._hide.setIconSize(QSize(12, 12))
         self._hide.clicked.connect(lambda: view.session.mapped.emit(None))
@@ -75,6 +80,8 @@ class MapLegend(QFrame):
             side = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)[column]
             grid.addWidget(label, 2, column, side)
         grid.addWidget(self.size_label, 3, 0, 1, 3)
+        grid.addWidget(self.note, 4, 0, 1, 2)
+        grid.addWidget(self.update_button, 4, 2, Qt.AlignmentFlag.AlignRight)
         self._life = Lifetime()
         view.widget.installEventFilter(self)
         self._life.callback(lambda: view.widget.removeEventFilter(self))
@@ -98,26 +105,35 @@ class MapLegend(QFrame):
         if shown is None:
             return
         found = shown.result.map
-        plain = glyph_of(found).plain
+        plain = is_plain(found)
         self.title.setText(shown.result.title)
-        self.size_label.setText(" · ".join(filter(None, (shown.result.size, "" if found.complete else "stopped"))))
+        self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state(found)))))
         self.size_label.setVisible(bool(self.size_label.text()))
+        old = self._layer.old
+        self.note.say(f"Old: {old}." if old and not found.growing else "", "hint")
+        self.update_button.setVisible(bool(self.note.words))
         for part in (self.bar, self.low, self.middle, self.high):
             part.setVisible(not plain)
         if not plain:
             self._write_scale()
         self.place()
 
+    def _renew(self) -> None:
+        """Ask for the same map of the machine as it is now."""
+        if self._layer.shown is not None:
+            self._layer.shown.renew({})
+
     def _write_scale(self) -> None:
         """The colours, and the values at the ends and in the middle."""
         assert self._layer.shown is not None
-        glyph, found = glyph_of(self._layer.shown.result.map), self._layer.shown.result.map
+        found = self._layer.shown.result.map
+        parted = is_change(found)
         low, high = scale_of(found)
-        if glyph.parted:
+        if parted:
             high = max(abs(low), abs(high))
             low = -high
         look: LookName = "dark" if self._view.theme.name == "dark" else "light"
-        table = colours(np.linspace(low, high, STOPS), low, high, look, glyph.parted)
+        table = colours(np.linspace(low, high, STOPS), low, high, look, parted)
         self.bar.stops = [QColor.fromRgbF(*map(float, each)) for each in table]
         self.bar.update()
         beyond = math.isfinite(found.range[1]) and found.range[1] > high * (1.0 + 1e-9)
@@ -133,3 +149,10 @@ class MapLegend(QFrame):
         host = self._view.widget
         self.move(max((host.width() - self.width()) // 2, MARGIN), max(host.height() - self.height() - MARGIN, MARGIN))
         self.raise_()
+
+
+def _state(found: WorkspaceMap) -> str:
+    """Of a map that is not whole."""
+    if found.complete:
+        return ""
+    return "getting finer …" if found.growing else "stopped"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.viewport.viewpoint import Viewpoint
     from core.simulation.live import Live
     from viz.drawlist.joint_handles import Part
+    from viz.scene.plane_handle import PlanePart, PlanePlace
     from viz.scene.scene import Scene
 
 Glyph = tuple[Any, Any, Any, str]
@@ -70,6 +71,18 @@ class MapPlaces(Protocol):
 
     def take(self, sample: int) -> bool:
         """Put the machine into the pose that reaches it."""
+        ...
+
+    def handle_under(self, pointer: Pointer) -> PlanePart | None:
+        """The part of the handle of its plane that is under the pointer."""
+        ...
+
+    def light(self, part: PlanePart | None) -> bool:
+        """Make a part of that handle yellow (None: none); True if there is one."""
+        ...
+
+    def ask_in(self, place: PlanePlace) -> None:
+        """Ask for the same map in another plane."""
         ...
 
 

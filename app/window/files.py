@@ -179,6 +179,9 @@ class Documents(QObject):
             self._keeper.read(folder, opened.kept, document=opened.path)
             self._surroundings.put_back(opened.kept.sections)
         self._tell_doubts(opened)
+        asked = next((each.asked for each in examples() if each.path == opened.path), None)
+        if asked is not None:
+            self._bench.panels.ask_function(*asked)
 
     def _tell_doubts(self, opened: Opened) -> None:
         serious = [finding for finding in opened.findings if finding.severity != "hint"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from PySide6.QtGui import QImage
 
@@ -154,6 +154,11 @@ class Panels:
         """Open a catalogue function, or a call of Robotica, with its options."""
         self.show("functions")
         self.functions.choose(function)
+
+    def ask_function(self, function: str, options: Mapping[str, Any]) -> None:
+        """Run a catalogue function beside the window, and show what it gives."""
+        self.show("output")
+        self.functions.ask(function, options)
 
     def rename_selected(self) -> None:
         """Rename the selected element in the model tree."""

@@ -26,6 +26,7 @@ POLISHED = 4
 ALIKE = 1e-3
 """Share of the lengths by which two solutions differ at least."""
 DENSE = 360
+TURN = 2.0 * np.pi * np.arange(DENSE) / DENSE
 STEPS = 6
 """Poses from point to point at which it is looked whether links reach each other."""
 SAME_POSE = 1e-6
@@ -47,6 +48,8 @@ class Linkage:
     defects: tuple[str, ...]
     start: Array
     target: Target
+    whole: tuple[Array, Array] | None = None
+    """(DENSE, 2) points and (DENSE,) reach over a turn of the crank from the first point; None: not yet looked at."""
 
     @cached_property
     def model(self) -> Model:
@@ -71,17 +74,19 @@ class Linkage:
 
     def _whole(self, count: int) -> tuple[Array, Array]:
         dense = max(count, DENSE)
-        points, reach = self._at(self.theta[0] + 2.0 * np.pi * np.arange(dense) / dense)
+        if dense == DENSE:
+            points, reach = self._dense
+        else:
+            points, reach = self._at(self.theta[0] + 2.0 * np.pi * np.arange(dense) / dense)
         pick = np.round(np.linspace(0, dense, count, endpoint=False)).astype(int)
         return points[pick], reach
 
+    @cached_property
+    def _dense(self) -> tuple[Array, Array]:
+        return self.whole if self.whole is not None else self._at(self.theta[0] + TURN)
+
     def _at(self, theta: Array) -> tuple[Array, Array]:
-        swept = swept_of(topology_named(self.topology))
-        p = np.array([self.lengths[name] for name in swept.mech.p_names])
-        found = swept.carried(theta, self.start[None], p)
-        turn, place = np.exp(1j * self.lengths["turn"]), complex(self.lengths["x0"], self.lengths["z0"])
-        z = place + turn * (found.point[0, :, 0] + 1j * found.point[0, :, 1])
-        return np.column_stack([z.real, z.imag]), found.reach[0]
+        return _followed([self], theta[None])[0]
 
     def cognates(self) -> tuple[Mapping[str, float], ...]:
         """The two other four-bars that draw the same curve (Roberts, Chebyshev), as lengths of `model`.
@@ -102,6 +107,19 @@ class Linkage:
         first = _four_bar(b * abs(ratio), a * abs(ratio), c * abs(ratio), A0, C0, 1.0 / ratio)
         second = _four_bar(b * abs(other), c * abs(other), a * abs(other), B0, C0, 1.0 / other)
         return first, second
+
+
+def _followed(linkages: Sequence[Linkage], theta: Array) -> list[tuple[Array, Array]]:
+    """Points (K, 2) and reach (K,) of linkages of one topology, each with its crank at angles (m, K)."""
+    swept = swept_of(topology_named(linkages[0].topology))
+    p = np.array([[each.lengths[name] for name in swept.mech.p_names] for each in linkages])
+    found = swept.carried(theta, np.stack([each.start for each in linkages]), p)
+    result = []
+    for each, point, reach in zip(linkages, found.point, found.reach, strict=True):
+        turn, place = np.exp(1j * each.lengths["turn"]), complex(each.lengths["x0"], each.lengths["z0"])
+        z = place + turn * (point[:, 0] + 1j * point[:, 1])
+        result.append((np.column_stack([z.real, z.imag]), reach))
+    return result
 
 
 def _four_bar(a: float, b: float, c: float, start: complex, end: complex, ratio: complex) -> Mapping[str, float]:
@@ -163,7 +181,7 @@ def _of_topology(
     stop: Callable[[], bool],
     tell: Callable[[Progress], None],
 ) -> list[Linkage]:
-    if not atlas_of(name).prepare(stop):
+    if not atlas_of(name).prepare(stop) or stop():
         return []
     fit = PathFit(atlas_of(name), target)
     best: list[float] = []
@@ -187,11 +205,15 @@ def _of_topology(
         if all(_differ(linkage, each) for each in result):
             result.append(linkage)
             ends.append(one)
-        if len(result) >= 3 * count:
+        if len(result) >= (count if stop() else 3 * count):
             break
     result = [replace(each, defects=of) for each, of in zip(result, _defects(fit, ends), strict=True)]
     result.sort(key=_order)
-    return result[:count]
+    result = result[:count]
+    if not result:
+        return result
+    seen = _followed(result, np.stack([each.theta[0] + TURN for each in result]))
+    return [replace(each, whole=of) for each, of in zip(result, seen, strict=True)]
 
 
 def _differ(a: Linkage, b: Linkage) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -82,8 +83,10 @@ def bounds_of(
 def free_values(
     mech: Mechanism, free: Sequence[str] | None, q0: Mapping[str, Any], v0: Mapping[str, Any], t: float
 ) -> tuple[str, ...]:
-    """Start values that are found: the named ones, else of all independent coordinates that are not given."""
-    known = {f"{name}.q" for name in mech.v_names if name in mech.q_names} | {f"{name}.v" for name in mech.v_names}
+    """Start values that are found: the named ones, else of all independent coordinates that are not given; how joints
+    with quaternions stand at the start is found where it is named ("ball.wx.q")."""
+    known = {f"{name}.{end}" for name in mech.v_names for end in "qv"}
+    turning = {f"{name}.q" for name in mech.v_names if name not in mech.q_names}
     given = {f"{name.removesuffix('.q')}.q" for name in q0} | {f"{name.removesuffix('.v')}.v" for name in v0}
     if free is not None:
         for name in free:
@@ -99,7 +102,7 @@ def free_values(
         G = mech.constraint_jacobian(mech.rest(t=t), t=t)
         names = [mech.v_names[k] for k in independent_speeds(mech, mech.parameter_values(), t, G, (), ())]
     every = (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names))
-    return tuple(name for name in every if name in known and name not in given)
+    return tuple(name for name in every if name not in turning and name not in given)
 
 
 def torque_of(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str] | None:
@@ -136,12 +139,11 @@ def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
     for name in mech.v_names:
         if f"{name}.q" in trace.signals and name in mech.q_names:
             values = trace.signals[f"{name}.q"]
-            degree = min(5, len(values) - 1)
-            spline = UnivariateSpline(trace.time, values, k=degree, s=len(values) * noise_of(values) ** 2)
+            spline = _smoothed(trace.time, values, min(5, len(values) - 1))
             known[f"{name}.q"], known[f"{name}.v"] = spline, spline.derivative()
         if f"{name}.v" in trace.signals:
             values = trace.signals[f"{name}.v"]
-            known[f"{name}.v"] = UnivariateSpline(trace.time, values, k=3, s=len(values) * noise_of(values) ** 2)
+            known[f"{name}.v"] = _smoothed(trace.time, values, 3)
     rest = _at_rest(problem, p)
     first = problem.segments[0]
     own = [np.array([float(known[n](first.begin)) if n in known else rest[n] for n in first.free])]
@@ -150,11 +152,20 @@ def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
     states = _passed_states(problem, p, own[0])
     for k, segment in enumerate(problem.segments[1:]):
         values = problem.of(segment, states[k])
+        if mech.nq != mech.nv:
+            problem.bases[k + 1] = states[k][: mech.nq]
         for at, name in enumerate(segment.free):
             if name in known:
                 values[at] = float(known[name](segment.begin))
         own.append(values)
     return own
+
+
+def _smoothed(time: Array, values: Array, degree: int) -> Any:
+    """A spline within the noise of measured values; an approximation of it will do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return UnivariateSpline(time, values, k=degree, s=len(values) * noise_of(values) ** 2)
 
 
 def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
@@ -164,7 +175,8 @@ def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
     mech, begin = problem.mech, problem.segments[0].begin
     values = mech.parameter_values(problem.parameters(p))
     y = start_state(mech, problem.q0 or None, problem.v0 or None, values, begin)
-    found = {f"{name}.q": float(y[mech.q_names.index(name)]) for name in mech.q_names}
+    found = dict.fromkeys((f"{name}.q" for name in mech.v_names), 0.0)
+    found |= {f"{name}.q": float(y[mech.q_names.index(name)]) for name in mech.q_names}
     return found | {f"{name}.v": float(y[mech.nq + k]) for k, name in enumerate(mech.v_names)}
 
 

@@ -2,8 +2,9 @@
 
     minimise  Σ w_c² Σ_i (measured_ci − y_c(t_i; θ))²
 
-by Gauss–Newton steps with exact slopes (variational equations, `core.sensitivities`), within bounds of parameters, in
-one or several segments (`shooting`). A step is taken as far as it lessens sum + μ · (what opens between segments)
+by Gauss–Newton steps with exact slopes (variational equations, `core.sensitivities`; differences of runs where dry
+friction, stops or the method have none, which is noted), within bounds of parameters, in one or several segments
+(`shooting`). A step is taken as far as it lessens sum + μ · (what opens between segments)
 (J. Nocedal, S. Wright, Numerical Optimization, 2006, 18.3); where it does not, it is shortened and damped
 (Levenberg–Marquardt). Noise in motions alone: unlike inverse dynamics nothing is differentiated.
 """
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from core.errors import KinetostatError, ModelError, SimulationError
+from core.identification.differenced_runs import channels_at
 from core.identification.fit_starts import bounds_of, first_values, fitted_signals, free_values, torque_of
 from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import LinearFit, with_statistics
@@ -29,7 +31,8 @@ from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits
 from core.sensitivities.gradient import Differentiated
-from core.sensitivities.replay import refuse
+from core.sensitivities.replay import NoDerivative, refuse
+from core.sensitivities.start_changes import Start
 from core.simulation import Run
 
 Array = NDArray[np.float64]
@@ -49,6 +52,7 @@ ARMIJO_FRACTION = 1e-4
 LEAST_PART = 1.0 / 64.0
 """Of a step, below which it is damped instead."""
 MOST_DAMPING = 1e8
+MOST_STEPS, STEPS_A_SECOND = 50_000, 2_000
 WEIGHT_ROUNDS = 3
 """Fits in which the weights of several channels are found from their residuals."""
 
@@ -115,8 +119,9 @@ def fit_run(
 
     data, columns : as `identify` takes them; forces of joints in them drive the run, unless `torque` is given
     vary : parameters, within minimum and maximum, or within bounds (low, high) by name
-    free : start values that are found, too ("elbow.q", "elbow.v"); default: of all independent coordinates; q0, v0 :
-    those of others, default: as the model says
+    free : start values that are found, too ("elbow.q", "elbow.v"); default: of all independent coordinates; of joints
+    with quaternions "ball.wx.q" is a turn (rad) along a speed, away from how they stand; q0, v0 : those of others,
+    default: as the model says
     outputs : channels that are fitted; default: all of the trace but forces, and rates of what was measured itself
     segments : pieces that begin from states of their own, for long traces and unstable motions
     held_back : part of the rows, at the end, on which the fit is tried
@@ -125,7 +130,6 @@ def fit_run(
     Raises ModelError, FileError and SimulationError naming what is wrong.
     """
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
-    refuse(mech, integrator)
     trace = trace_of(mech, data, columns)
     notes: list[str] = []
     channels = fitted_signals(trace, outputs)
@@ -138,13 +142,22 @@ def fit_run(
     given = torque_of(mech, trace, notes) if torque is None else torque
     problem = Shooting(
         mech, names, channels, time, measured[:used], free=chosen, q0=start, v0=speeds, segments=segments,
-        torque=given, options={"method": integrator, "rtol": rtol, "atol": atol},
+        torque=given, options={"method": integrator, "rtol": rtol, "atol": atol, "max_steps": _most_steps(time)},
     )  # fmt: skip
+    try:
+        refuse(mech, integrator)
+    except NoDerivative as why:
+        problem.differences = why.what
     p = np.array([mech.parameter_values()[k] for k in problem.places])
     own = first_values(problem, trace.part(0, used), p)
     search = _Search(problem, np.clip(p, low, high), own, (low, high), watch, cancelled)
     search.solve(iterations)
     return _result(search, trace, measured, notes)
+
+
+def _most_steps(time: Array) -> int:
+    """Steps of a run after which it is not worth while: parameters far off make motions of any speed."""
+    return MOST_STEPS + round(STEPS_A_SECOND * float(time[-1] - time[0]))
 
 
 def _rows(trace: Trace, held_back: float, segments: int) -> int:
@@ -329,18 +342,28 @@ def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) ->
         estimate, point.whole.residuals, variance * (half @ half.T), problem.measured,
         float(U_sizes[0] / U_sizes[-1]), "output error",
     )  # fmt: skip
-    run, given = problem.run(0, point.p, point.own[0], point.passed[0].pose, end=float(trace.time[-1]))
+    spacing = float(np.min(np.diff(trace.time))) if problem.differences else None
+    run, given = problem.run(0, point.p, point.own[0], point.passed[0].pose, float(trace.time[-1]), spacing)
     validation = None
     if used < len(trace):
-        found = Differentiated(run, problem.vary, given, problem.torque)
-        predicted = found.over_time(problem.outputs, trace.time[used:])[2]
+        predicted = _ahead(problem, run, given, trace.time[used:])
         validation = Validation(trace.time[used:], measured[used:], predicted)
+    if problem.differences:
+        notes.append(f"slopes are differences of runs ({problem.differences.rstrip('.')})")
     if not search.converged:
         notes.append(f"ended after {search.steps} steps, before the steps were small")
     return RunFit(
         problem.mech, problem.names, fit, problem.outputs, problem.time, problem.measured, validation, run,
         dict(zip(problem.vary, point.p.tolist(), strict=True)), bounds, search.converged, search.steps, tuple(notes),
     )  # fmt: skip
+
+
+def _ahead(problem: Shooting, run: Run, given: Start, times: Array) -> Array:
+    """(n, c) channels of a run at times."""
+    if not problem.differences:
+        found = Differentiated(run, problem.vary, given, problem.torque)
+        return found.over_time(problem.outputs, times)[2]
+    return channels_at(run, problem.outputs, times)
 
 
 def _refuse_alike(problem: Shooting, direction: Array) -> None:

@@ -16,16 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError
+from core.errors import ModelError, SimulationError
+from core.identification.differenced_runs import differenced
 from core.mechanism import Mechanism
 from core.sensitivities.explicit_rates import Moments
 from core.sensitivities.gradient import Differentiated
+from core.sensitivities.replay import NoDerivative
 from core.sensitivities.sample_places import Samples
 from core.sensitivities.seen import Eyes
-from core.sensitivities.start_changes import Start, independent_speeds
+from core.sensitivities.start_changes import Start, directions, independent_speeds
 from core.simulation import Run, simulate
+from core.simulation.setup import start_state
 
 Array = NDArray[np.float64]
+
+SMALL = 1e-5
+"""rad by which rotations are turned to see how displacements follow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +91,8 @@ class Shooting:
         self.time, self.measured, self.torque, self.options = time, measured, torque, dict(options)
         self.q0, self.v0 = dict(q0), dict(v0)
         self.places = [mech.p_names.index(name) for name in vary]
+        self.differences = ""
+        """Why slopes are differences of runs; "": they are exact."""
         edges = np.linspace(0, len(time), segments + 1).round().astype(int)
         states = self._states(mech.rest(t=float(time[0]))) if segments > 1 else ()
         self.segments = tuple(
@@ -92,13 +100,15 @@ class Shooting:
             for a, b in itertools.pairwise(edges)
         )
         self.names = (*self.vary, *free)
+        self.bases: list[Array | None] = [None] * len(self.segments)
+        """(nq,) poses from which the displacements of quaternions are counted with which segments begin."""
 
     def _states(self, q: Array) -> tuple[str, ...]:
         """Names of the values that say how a segment begins."""
         mech = self.mech
-        if mech.nq != mech.nv:
+        if mech.nq != mech.nv and mech.constrained:
             raise ModelError(
-                "Segments cannot begin anew where joints have quaternions.",
+                "Segments cannot begin anew where joints of loops have quaternions.",
                 where="segments",
                 remedy="Fit the run in one segment.",
             )
@@ -113,17 +123,50 @@ class Shooting:
     def of(self, segment: Segment, state: Array) -> Array:
         """Its own values in a state (n,)."""
         nq, nv, mech = self.mech.nq, self.mech.nv, self.mech
-        values = {f"{name}.q": state[mech.q_names.index(name)] for name in mech.q_names}
+        values = {f"{name}.q": 0.0 for name in mech.v_names}
+        values |= {f"{name}.q": state[mech.q_names.index(name)] for name in mech.q_names}
         values |= {f"{name}.v": state[nq + k] for k, name in enumerate(mech.v_names)}
         values |= {name: state[nq + nv + k] for k, name in enumerate(mech.x_names)}
         return np.array([values[name] for name in segment.free])
 
-    def _rows(self, segment: Segment) -> list[int]:
-        """Where its own values stand in a state, where nq = nv."""
-        nv, mech = self.mech.nv, self.mech
+    def _onto(self, k: int, before: Passed) -> tuple[Array, Array]:
+        """(own values (o,) with which segment k would go on from the end of the one before, their slopes (o, m))."""
+        segment, mech = self.segments[k], self.mech
+        nq, nv = mech.nq, mech.nv
         every = [*(f"{n}.q" for n in mech.v_names), *(f"{n}.v" for n in mech.v_names), *mech.x_names]
-        assert mech.nq == nv
-        return [every.index(name) for name in segment.free]
+        rows = [every.index(name) for name in segment.free]
+        base = self.bases[k]
+        if nq == nv:
+            return before.state[rows], before.state_slopes[rows]
+        assert base is not None
+        q = before.state[:nq]
+        places = _displacements(mech, base, q)
+        along = _displacement_slopes(mech, base, q) @ np.linalg.pinv(directions(mech, q))
+        state = np.concatenate([places, before.state[nq:]])
+        slopes = np.concatenate([along @ before.state_slopes[:nq], before.state_slopes[nq:]])
+        return state[rows], slopes[rows]
+
+    def _turned(self, segment: Segment) -> list[str]:
+        """Speeds of its own values that displace quaternions."""
+        plain = {f"{name}.q" for name in self.mech.q_names}
+        return [name[:-2] for name in segment.free if name.endswith(".q") and name not in plain]
+
+    def _pose(self, k: int, own: Mapping[str, float]) -> Array:
+        """(nq,) with which segment k begins, where it displaces quaternions."""
+        mech = self.mech
+        if self.bases[k] is None:
+            p = mech.parameter_values()
+            given = self.q0 or None
+            self.bases[k] = start_state(mech, given, self.v0 or None, p, self.segments[k].begin)[: mech.nq]
+        base = self.bases[k]
+        assert base is not None
+        along = np.zeros(mech.nv)
+        for name in self._turned(self.segments[k]):
+            along[mech.v_names.index(name)] = own[f"{name}.q"]
+        q = np.array(mech.integrate(base, along))
+        for index, name in enumerate(mech.q_names):
+            q[index] = own.get(f"{name}.q", q[index])
+        return q
 
     # ------------------------------------------------------------------------------------------------ one segment
 
@@ -136,11 +179,14 @@ class Shooting:
         """How segment k begins with own values z: as derivatives take it, and as options of `simulate`."""
         segment, mech = self.segments[k], self.mech
         own = dict(zip(segment.free, z.tolist(), strict=True))
-        q = {name[:-2]: value for name, value in own.items() if name.endswith(".q")}
+        turned = self._turned(segment) or (k > 0 and mech.nq != mech.nv)
+        q: Any = {name[:-2]: value for name, value in own.items() if name.endswith(".q")}
+        if turned:
+            q = self._pose(k, own)
         v = {name[:-2]: value for name, value in own.items() if name.endswith(".v")}
         if k == 0:
-            q, v = {**self.q0, **q}, {**self.v0, **v}
-            given = Start(q or None, v or None, None, segment.begin)
+            q, v = q if turned else {**self.q0, **q}, {**self.v0, **v}
+            given = Start(q if len(q) else None, v or None, None, segment.begin)
             return given, {"q0": given.q0, "v0": given.v0}
         x = np.array([own[name] for name in mech.x_names]) if mech.nx else None
         given = Start(q, v, x, segment.begin)
@@ -150,20 +196,42 @@ class Shooting:
         pose = mech.move(near, q, values, t=segment.begin, exact=True)
         return given, {"q0": pose, "v0": mech.speeds(pose, v, p=values, t=segment.begin), "x0": x}
 
-    def run(self, k: int, p: Array, z: Array, near: Array | None = None, end: float | None = None) -> tuple[Run, Start]:
-        """The run of segment k, up to a time."""
+    def run(
+        self,
+        k: int,
+        p: Array,
+        z: Array,
+        near: Array | None = None,
+        end: float | None = None,
+        output: float | None = None,
+    ) -> tuple[Run, Start]:
+        """The run of segment k, up to a time, with samples so far apart."""
         segment = self.segments[k]
         duration = (segment.end if end is None else end) - segment.begin
         given, begin = self.start(k, p, z, near)
         options = {**self.options, **begin, "parameters": self.parameters(p), "start": segment.begin}
-        if end is None:
+        if output is not None:
+            options["output"] = output
+        elif end is None:
             options["output"] = duration
         return simulate(self.mech, duration, torque=self.torque, **options), given
 
     def passed(self, k: int, p: Array, z: Array, near: Array | None) -> Passed:
         """Segment k with its slopes. Raises SimulationError where the run cannot go on."""
+        if not self.differences:
+            run, given = self.run(k, p, z, near)
+            try:
+                return self._exact(k, z, run, given)
+            except (NoDerivative, SimulationError) as error:
+                self.differences = f"{error.where}: {error.what}" if error.where else error.what
+        found = differenced(self, k, p, z, near)
         segment = self.segments[k]
-        run, given = self.run(k, p, z, near)
+        residuals = self.measured[segment.first : segment.last] - found.seen.values
+        return Passed(residuals, found.slopes, found.seen.state, found.state_slopes, found.seen.pose)
+
+    def _exact(self, k: int, z: Array, run: Run, given: Start) -> Passed:
+        """With the derivatives of the run. Raises NoDerivative, SimulationError."""
+        segment = self.segments[k]
         found = Differentiated(run, (*self.vary, *segment.free), given, self.torque)
         times = np.append(self.time[segment.first : segment.last], segment.end)
         samples = Samples.of(found.replay.steps, times)
@@ -174,7 +242,19 @@ class Shooting:
         of_p = found.changes.columns >= 0
         slopes[:, :, of_p] += seen.by_p[:, :, found.changes.columns[of_p]]
         residuals = self.measured[segment.first : segment.last] - seen.y[:-1]
-        return Passed(residuals, slopes[:-1], moments.y[-1], changes[-1], run.q[0])
+        slopes, last = slopes[:-1], changes[-1]
+        turned = self._turned(segment)
+        if turned:
+            slopes, last = slopes.copy(), last.copy()
+            places = [len(self.vary) + segment.free.index(f"{name}.q") for name in turned]
+            base = self.bases[k]
+            assert base is not None
+            along = np.linalg.inv(_displacement_slopes(self.mech, base, run.q[0]))
+            speeds = [self.mech.v_names.index(name) for name in turned]
+            own = along[np.ix_(speeds, speeds)]
+            slopes[:, :, places] = slopes[:, :, places] @ own
+            last[:, places] = last[:, places] @ own
+        return Passed(residuals, slopes, moments.y[-1], last, run.q[0])
 
     # ------------------------------------------------------------------------------------------------ all of them
 
@@ -186,10 +266,9 @@ class Shooting:
         closed, slopes = [first.residuals], [first.slopes]
         A, e = np.zeros((0, 0)), np.zeros(0)
         for k, (before, now) in enumerate(itertools.pairwise(passed), 1):
-            segment = self.segments[k]
-            rows = self._rows(segment)
-            mismatch = before.state[rows] - own[k]
-            by_p, by_own = before.state_slopes[rows][:, :m], before.state_slopes[rows][:, m:]
+            reached, changes = self._onto(k, before)
+            mismatch = reached - own[k]
+            by_p, by_own = changes[:, :m], changes[:, m:]
             if k == 1:
                 A, e = np.hstack([by_p, by_own]), mismatch
             else:
@@ -203,3 +282,21 @@ class Shooting:
             slopes.append(whole)
         residuals = np.concatenate([each.residuals for each in passed])
         return Condensed(residuals, np.concatenate(closed), np.concatenate(slopes), tuple(mismatches), tuple(onto))
+
+
+def _displacements(mech: Mechanism, base: Array, q: Array) -> Array:
+    """(nv,) ξ of q = base ⊕ ξ: of plain coordinates themselves, of quaternions along the speeds."""
+    found = np.array(mech.difference(base, q))
+    for k, name in enumerate(mech.v_names):
+        if name in mech.q_names:
+            found[k] = q[mech.q_names.index(name)]
+    return found
+
+
+def _displacement_slopes(mech: Mechanism, base: Array, q: Array) -> Array:
+    """(nv, nv) ∂ξ by small displacements of q, by differences: the inverse of the right Jacobian of the rotations."""
+    columns = []
+    for unit in np.eye(mech.nv):
+        ahead, behind = (mech.difference(base, mech.integrate(q, sign * SMALL * unit)) for sign in (1.0, -1.0))
+        columns.append((np.asarray(ahead) - np.asarray(behind)) / (2.0 * SMALL))
+    return np.column_stack(columns)

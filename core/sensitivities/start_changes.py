@@ -88,7 +88,7 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
     """(n, m) ∂y₀ by each column."""
     n, nq, nv = len(y0), mech.nq, mech.nv
     result = np.zeros((n, len(columns)))
-    along = _directions(mech, y0[:nq])
+    along = directions(mech, y0[:nq])
     for k, column in enumerate(columns):
         if column.kind == "q":
             result[:nq, k] = along[:, column.place]
@@ -110,7 +110,7 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
     return result
 
 
-def _directions(mech: Mechanism, q: Array) -> Array:
+def directions(mech: Mechanism, q: Array) -> Array:
     """(nq, nv) N of q̇ = N v."""
     if mech.nq == mech.nv:
         return np.eye(mech.nv)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from core.analysis.manipulability import rank
 from core.errors import ModelError
 from core.workspace import orientation_maps
 from core.workspace.map_kinds import Wanted
-from core.workspace.map_task import ASKING, Samples, Stopped, Task, Watch
+from core.workspace.map_task import ASKING, Samples, Stopped, Task
 from core.workspace.motion_of_frame import SETTING_OUT, plane_of_samples
-from core.workspace.pose_solver import Solved
+from core.workspace.planar_area import Plane
 from core.workspace.space_cells import Cells, cells_of
 from core.workspace.workspace_map import WorkspaceMap
 
@@ -30,60 +30,91 @@ ABOUT = {
 }
 
 
+class _AskedMap:
+    """A map whose places are known, and whose values come from coarse to fine."""
+
+    def __init__(self, task: Task, found: Samples, plane: Plane | None) -> None:
+        self.task, self.plane = task, plane
+        self.flat = found.points if plane is None else plane.down(found.points)
+        cells = cells_of(self.flat, np.zeros(len(self.flat)), "largest")
+        while len(cells.best) > PLACES:
+            cells = cells_of(self.flat, np.zeros(len(self.flat)), "largest", 1.12 * cells.size)
+        self.cells, self.places, self.q = cells, found.points[cells.best], found.q[cells.best]
+        self.done: tuple[NDArray[np.intp], Array, Array | None] | None = None
+
+    def made(self, q: Array, values: Array, cells: Cells, places: Array, words: list[str]) -> WorkspaceMap:
+        """The map of some places."""
+        task = self.task
+        return WorkspaceMap(
+            machine=task.machine.mech.name,
+            frame=task.machine.frame,
+            kind=task.name,
+            title=ASKING[task.name],
+            about=ABOUT[task.name].format(count=ORIENTATIONS),
+            unit="",
+            points=places,
+            q=q,
+            values=values,
+            names=tuple(task.machine.mech.q_names),
+            over=task.ranges.all_names,
+            cells=cells,
+            plane=self.plane,
+            notes=(*words, "Numeric inverse kinematics: the numbers are at least these."),
+        )
+
+    def report(self, some: NDArray[np.intp], values: Array, poses: Array | None) -> None:
+        """Take what is known of some places, and show it."""
+        self.done = some, values, poses
+        watch, count = self.task.watch, len(self.places)
+        watch.step(0.5 + 0.45 * len(some) / count, "Inverse kinematics")
+        if watch.shown is not None:
+            watch.shown(replace(self.so_far([f"{len(some)} of {count} places so far"]), growing=True))
+
+    def so_far(self, words: list[str]) -> WorkspaceMap:
+        """The coarser map of the places that are done."""
+        assert self.done is not None
+        some, values, poses = self.done
+        size = self.cells.size * (len(self.places) / len(some)) ** (1.0 / self.flat.shape[1])
+        own = cells_of(self.flat[self.cells.best[some]], values[some], "largest", size)
+        pose = (self.q if poses is None else poses)[some]
+        cells = Cells(own.origin, own.size, own.filled, np.arange(len(own.best)))
+        found = self.made(pose[own.best], values[some][own.best], cells, self.places[some][own.best], words)
+        return replace(found, complete=False)
+
+    def whole(self, q: Array, values: Array, words: list[str]) -> WorkspaceMap:
+        """The map of all places."""
+        cells = self.cells
+        own = Cells(cells.origin, cells.size, cells.filled, np.arange(len(q)))
+        return self.made(q, values, own, self.places, words)
+
+
 def asked(task: Task, found: Samples, wanted: Wanted, stopped: bool) -> WorkspaceMap:
     """Maps that ask inverse kinematics at places of cells."""
-    machine, watch = task.machine, task.watch
-    plane = plane_of_samples(task, found, wanted)
-    flat = found.points if plane is None else plane.down(found.points)
-    cells = cells_of(flat, np.zeros(len(flat)), "largest")
-    while len(cells.best) > PLACES:
-        cells = cells_of(flat, np.zeros(len(flat)), "largest", 1.12 * cells.size)
-    watch_now = Watch(None, None, watch.workers) if stopped else watch
-    places = found.points[cells.best]
-    if not stopped:
-        watch.step(0.5, "Inverse kinematics")
-    q, count = found.q[cells.best], ORIENTATIONS
+    of = _AskedMap(task, found, plane_of_samples(task, found, wanted))
     try:
-        if task.name == "orientations":
-            angular = wanted._replace(part="rotation").jacobians(found.q[:SETTING_OUT])
-            rotations = orientation_maps.orientation_set(
-                angular, machine.poses(found.q[:1])[:, :3, :3], count, task.seed
-            )
-            values, q = orientation_maps.orientation_shares(
-                machine, places, rotations, found.q, task.accepts, watch_now.share
-            )
-        else:
-            values = _configurations(task, wanted, found, q, watch_now.share)
+        if stopped:
+            raise Stopped
+        task.watch.step(0.5, "Inverse kinematics")
+        if task.name == "configurations":
+            return of.whole(of.q, _configurations(task, wanted, found, of.q, of.report), [])
+        angular = wanted._replace(part="rotation").jacobians(found.q[:SETTING_OUT])
+        first = task.machine.poses(found.q[:1])[:, :3, :3]
+        rotations = orientation_maps.orientation_set(angular, first, ORIENTATIONS, task.seed)
+        values, q = orientation_maps.orientation_shares(
+            task.machine, of.places, rotations, found.q, task.accepts, task.watch.share, of.report
+        )
     except Stopped:
-        stopped, values = True, np.full(len(q), np.nan)
-    own = Cells(cells.origin, cells.size, cells.filled, np.arange(len(q)))
-    notes = ["Numeric inverse kinematics: the numbers are at least these."]
-    if task.name == "orientations" and not stopped:
-        dexterous = float(np.count_nonzero(values >= 1.0)) * cells.size ** flat.shape[1]
-        unit = "m²" if plane is not None else "m³"
-        notes.insert(0, f"In all orientations: {dexterous:.3g} {unit} of cells of {cells.size:.3g} m.")
-    if stopped:
-        notes.append("It was stopped before inverse kinematics was done.")
-    return WorkspaceMap(
-        machine=machine.mech.name,
-        frame=machine.frame,
-        kind=task.name,
-        title=ASKING[task.name],
-        about=ABOUT[task.name].format(count=count),
-        unit="",
-        points=places,
-        q=q,
-        values=values,
-        names=tuple(machine.mech.q_names),
-        over=task.ranges.all_names,
-        cells=own,
-        plane=plane,
-        complete=not stopped,
-        notes=tuple(notes),
-    )
+        words = ["It was stopped before inverse kinematics was done."]
+        if of.done is not None:
+            return of.so_far(words)
+        return replace(of.whole(of.q, np.full(len(of.q), np.nan), words), complete=False)
+    size, d = of.cells.size, of.flat.shape[1]
+    dexterous = float(np.count_nonzero(values >= 1.0)) * size**d
+    unit = "m²" if of.plane is not None else "m³"
+    return of.whole(q, values, [f"In all orientations: {dexterous:.3g} {unit} of cells of {size:.3g} m."])
 
 
-def _configurations(task: Task, wanted: Wanted, found: Samples, q: Array, share: Callable[..., list[Solved]]) -> Array:
+def _configurations(task: Task, wanted: Wanted, found: Samples, q: Array, report: orientation_maps.Reported) -> Array:
     """Number of poses for each place, or for each pose where orientation counts."""
     machine = task.machine
     linear = wanted._replace(part="translation").jacobians(found.q[:SETTING_OUT])
@@ -99,4 +130,6 @@ def _configurations(task: Task, wanted: Wanted, found: Samples, q: Array, share:
             remedy="Let fewer coordinates run (over), or choose orientations.",
         )
     poses = machine.poses(q)
-    return orientation_maps.configuration_counts(machine, poses, found.q, free == moves, task.accepts, share, task.seed)
+    return orientation_maps.configuration_counts(
+        machine, poses, found.q, free == moves, task.accepts, task.watch.share, task.seed, report
+    )

@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from core.workspace.joint_ranges import spread
-from core.workspace.map_task import Samples, Stopped, Task
+from core.workspace.map_task import Samples, Task
 from core.workspace.pose_solver import in_pieces
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Part = TypeVar("Part")
 
-PIECE = 8192
+PIECE = 2048
 """Samples that one core takes at a time."""
+FIRST = 128
+"""Samples of the first round."""
+GROWS = 4
+"""How many times as many samples there are after each round."""
 PLANE_SHARE = 0.12
 """Part of the extent of all samples by which one may lie beside a plane to be brought into it."""
 
 
-def samples_of(task: Task) -> tuple[Samples, bool]:
-    """Poses of the map, and whether it was stopped on the way."""
-    machine, watch = task.machine, task.watch
-    pieces = [(first, min(PIECE, task.samples - first)) for first in range(0, task.samples, PIECE)]
-    done: list[Samples] = []
-    machine.mech.compiled.compile("poses", f"jacobian:{machine.frame}")
-    try:
-        if task.branch is None:
-            for each in watch.done(lambda piece: _tree_piece(task, *piece), pieces):
-                done.append(each)
-                watch.step(0.5 * len(done) / len(pieces), "Samples")
-        else:
-            known = task.start[None]
-            for piece in pieces:
-                watch.step(0.5 * len(done) / len(pieces), "Samples")
-                each = _branch_piece(task, *piece, known)
-                known = np.concatenate([known, each.q])
-                done.append(_restricted(task, each.q))
-    except Stopped:
-        return _together(task, done), True
-    return _together(task, done), False
+def rounds(samples: int) -> Iterator[list[tuple[int, int]]]:
+    """Rounds of pieces (first, count): after each the samples so far are spread evenly, so that they make a map that is
+    coarser than the whole."""
+    first = 0
+    while first < samples:
+        end = min(max(FIRST, GROWS * first), samples)
+        yield [(at, min(PIECE, end - at)) for at in range(first, end, PIECE)]
+        first = end
 
 
-def _together(task: Task, done: list[Samples]) -> Samples:
-    if not done:
-        return Samples(np.zeros((0, task.machine.mech.nq)), np.zeros((0, 3)))
-    return Samples(np.concatenate([each.q for each in done]), np.concatenate([each.points for each in done]))
+def pieces_of(
+    task: Task, pieces: list[tuple[int, int]], known: list[Array], then: Callable[[Samples], Part]
+) -> Iterator[Part]:
+    """What `then` makes of the poses of pieces, one after another. known : poses of closed machines found so far, to
+    which those found are added. Raises Stopped."""
+    if task.branch is None:
+        yield from task.watch.done(lambda piece: then(_tree_piece(task, *piece)), pieces)
+        return
+    for piece in pieces:
+        task.watch.look()
+        each = _branch_piece(task, *piece, np.concatenate(known))
+        known.append(each.q)
+        yield then(_restricted(task, each.q))
 
 
 def _tree_piece(task: Task, first: int, count: int) -> Samples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -48,11 +48,12 @@ class Watch:
     progress: Callable[..., object] | None = None
     cancelled: Callable[[], bool] | None = None
     workers: int | None = None
+    shown: Callable[[Any], object] | None = None
+    """shown(map) is given what there is so far."""
 
     def step(self, fraction: float, text: str = "") -> None:
         """Tell how far it is; raises Stopped where it shall go on no further."""
-        if self.cancelled is not None and self.cancelled():
-            raise Stopped
+        self.look()
         if self.progress is not None:
             self.progress(fraction, text)
 
@@ -65,23 +66,30 @@ class Watch:
         count = self.workers or os.cpu_count() or 1
         if count < 2 or len(pieces) < 2:
             for piece in pieces:
-                self._asked()
+                self.look()
                 yield work(piece)
             return
-        with ThreadPoolExecutor(count) as pool:
+        pool = ThreadPoolExecutor(count)
+        try:
             waiting = []
             for number, piece in enumerate(pieces):
                 waiting.append(pool.submit(work, piece))
                 if number >= 2 * count:
-                    self._asked()
-                    yield waiting.pop(0).result()
+                    yield self._awaited(waiting.pop(0))
             for each in waiting:
-                self._asked()
-                yield each.result()
+                yield self._awaited(each)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
-    def _asked(self) -> None:
+    def look(self) -> None:
+        """Raises Stopped where somebody stopped it."""
         if self.cancelled is not None and self.cancelled():
             raise Stopped
+
+    def _awaited(self, piece: Future[Any]) -> Any:
+        """What comes of a piece; others wait no longer where it is stopped."""
+        self.look()
+        return piece.result()
 
 
 class Samples(NamedTuple):
@@ -176,7 +184,7 @@ def task_of(
     if not 16 <= samples <= 50_000_000:
         raise ModelError(f"{samples} samples cannot be taken.", where="samples", remedy="Take 16 to 50,000,000.")
     name = mech.compiled.known_frame(frame or tool_frame(mech.model))
-    machine = Machine(mech, name, mech.parameter_values())
+    machine = Machine(mech, name, mech.parameter_values(), look=watch.look)
     ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
     machine = _within(machine, ranges)
     start = np.asarray(mech.rest() if q is None else q, dtype=float)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,11 @@ from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.workspace.asked_maps import asked
+from core.workspace.grown_samples import GrownSamples
 from core.workspace.joint_ranges import Over, joint_ranges, spread
 from core.workspace.map_kinds import Wanted
-from core.workspace.map_samples import PIECE, samples_of
 from core.workspace.map_task import ASKING, Samples, Stopped, Task, Watch, mechanism_of, task_of
-from core.workspace.motion_of_frame import SETTING_OUT, plane_of_samples, wanted_of
+from core.workspace.motion_of_frame import plane_of_samples
 from core.workspace.planar_area import Plane, planar_area
 from core.workspace.pose_solver import in_pieces
 from core.workspace.space_cells import Cells, cells_of, holes, measured
@@ -51,6 +52,7 @@ def workspace(
     workers: int | None = None,
     progress: Callable[..., object] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    shown: Callable[[WorkspaceMap], object] | None = None,
 ) -> WorkspaceMap:
     """Where a frame can be, and how well the machine does there.
 
@@ -64,65 +66,84 @@ def workspace(
     error : of "accuracy": of each actuator, rad, of slides times `length`
     seed : the same gives the same samples; workers : threads, default one a core
     progress(fraction, text) : is told how far it is; cancelled() : whether to stop: what there is then is the result
+    shown(map) : is given coarser maps on the way, each of more samples than the one before
     Raises KinetostatError naming what has no limits or cannot be measured.
     """
-    watch = Watch(progress, cancelled, workers)
+    watch = Watch(progress, cancelled, workers, shown)
     task = task_of(
         mechanism_of(mech, p), frame, over, kind, part, orientation, slice, q, length, (samples, seed), watch, error
     )
-    found, stopped = samples_of(task)
-    if not len(found.q):
+    grown = GrownSamples(task, 0.5 if task.name in ASKING else 0.7)
+    stopped = grown.grow(lambda: _so_far(grown))
+    if not len(grown.samples.q):
         raise ModelError(
             "No sample fulfils what was asked." if not stopped else "It was stopped before the first samples.",
             where="workspace",
             remedy="Take more samples, other limits, or another orientation, plane or start pose.",
         )
-    return _mapped(task, found, stopped)
-
-
-def _mapped(task: Task, found: Samples, stopped: bool) -> WorkspaceMap:
-    """Values, cells and sizes of samples."""
-    machine = task.machine
-    some = found.q[:: max(len(found.q) // SETTING_OUT, 1)]
-    wanted = wanted_of(task, some, found)
-    notes: list[str] = []
     if task.name in ASKING:
-        return asked(task, found, wanted, stopped)
-    assert task.kind is not None
-    compute, unit = task.kind.make(wanted)
-    values, stopped = _values(task, found, compute, stopped)
-    found = Samples(found.q[: len(values)], found.points[: len(values)])
-    plane = plane_of_samples(task, found, wanted)
-    d = _dimension(wanted, plane)
-    flat = found.points if plane is None else plane.down(found.points)
-    cells = cells_of(flat, values, task.kind.best)
-    size = _Size()
+        assert grown.wanted is not None
+        return asked(task, grown.samples, grown.wanted, stopped)
+    return _mapped(grown, stopped)
+
+
+def _so_far(grown: GrownSamples) -> None:
+    """Show what there is."""
+    task = grown.task
+    if task.watch.shown is None or task.name in ASKING:
+        return
+    found, values = grown.samples, grown.values
+    words = f"{len(values):,} poses so far" if len(values) < task.samples else "How large it is comes next."
+    task.watch.shown(replace(_made(grown, found, values, _Size(), [words]), complete=False, growing=True))
+
+
+def _mapped(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
+    """All samples with their values, cells and sizes."""
+    task, found, values = grown.task, grown.samples, grown.values
+    assert grown.wanted is not None
+    notes: list[str] = []
+    plane = plane_of_samples(task, found, grown.wanted)
+    d = _dimension(grown.wanted, plane)
+    size, cell = _Size(), None
     if not stopped:
         try:
             size = _size(task, found, plane, d, notes)
             if plane is not None and d:
-                found, values = _filled(task, found, values, cells, plane, compute)
-                cells = cells_of(plane.down(found.points), values, task.kind.best, cells.size)
+                assert task.kind is not None
+                cells = cells_of(plane.down(found.points), values, task.kind.best)
+                found, values = _filled(task, found, values, cells, plane, grown.values_of)
+                cell = cells.size
         except Stopped:
             stopped = True
     if stopped:
         notes.append(f"It was stopped after {len(values)} of {task.samples} samples.")
+    return replace(_made(grown, found, values, size, notes, cell), complete=not stopped)
+
+
+def _made(
+    grown: GrownSamples, found: Samples, values: Array, size: _Size, notes: list[str], cell: float | None = None
+) -> WorkspaceMap:
+    """The map of samples. cell : m, of its cells; None: by their number"""
+    task, machine = grown.task, grown.task.machine
+    assert task.kind is not None
+    assert grown.wanted is not None
+    plane = plane_of_samples(task, found, grown.wanted)
+    flat = found.points if plane is None else plane.down(found.points)
     return WorkspaceMap(
         machine=machine.mech.name,
         frame=machine.frame,
         kind=task.name,
         title=task.kind.title + (f" ({task.part})" if task.kind.of_part else ""),
         about=task.kind.about,
-        unit=unit,
+        unit=grown.unit,
         points=found.points,
         q=found.q,
         values=values,
         names=tuple(machine.mech.q_names),
         over=task.ranges.all_names,
-        cells=cells,
+        cells=cells_of(flat, values, task.kind.best, cell),
         best=task.kind.best,
         plane=plane,
-        complete=not stopped,
         notes=tuple(notes),
         **size._asdict(),
     )
@@ -144,7 +165,7 @@ def _filled(
         if not len(q):
             break
         found = Samples(np.concatenate([found.q, q]), np.concatenate([found.points, task.machine.places(q)]))
-        values = np.concatenate([values, np.ones(len(q)) if task.name == "reach" else compute(q)])
+        values = np.concatenate([values, compute(q)])
         flat = plane.down(found.points)
         cells = cells_of(flat, values, "largest", cells.size)
     return found, values
@@ -155,25 +176,6 @@ class _Size(NamedTuple):
     volume: float = math.nan
     error: float = math.nan
     boundary: Array = np.zeros((0, 2, 3))
-
-
-def _values(task: Task, found: Samples, compute: Callable[[Array], Array], stopped: bool) -> tuple[Array, bool]:
-    if task.name == "reach":
-        return np.ones(len(found.q)), stopped
-    pieces = [found.q[first : first + PIECE] for first in range(0, len(found.q), PIECE)]
-    compute(pieces[0][:1])
-    task.machine.mech.compiled.compile()
-    done: list[Array] = []
-    try:
-        for each in Watch(None, None if stopped else task.watch.cancelled, task.watch.workers).done(compute, pieces):
-            done.append(each)
-            if not stopped:
-                task.watch.step(0.5 + 0.2 * len(done) / len(pieces), "Values")
-    except Stopped:
-        stopped = True
-        if not done:
-            done.append(compute(pieces[0]))
-    return np.concatenate(done), stopped
 
 
 def _dimension(wanted: Wanted, plane: Plane | None) -> int:
@@ -205,7 +207,7 @@ def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[s
     def reached(points: Array, starts: NDArray[np.intp]) -> Flags:
         places = points if plane is None else plane.up(points)
         targets = task.restriction.targets(len(points))._replace(place=places, plane=None)
-        solved = in_pieces(task.machine, found.q[starts], targets, task.watch.share, size=2048, asking=True)
+        solved = in_pieces(task.machine, found.q[starts], targets, task.watch.share, asking=True)
         return solved.met & task.accepts(solved.q)
 
     done = measured(flat, reached, task.seed, lambda share: step(0.7 + 0.3 * share, "Size"))

@@ -21,6 +21,8 @@ from core.workspace.pose_solver import Machine, Solved, Targets, in_pieces
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Share = Callable[..., list[Solved]]
+Reported = Callable[[NDArray[np.intp], Array, "Array | None"], object]
+"""report(places that are done, values (n,) of all, poses (n, nq) or None)."""
 
 NEIGHBOURS = 32
 """Samples near a place among which starts are chosen."""
@@ -66,12 +68,31 @@ def quaternion_matrices(quaternions: Array) -> Array:
     return np.asarray(np.eye(3) + 2.0 * w[:, None, None] * K + 2.0 * K @ K)
 
 
+def coarse_to_fine(places: Array) -> list[NDArray[np.intp]]:
+    """Numbers of places (n, 3) in groups: an eighth, another, a quarter, half of them. Those of the groups so far are
+    spread over all: each place is the one farthest from those before it."""
+    n = len(places)
+    away, order = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
+    last = int(np.argmin(np.sum((places - places.mean(axis=0)) ** 2, axis=1)))
+    for k in range(n):
+        order[k] = last
+        away = np.minimum(away, np.sum((places - places[last]) ** 2, axis=1))
+        last = int(np.argmax(away))
+    return [each for each in np.split(order, [-(-n // 8), -(-n // 4), -(-n // 2)]) if len(each)]
+
+
 def orientation_shares(
-    machine: Machine, places: Array, rotations: Array, q: Array, accepts: Callable[[Array], Flags], share: Share | None
+    machine: Machine,
+    places: Array,
+    rotations: Array,
+    q: Array,
+    accepts: Callable[[Array], Flags],
+    share: Share | None,
+    report: Reported,
 ) -> tuple[Array, Array]:
     """(share (n,) of rotations (m, 3, 3) in which the frame reaches each place (n, 3), a pose (n, nq) for each).
 
-    q : (s, nq) samples
+    q : (s, nq) samples; report : is given what is known of the groups of `coarse_to_fine` so far
     """
     n, m = len(places), len(rotations)
     poses = machine.poses(q)
@@ -83,19 +104,27 @@ def orientation_shares(
     turn = np.tile(np.arange(m), n)
     met = np.zeros(n * m, dtype=bool)
     found = np.empty((n * m, q.shape[1]))
-    for attempt in range(2):
-        left = np.flatnonzero(~met)
-        chosen = near[place[left], order[place[left], min(attempt, order.shape[1] - 1), turn[left]]]
-        _attempt(machine, left, q[chosen], places[place[left]], rotations[turn[left]], (met, found), accepts, share)
+
+    def result() -> tuple[Array, Array]:
+        own = met.reshape(n, m)
+        first = np.argmax(own, axis=1)
+        known = found.reshape(n, m, -1)[np.arange(n), first]
+        return own.mean(axis=1), np.where(np.reshape(own.any(axis=1), (n, 1)), known, q[near[:, 0]])
+
+    groups = coarse_to_fine(places)
+    for number, group in enumerate(groups):
+        for attempt in range(2):
+            left = (group[:, None] * m + np.arange(m)).ravel()
+            left = left[~met[left]]
+            chosen = near[place[left], order[place[left], min(attempt, order.shape[1] - 1), turn[left]]]
+            _attempt(machine, left, q[chosen], places[place[left]], rotations[turn[left]], (met, found), accepts, share)
+        report(np.concatenate(groups[: number + 1]), *result())
     for _ in range(3):
         left, starts = _beside(places, met.reshape(n, m), found.reshape(n, m, -1))
         if not len(left):
             break
         _attempt(machine, left, starts, places[place[left]], rotations[turn[left]], (met, found), accepts, share)
-    own = met.reshape(n, m)
-    first = np.argmax(own, axis=1)
-    shown = np.where(np.reshape(own.any(axis=1), (n, 1)), found.reshape(n, m, -1)[np.arange(n), first], q[near[:, 0]])
-    return own.mean(axis=1), shown
+    return result()
 
 
 def _attempt(
@@ -149,24 +178,31 @@ def configuration_counts(
     accepts: Callable[[Array], Flags],
     share: Share | None,
     seed: int,
+    report: Reported,
 ) -> Array:
-    """(n,) in how many ways the machine takes each pose (n, 4, 4), or only its place; q : (s, nq) samples."""
+    """(n,) in how many ways the machine takes each pose (n, 4, 4), or only its place; q : (s, nq) samples; report : is
+    given the numbers of the groups of `coarse_to_fine` so far."""
     n = len(poses)
     places = np.ascontiguousarray(poses[:, :3, 3])
-    targets = Targets(place=places) if of_place else Targets(place=places, rotation=poses[:, :3, :3])
+    every = Targets(place=places) if of_place else Targets(place=places, rotation=poses[:, :3, :3])
     near = cKDTree(machine.places(q)).query(places, k=min(NEIGHBOURS, len(q)))[1].reshape(n, -1)
     anywhere = np.random.default_rng(seed).integers(len(q), size=(n, FURTHER_STARTS))
     starts = np.concatenate([near, anywhere], axis=1)
     known = np.full((n, starts.shape[1], q.shape[1]), np.nan)
     count = np.zeros(n, dtype=np.intp)
-    for k in range(starts.shape[1]):
-        solved = in_pieces(machine, q[starts[:, k]], targets, share)
-        good = solved.met & accepts(solved.q)
-        with np.errstate(invalid="ignore"):
-            away = _distances(machine, known, solved.q)
-            new = good & ~(away < SAME_POSE).any(axis=1)
-        known[new, count[new]] = solved.q[new]
-        count[new] += 1
+    groups = coarse_to_fine(places)
+    for number, group in enumerate(groups):
+        tries = starts.shape[1]
+        solved = in_pieces(machine, q[starts[group].T.ravel()], every.some(np.tile(group, tries)), share)
+        met = (solved.met & accepts(solved.q)).reshape(tries, -1)
+        for poses_of_try, good in zip(solved.q.reshape(tries, len(group), -1), met, strict=True):
+            with np.errstate(invalid="ignore"):
+                away = _distances(machine, known[group], poses_of_try)
+                new = good & ~(away < SAME_POSE).any(axis=1)
+            own = group[new]
+            known[own, count[own]] = poses_of_try[new]
+            count[own] += 1
+        report(np.concatenate(groups[: number + 1]), count.astype(float), None)
     return count.astype(float)
 
 

@@ -96,7 +96,7 @@ def planar_area(
         return None
     nodes = NODES[d] if machine.closing is None else NODES_CLOSED
     fine, parts = _reached(machine, ranges, q, plane, nodes, SLICES[d], step)
-    coarse, _ = _reached(machine, ranges, q, plane, nodes // 2, SLICES[d] // 2 + 1, lambda _: None)
+    coarse, _ = _reached(machine, ranges, q, plane, nodes // 2, SLICES[d] // 2 + 1, lambda _: machine.look())
     if fine is None or coarse is None:
         return None
     area, away = fine.area, abs(fine.area - coarse.area)
@@ -138,7 +138,11 @@ def _reached(
     low, high = float(y.min()), float(y.max())
     half = 0.5 * (high - low) / LINES
     lines = np.linspace(low + half, high - half, LINES)
-    return preimages.joined([preimages.covered(part, lines) for part in parts]), parts
+    covered = []
+    for part in parts:
+        machine.look()
+        covered.append(preimages.covered(part, lines))
+    return preimages.joined(covered), parts
 
 
 def _pair(machine: Machine, ranges: JointRanges, q: Array, plane: Plane) -> tuple[list[int], list[int]]:
@@ -160,6 +164,7 @@ def _tree_map(machine: Machine, ranges: JointRanges, pose: Array, plane: Plane, 
     index, speed = ranges.index[pair], ranges.speed[pair]
 
     def image(points: Array, _: Array | None) -> Image:
+        machine.look()
         q = np.tile(pose, (len(points), 1))
         q[:, index] = points
         J = plane.axes @ machine.jacobians(q)[:, 3:, speed]
@@ -174,6 +179,7 @@ def _branch_map(machine: Machine, ranges: JointRanges, pose: Array, plane: Plane
     chosen = Actuators(tuple(map(int, ranges.speed)), ranges.names)
 
     def image(points: Array, state: Array | None) -> Image:
+        machine.look()
         q, good = branch.spread_from(points) if state is None else branch.at(points, state)
         J = machine.jacobians(q)[:, 3:] @ transmissions(machine, q, chosen)
         return Image(plane.down(machine.places(q)), _determinants(plane.axes @ J), good, q)

@@ -63,13 +63,17 @@ class Targets(NamedTuple):
         )
 
 
+def _unseen() -> None:
+    """Nobody looks on."""
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine and a frame of it, as maps see them.
 
     p : (n_p,); lower, upper : (nq,) between which coordinates stay, default their limits; free : (nv,) speeds that may
     take part in a step, default all; turning : places in q of angles without bounds, and from where their turns are
-    counted
+    counted; look : is called between iterations, and raises what is to end the work
     """
 
     mech: Mechanism
@@ -79,6 +83,7 @@ class Machine:
     upper: Array | None = None
     free: NDArray[np.bool_] | None = None
     turning: tuple[Places, Array] | None = None
+    look: Callable[[], object] = _unseen
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
@@ -187,6 +192,7 @@ def solve(
     for _ in range(iterations):
         if not len(active):
             break
+        machine.look()
         step = _steps(machine, q[active], r[active], J[active], damping[active])
         trial = machine.kept(mech.integrate(q[active], step))
         r_trial = residuals(machine, trial, targets.some(active))
@@ -289,7 +295,7 @@ def in_pieces(
     targets: Targets,
     share: Callable[..., list[Solved]] | None = None,
     *,
-    size: int = 4096,
+    size: int = 1024,
     asking: bool = False,
 ) -> Solved:
     """The same in pieces of bearable memory; share(work, pieces) does them on several cores. asking : whether it only

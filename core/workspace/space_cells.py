@@ -97,7 +97,10 @@ def _size_of_cells(points: Array, most: int) -> float:
     some = points[:: max(n // 60_000, 1)]
     wanted = min(float(most), max(len(some) / SAMPLES_A_CELL, 8.0))
     for _ in range(4):
-        filled = len(np.unique(np.floor(some / size).astype(np.int64), axis=0))
+        places = np.floor(some / size).astype(np.int64)
+        places -= places.min(axis=0)
+        numbers = np.ravel_multi_index(tuple(places.T), tuple(places.max(axis=0) + 1))
+        filled = len(np.unique(numbers))
         size *= float(np.clip((filled / wanted) ** (1.0 / d), 0.4, 2.5))
     return size
 
@@ -105,6 +108,7 @@ def _size_of_cells(points: Array, most: int) -> float:
 def measured(points: Array, reached: Reached, seed: int, step: Callable[[float], object] = lambda _: None) -> Measured:
     """The area or volume that samples at points (n, d) belong to."""
     tree, rng = cKDTree(points), np.random.default_rng(seed)
+    step(0.0)
     size = _size_of_cells(points, MEASURED[points.shape[1]])
     found = []
     most = min(DRAWN, max(2 * len(points), 2000))

@@ -30,7 +30,7 @@ class WorkspaceMap:
     area, volume, error : m² or m³; NaN where there is none (a curve, a surface in space, or stopped before)
     boundary : (n, 2, 3) m, ends of pieces of the curves that bound a planar area
     plane : in which the points lie, None in space
-    complete : False where it was stopped; notes : what a reader must know
+    complete : False where it was stopped; growing : whether a finer one is on its way; notes : what a reader must know
     """
 
     machine: str
@@ -52,6 +52,7 @@ class WorkspaceMap:
     boundary: Array = field(default_factory=lambda: np.zeros((0, 2, 3)))
     plane: Plane | None = None
     complete: bool = True
+    growing: bool = False
     notes: tuple[str, ...] = ()
 
     @property

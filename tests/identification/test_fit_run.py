@@ -150,7 +150,6 @@ def test_bounds_act_and_are_named():
         ({"vary": ("k",), "free": ("x.q",), "q0": {"x": 0.1}}, "given already"),
         ({"vary": ("k",), "outputs": ("y.q",)}, "no signal 'y.q'"),
         ({"vary": ("k",), "segments": 40}, "40 segments do not fit"),
-        ({"vary": ("k",), "integrator": "radau"}, "no derivatives|have no derivatives"),
         ({"vary": ("k", "m2")}, "do not tell|does not|do not show"),
     ],
 )

@@ -37,6 +37,7 @@ from viz.scene.labels import Labels
 from viz.scene.map_figures import MapFigures
 from viz.scene.mark_figures import MarkFigures
 from viz.scene.overlays import Overlays
+from viz.scene.plane_handle import PlaneHandle
 from viz.scene.prefetch import draw_list
 from viz.scene.quality import Quality
 from viz.scene.range_box import RangeBox, room
@@ -90,6 +91,7 @@ class Scene:
         self.map = MapFigures(self.renderer, self.palette)
         self.cube = Cube(self.corner, self.palette)
         self.handles = Handles(self.front, self.palette)
+        self.plane_handle = PlaneHandle(self.front, self.palette)
         self.mobility_marks = MarkFigures(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self.working_plane = WorkingPlane(self.renderer)
@@ -240,7 +242,7 @@ class Scene:
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             light_up(renderer, look.light)
-        above = (self.labels, self.handles, self.cube, self.range_box, self.mobility_marks)
+        above = (self.labels, self.handles, self.plane_handle, self.cube, self.range_box, self.mobility_marks)
         for part in (self.figures, self.overlays, self.map, *above):
             part.paint(look)
 
@@ -426,7 +428,7 @@ class Scene:
         for outline in self._outlines.values():
             outline.fit(size, ratio)
         where = self.view, size, ratio
-        for part in (self.handles, self.range_box):
+        for part in (self.handles, self.plane_handle, self.range_box):
             part.fit(*where)
         self.labels.fit(*where, self.mobility_marks.fit(*where))
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)

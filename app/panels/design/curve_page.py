@@ -39,19 +39,19 @@ class CurvePage(QWidget):
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(typed)
         tip = "Draw the curve in the working plane of the 3-D view: with the button held, or point by point"
-        self.draw_button = push_button("Draw in the view", tip, draw)
+        self.draw_button = push_button("Draw…", tip, draw)
         buttons, form = QHBoxLayout(), QFormLayout(self)
+        buttons.addWidget(self.draw_button)
         buttons.addWidget(push_button("Read…", "Points from a CSV file or an SVG path", read))
         buttons.addWidget(push_button("Clear", "An empty sheet", clear))
-        buttons.addStretch(1)
+        buttons.setSpacing(4)
         form.addRow("Kind", self.topology)
         form.addRow("Points", self.points)
-        form.addRow("", self.draw_button)
-        form.addRow("", buttons)
+        form.addRow(buttons)
         form.addRow("Fourier terms", self.smooth)
-        form.addRow("", self.closed)
-        form.addRow("", self.timed)
-        form.setContentsMargins(8, 4, 8, 6)
+        form.addRow(self.closed)
+        form.addRow(self.timed)
+        form.setContentsMargins(2, 4, 2, 6)
 
     def terms(self) -> int:
         """Fourier terms; 0: not smoothed. Raises ModelError."""

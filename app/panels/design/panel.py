@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
-from app.background.jobs import Jobs
+from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
 from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
@@ -42,6 +44,15 @@ if TYPE_CHECKING:
 
 LOOKED_EVERY = 0.1
 """Seconds between two pictures of what is best so far."""
+LOOK_AGAIN = 5
+"""Milliseconds between two looks whether the search waits."""
+SHOWN = 20
+"""Milliseconds after which a picture is drawn, and a search goes on."""
+LONGEST_WAIT = 0.5
+"""Seconds that a search waits for the window at most."""
+PATIENCE = 200
+"""Milliseconds for which a stopped search that has found nothing is waited for."""
+NOTHING_FOUND = "Stopped before anything was found."
 CURVES = 3
 """Solutions whose curves are shown together."""
 
@@ -60,6 +71,21 @@ class DesignPanel(QWidget):
         self._generated: dict[int, Any] = {}
         self._names: tuple[str, ...] = ()
         self._stop, self._pause = threading.Event(), threading.Event()
+        self._free, self._waits = threading.Event(), threading.Event()
+        """Whether the window has shown what was found, and whether the search waits for that: else both would take
+        turns at the interpreter, and those of the window would be several times as long."""
+        self._free.set()
+        self._best: Any = None
+        """What is to be shown."""
+        self._job: Job | None = None
+        self._told = False
+        """Whether the search has found something."""
+        self._soon = QTimer(self, singleShot=True, interval=LOOK_AGAIN)
+        self._soon.timeout.connect(self._show_best)
+        self._shown = QTimer(self, singleShot=True, interval=SHOWN)
+        self._shown.timeout.connect(self._free.set)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
+        self._patience.timeout.connect(self._leave)
         self._shown_at = 0.0
         self._trying = False
         self._busy = self._applying = False
@@ -113,6 +139,10 @@ class DesignPanel(QWidget):
     def close(self) -> None:
         """Listen no more, search no more."""
         self._stop.set()
+        self._free.set()
+        self._soon.stop()
+        self._shown.stop()
+        self._patience.stop()
         self.in_view.clear()
         self._life.close()
 
@@ -337,27 +367,52 @@ class DesignPanel(QWidget):
         self._busy = True
         self._enable()
         self.note.say("Searching …", "hint")
-        job = self._jobs.start("Design", work)
-        job.grown.connect(self._grown)
-        job.succeeded.connect(self._succeeded)
-        job.failed.connect(self._failed)
-        job.stopped.connect(lambda: self.note.say("Stopped before anything was found.", "hint"))
-        job.ended.connect(self._ended)
+        self._told = False
+        self._free.set()
+        job = self._job = self._jobs.start("Design", work)
+
+        def own(hear: Callable[..., object]) -> Callable[..., None]:
+            return lambda *what: None if self._job is not job else (hear(*what), None)[1]
+
+        job.grown.connect(own(self._grown))
+        job.succeeded.connect(own(self._succeeded))
+        job.failed.connect(own(self._failed))
+        job.stopped.connect(own(lambda: self.note.say(NOTHING_FOUND, "hint")))
+        job.ended.connect(own(self._ended))
 
     def _asked(self, cancelled: Any) -> bool:
         """Whether to stop; waits while paused (in the job's thread)."""
         while self._pause.is_set() and not self._stop.is_set() and not cancelled():
             time.sleep(0.05)
+        if not self._free.is_set():
+            self._waits.set()
+            self._free.wait(LONGEST_WAIT)
+            self._waits.clear()
         time.sleep(0)
         return bool(self._stop.is_set() or cancelled())
 
     def _grown(self, what: Any) -> None:
         """What is best so far, not more often than an eye follows."""
+        self._told = True
         if isinstance(what, Better):
             self.chart.add(what.start, what.value)
+        self._best = what
         if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
             return
         self._shown_at = time.monotonic()
+        self._free.clear()
+        self._soon.start()
+
+    def _show_best(self) -> None:
+        """What is best so far, once the search waits."""
+        what = self._best
+        if not self._busy or self._stop.is_set():
+            self._free.set()
+            return
+        if not self._waits.is_set() and time.monotonic() - self._shown_at < LONGEST_WAIT:
+            self._soon.start()
+            return
+        self._shown.start()
         if isinstance(what, Better):
             self.note.say(f"Start {what.start + 1}: {self._worth(what.value)}", "hint")
             self._session.preview(parameters=what.parameters)
@@ -416,8 +471,16 @@ class DesignPanel(QWidget):
         self._session.cancel()
         self.note.say(str(error), "error")
 
+    def _leave(self) -> None:
+        """A stopped search that has found nothing is waited for no longer: what it prepares ends beside the window."""
+        if self._busy and not self._told and self._stop.is_set() and self._job is not None:
+            self._job.cancel()
+            self._ended()
+            self.note.say(NOTHING_FOUND, "hint")
+
     def _ended(self) -> None:
         self._session.cancel()
+        self._job = None
         self._busy = False
         self._enable()
 
@@ -430,6 +493,8 @@ class DesignPanel(QWidget):
     def stop(self) -> None:
         """End with what is best."""
         self._stop.set()
+        self._free.set()
+        self._patience.start()
         self.stop_button.setEnabled(False)
         self.note.say("Ending …", "hint")
 

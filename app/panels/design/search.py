@@ -112,7 +112,12 @@ def curve_work(wanted: Target, topology: str, asked: Asked) -> Any:
     def work(progress: Any, cancelled: Any) -> tuple[Linkage, ...]:
         from core.design.path_synthesis import synthesise
 
-        result = synthesise(wanted, topology, count=8, stop=lambda: asked(cancelled), tell=progress.show)
+        def tell(found: Any) -> None:
+            if found.best is not None:
+                found.best.curve()  # followed here, not in the window's thread
+            progress.show(found)
+
+        result = synthesise(wanted, topology, count=8, stop=lambda: asked(cancelled), tell=tell)
         if not result:
             raise Cancelled
         return result

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -246,9 +247,19 @@ class FunctionPanel(QWidget):
             return None
         form.remember()
         form.show_problem("")
+        return self._start(function, context, options)
+
+    def ask(self, function: str, options: Mapping[str, Any]) -> Job | None:
+        """Run a function of the catalogue with some options of its own, whatever form is open."""
+        if self._job is not None:
+            return None
+        return self._start(FUNCTIONS[function], self.context(), dict(options))
+
+    def _start(self, function: Function, context: Context, options: dict[str, Any]) -> Job:
         job = self._jobs.start(function.title, work_of(function.id, context, options))
         self._job = job
-        form.show_busy(True)
+        if isinstance(self.form, FunctionForm):
+            self.form.show_busy(True)
         job.progressed.connect(self._progressed)
         growth = Growth(self._session, function, context, options)
         job.grown.connect(lambda made: growth.grow(made))

@@ -4,7 +4,8 @@ what can be done with it."""
 from __future__ import annotations
 
 import time
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
@@ -66,7 +67,7 @@ class ResultCard(QFrame):
         self._renewing = False
         self._since = 0.0
         """When it was first seen to be behind the machine that it follows, s; 0.0 if it is not."""
-        self._place = Place(session, settings, lambda: self.result)
+        self._place = Place(session, settings, lambda: self.result, self._renew)
         self.setObjectName("overlay")
         self._parts: list[QWidget] = []
         self._waiting: list[Result] = []
@@ -118,7 +119,7 @@ class ResultCard(QFrame):
         self.note = Note()
         self.update_button = QPushButton("Update")
         self.update_button.setToolTip("Ask the same of the machine as it is now")
-        self.update_button.clicked.connect(self._renew)
+        self.update_button.clicked.connect(lambda: self._renew())
         row = QHBoxLayout()
         row.addWidget(self.note, 1)
         row.addWidget(self.update_button)
@@ -297,8 +298,11 @@ class ResultCard(QFrame):
         options = provenance.asked_again(self.result.function, asked, self._session.model)
         self._answers.follow(FUNCTIONS[self.result.function], options, self.result.card)
 
-    def _renew(self) -> None:
-        job = self._answers.renew(self.result)
+    def _renew(self, changed: Mapping[str, Any] | None = None) -> None:
+        """Ask the same again, with some options otherwise."""
+        if self._renewing:
+            return
+        job = self._answers.renew(self.result, changed or {})
         if job is not None:
             self._renewing = True
             self.update_button.setEnabled(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -19,11 +19,13 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Place:
-    """Where a part stands: the session, the settings, and the whole result that its card shows now."""
+    """Where a part stands: the session, the settings, the whole result that its card shows now; renew(options) asks the
+    same again, with some options otherwise."""
 
     session: Session
     settings: Settings
     whole: Callable[[], Result]
+    renew: Callable[[Mapping[str, Any]], object] = lambda _options: None
 
 
 class Part(Protocol):

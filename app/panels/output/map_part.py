@@ -30,7 +30,7 @@ class MapPart(QWidget):
 
     def __init__(self, part: SpaceMap, place: Place) -> None:
         super().__init__()
-        self._session, self._settings = place.session, place.settings
+        self._session, self._settings, self._renew = place.session, place.settings, place.renew
         self.part = part
         self._before: SpaceMap | None = None
         self.numbers = Label()
@@ -70,14 +70,17 @@ class MapPart(QWidget):
     def show_part(self, part: SpaceMap) -> None:
         """Show another map."""
         self.part = part
-        if MapPart._latest is not part:
-            self._before, MapPart._latest = MapPart._latest, part
+        latest = MapPart._latest
+        if not part.map.growing and (latest is None or latest.map is not part.map):
+            self._before, MapPart._latest = latest, part
         self.refresh()
         self.compare.setVisible(self._comparable)
-        forms = forms_of(part.map)
+        self.save.setEnabled(not part.map.growing)
+        chosen, forms = self.form.currentData(), forms_of(part.map)
         self.form.clear()
         for form in forms:
             self.form.addItem(FORM_TITLES[form], form)
+        self.form.setCurrentIndex(max(self.form.findData(chosen), 0))
         if self.shown.isChecked():
             self._tell()
 
@@ -97,7 +100,7 @@ class MapPart(QWidget):
             self._session.mapped.emit(None)
 
     def _tell(self) -> None:
-        self._session.mapped.emit(ShownMap(self.part, self.form.currentData()))
+        self._session.mapped.emit(ShownMap(self.part, self.form.currentData(), self._renew))
 
     def _others(self, shown: ShownMap | None) -> None:
         """Another map is shown, or none."""
@@ -113,7 +116,7 @@ class MapPart(QWidget):
     @property
     def _comparable(self) -> bool:
         before = self._before
-        return before is not None and _about(before) == _about(self.part)
+        return before is not None and not self.part.map.growing and _about(before) == _about(self.part)
 
     def _compare(self) -> None:
         """Another card with what this map differs by from the one before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from core.errors import ModelError, near_misses
@@ -29,7 +30,7 @@ KIND_TITLES = {
     "formula": "A formula of the pose",
 }
 OF_PART = ("manipulability", "condition", "isotropy", "singularity", "accuracy", "stiffness")
-AXES = ("none", "x", "y", "z")
+AXES = ("none", "x", "y", "z", "normal")
 FIRST_LOOK, FIRST_LOOK_AT_LOOPS = 10_000, 500
 """Poses where nobody says how many."""
 
@@ -42,6 +43,7 @@ def workspace(
     part: str,
     over: str,
     slice: str,
+    normal: str,
     at: float,
     orientation: str,
     samples: int,
@@ -71,7 +73,7 @@ def workspace(
         kind=formula if kind == "formula" else kind,
         part=part,  # type: ignore[arg-type]
         orientation=_angles(context, orientation),
-        slice=None if slice == "none" else (slice, at),
+        slice=_plane(slice, normal, at),
         q=context.q,
         p=context.p,
         length=joint_length(length),
@@ -79,6 +81,7 @@ def workspace(
         seed=seed,
         progress=context.progress,
         cancelled=context.cancelled,
+        shown=lambda coarse: context.show(SpaceMap.of(coarse)),
     )
     if file:
         found.save(file)
@@ -115,6 +118,22 @@ def _over(context: Context, text: str) -> Any:
     return found
 
 
+def _plane(slice: str, normal: str, at: float) -> Any:
+    """Of a slice: what `core.workspace.mapping.workspace` takes."""
+    if slice != "normal":
+        return None if slice == "none" else (slice, at)
+    try:
+        x, y, z = (float(each) for each in normal.split(","))
+    except ValueError:
+        raise ModelError(
+            f"'{normal}' is no direction.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1."
+        ) from None
+    length = math.sqrt(x * x + y * y + z * z)
+    if not (math.isfinite(length) and length > 0.0):
+        raise ModelError("The normal has no length.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1.")
+    return (x / length, y / length, z / length), at
+
+
 def _angles(context: Context, text: str) -> tuple[float, ...] | None:
     """Angles about the fixed axes x, y, z, rad; None: any orientation."""
     if not text.strip():
@@ -143,7 +162,8 @@ FUNCTIONS = (
         "error by errors of the joints, the stiffness by that of the joints, in how many orientations "
         "and configurations the frame gets there, or a formula of the pose. A slice lies in a plane; "
         "with an orientation the frame has it everywhere. In the scene it is a cloud with a bar of colours: a click on "
-        "a point takes the pose that reaches it. Stopped, what there is stays. Files: HDF5, CSV, PLY, VTU.",
+        "a point takes the pose that reaches it. It gets finer while it is computed; stopped, what there is stays. "
+        "Files: HDF5, CSV, PLY, VTU.",
         workspace,
         (
             FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
@@ -158,8 +178,23 @@ FUNCTIONS = (
                 only=("kind", OF_PART),
             ),
             Text("over", "Joints", "Coordinates that run: a, b=low:high …; empty: all that move the frame"),
-            Choice("slice", "Slice across", "The axis across which a plane is laid", "none", AXES),
-            Number("at", "Slice at", "Where on the axis", 0.0, "length", only=("slice", AXES[1:])),
+            Choice(
+                "slice",
+                "Slice across",
+                "The axis across which a plane is laid, or any normal",
+                "none",
+                AXES,
+                {"normal": "a normal"},
+            ),
+            Text("normal", "Normal", "Of the plane: 1, 0, 1", only=("slice", ("normal",))),
+            Number(
+                "at",
+                "Slice at",
+                "Where on the axis, or on the normal from the origin",
+                0.0,
+                "length",
+                only=("slice", AXES[1:]),
+            ),
             Text("orientation", "Orientation", "Turns about fixed x, y, z: 180 deg, 0, 0; empty: any"),
             Integer(
                 "samples",

@@ -165,3 +165,25 @@ def test_what_is_done_while_a_step_is_praised_counts_for_the_next(bench, begin):
     move(bench, "crank_pin", float(bench.session.mech.coordinate(bench.session.q, "crank_pin")[0]) + 0.5)
     bench.wait(lambda: card.step == 1)
     bench.wait(lambda: card.look() or card.praised)
+
+
+def test_the_tour_of_maps_is_played(bench, begin):
+    window, session = bench.window, bench.session
+    window.run("file.new")
+    card = begin("workspace_map")
+    did(bench, card, lambda: bench.open(next(each.path for each in examples() if each.name == "sprung_arm")))
+    bench.wait(lambda: card.look() or card.step == 2)
+    bench.wait(lambda: not window.jobs.running)
+    maps = bench.view.maps
+    here = maps.shown.result.map.q - session.q
+    did(bench, card, lambda: maps.take(int(np.argmax(np.abs(here).max(axis=1)))))
+
+    def longer():
+        session.preview(parameters={"upper": 0.7})
+        session.commit("Length")
+        bench.wait(lambda: bool(maps.old))
+        bench.view.map_legend.update_button.click()
+
+    did(bench, card, longer)
+    bench.wait(lambda: not window.jobs.running)
+    session.mapped.emit(None)

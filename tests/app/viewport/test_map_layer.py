@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from app.panels.output.map_part import MapPart
+from core.functions import call
 from core.functions.space_maps import SpaceMap
 from core.workspace.mapping import workspace
 
@@ -102,3 +103,71 @@ def test_a_map_is_written_from_its_card(shown, tmp_path):
     assert len((tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()) == 1 + len(part.part.map.points)
     part.write(str(tmp_path / "map.doc"))
     assert "format" in shown.messages("error")[-1]
+
+
+def test_an_edit_makes_the_map_old_and_update_asks_again(bench):
+    bench.example("two_link")
+    context = bench.session.context()
+    bench.session.produced.emit(call("workspace", context, samples=300))
+    bench.wait(lambda: bench.view.maps.shown is not None)
+    legend = bench.view.map_legend
+    first = bench.view.maps.shown.result.map
+    assert not legend.note.words
+    name = bench.session.model.parameters[0].name
+    bench.session.preview(parameters={name: 2.0 * float(bench.session.p[name])})
+    bench.session.commit("Longer")
+    bench.wait(lambda: bool(legend.note.words))
+    assert legend.note.words.startswith("Old: ")
+    assert name in legend.note.words
+    assert legend.update_button.isVisible()
+    legend.update_button.click()
+    bench.wait(lambda: not bench.view.maps.old)
+    bench.wait(lambda: not bench.window.jobs.running)
+    second = bench.view.maps.shown.result.map
+    assert second is not first
+    assert second.complete
+    assert second.area == pytest.approx(workspace(bench.session.mech, samples=300, p=bench.session.p).area)
+    assert not legend.note.words
+    assert not legend.update_button.isVisible()
+    bench.session.undo()
+    bench.wait(lambda: bool(legend.note.words))
+    bench.session.mapped.emit(None)
+
+
+def test_a_map_gets_finer_on_one_card_and_keeps_its_look(bench, monkeypatch):
+    monkeypatch.setattr("core.workspace.grown_samples.LEAST_PAUSE", 0.0)
+    bench.example("scara")
+    bench.session.mapped.emit(None)
+    seen = []
+    bench.session.mapped.connect(lambda shown: seen.append(shown))
+    bench.window.panels.choose_function("workspace")
+    job = bench.window.functions.run()
+    bench.wait(lambda: bool(seen))
+    part = part_of(bench)
+    part.form.setCurrentIndex(part.form.findData("surface"))
+    part.form.activated.emit(part.form.currentIndex())
+    bench.wait(lambda: job not in bench.window.jobs.running)
+    bench.wait(lambda: bench.view.maps.shown.result.map.complete)
+    assert part_of(bench) is part
+    assert bench.view.maps.shown.form == "surface"
+    assert part.part.map is bench.view.maps.shown.result.map
+    assert bench.view.maps.shown.result.size
+    bench.session.mapped.emit(None)
+
+
+def test_a_stopped_map_stays_with_what_there_is(bench):
+    bench.example("scara")
+    bench.session.mapped.emit(None)
+    bench.window.panels.choose_function("workspace")
+    form = bench.window.functions.form
+    form.show_options({**form.options(), "samples": 400_000})
+    job = bench.window.functions.run()
+    bench.wait(lambda: bench.view.maps.shown is not None)
+    form.stopped.emit()
+    bench.wait(lambda: job not in bench.window.jobs.running)
+    found = bench.view.maps.shown.result.map
+    assert not found.complete
+    assert not found.growing
+    assert any("stopped" in note for note in found.notes)
+    assert "stopped" in bench.view.map_legend.size_label.text()
+    bench.session.mapped.emit(None)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QToolButton
 
 from app.document.kept import recent_pictures
 from app.window.start_page import CHOICES
+from core.model import Model
 from resources import examples
 
 
@@ -141,3 +142,21 @@ def test_it_fits_into_a_narrow_view(own_bench):
         if button.isVisibleTo(page):
             assert page.rect().contains(button.mapTo(page, button.rect().center()))
             assert button.width() >= button.fontMetrics().size(0, button.text()).width()
+
+
+def test_an_example_that_is_made_for_a_question_opens_with_its_answer(bench):
+    """The sprung arm opens with its map of stiffness; what its form asks otherwise is not remembered."""
+    window = bench.window
+    bench.session.mapped.emit(None)
+    path = next(each.path for each in examples() if each.name == "sprung_arm")
+    bench.session.start(Model(name="untitled"))
+    window.files.start_example(path)
+    bench.wait(lambda: bench.view.maps.shown is not None and not window.jobs.running)
+    shown = bench.view.maps.shown.result
+    assert shown.map.kind == "stiffness"
+    assert shown.map.complete
+    assert shown.map.machine == "Sprung arm"
+    assert window.docks.docks["output"].isVisible()
+    window.panels.choose_function("workspace")
+    assert window.functions.form.options()["kind"] != "stiffness"
+    bench.session.mapped.emit(None)

@@ -1,5 +1,7 @@
 """The panel Design: search by a formula, try, apply, stop; a curve drawn by the mouse becomes a linkage."""
 
+import threading
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -7,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from app.document.session import Session
 from app.panels.design.panel import DesignPanel
 from app.panels.design.questions import CURVE, FUNCTION, MOTION
+from app.panels.design.search import Found
 from core.files import load
 from resources import EXAMPLES
 
@@ -211,3 +214,44 @@ def test_a_saved_curve_keeps_its_working_plane(panel):
     panel.saved.names.setCurrentText("side")
     panel.saved.load()
     np.testing.assert_allclose(panel.in_view.X_WD, X, atol=1e-9)
+
+
+def test_stop_before_anything_is_found_waits_for_nothing(panel, qtbot, monkeypatch):
+    """What a search prepares may take as long as it likes: the panel is free, and what comes of it later is dropped."""
+    go_on, begun = threading.Event(), threading.Event()
+
+    def slow(*_):
+        def work(progress, cancelled):
+            begun.set()
+            go_on.wait(30.0)
+            return Found(None, {})
+
+        return work
+
+    monkeypatch.setattr("app.panels.design.panel.machine_work", slow)
+    ask(panel, "rms(coupler_point.position.z - 0.35)", "a")
+    panel.search()
+    qtbot.waitUntil(begun.is_set)
+    panel.stop_button.click()
+    ended(panel, qtbot)
+    assert not go_on.is_set()
+    assert "before anything was found" in panel.note.text()
+    go_on.set()
+    qtbot.waitUntil(lambda: not panel._jobs.running)
+    assert panel.found is None
+    assert panel.search_button.isEnabled()
+
+
+def test_a_search_waits_while_the_window_shows_what_it_found(panel, qtbot):
+    """No evaluation runs between the moment at which the search waits and the end of the preview."""
+    ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "b", "c", "d")
+    panel.machine_page.starts.setText("1000")
+    waiting = []
+    preview = panel._session.preview
+    panel._session.preview = lambda **what: (waiting.append(panel._waits.is_set()), preview(**what))
+    panel.search()
+    qtbot.waitUntil(lambda: len(waiting) >= 3, timeout=60000)
+    panel.stop_button.click()
+    ended(panel, qtbot)
+    assert all(waiting)
+    assert panel.found is not None

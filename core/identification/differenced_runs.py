@@ -1,0 +1,124 @@
+"""Slopes of a segment's run by differences of runs, where these have no exact ones: dry friction, stops, limits,
+methods and machines whose steps are not differentiated.
+
+Central differences about the parameters and start values: a run through sticking, sliding and impacts is smooth in them
+as long as these come in the same order, and a fit takes shorter steps where they do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError, SimulationError
+
+if TYPE_CHECKING:
+    from core.simulation import Run
+
+Array = NDArray[np.float64]
+
+PARAMETER_STEP_FRACTION = 1e-4
+"""Part of a parameter (of 0.1 where it is 0) by which it is changed."""
+START_STEP_FRACTION = 1e-5
+"""Part of a start value, or rad, m and their rates where it is smaller than one, by which it is changed."""
+EVEN_FRACTION = 1e-6
+"""Part of the spacing of rows by which times may differ from even ones to be samples of a run."""
+SAME_TIME_FRACTION = 1e-9
+"""Part of a run's duration up to which two times are one."""
+FINER = 8
+"""Samples between two rows of a trace whose rows are not even: what lies between is interpolated."""
+
+
+class Segmented(Protocol):
+    """Runs in segments, as `core.identification.shooting.Shooting` has them."""
+
+    segments: Any
+    time: Array
+    outputs: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def run(
+        self,
+        k: int,
+        p: Array,
+        z: Array,
+        near: Array | None = None,
+        end: float | None = None,
+        output: float | None = None,
+    ) -> tuple[Run, Any]:
+        """The run of segment k."""
+        ...
+
+
+class Watched(NamedTuple):
+    """A run of a segment: values (n, c) of the channels at its rows, the last state (n,), the first pose (nq,)."""
+
+    values: Array
+    state: Array
+    pose: Array
+
+
+class Differenced(NamedTuple):
+    """What was seen, slopes (n, c, m) of the values and (n, m) of the last state by parameters, then start values."""
+
+    seen: Watched
+    slopes: Array
+    state_slopes: Array
+
+
+def watched(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Watched:
+    """Segment k with its channels at the rows of the trace. Raises SimulationError where the run cannot go on."""
+    segment = problem.segments[k]
+    times = problem.time[segment.first : segment.last]
+    spacing = np.diff(problem.time[segment.first : min(segment.last + 1, len(problem.time))])
+    least = float(spacing.min()) if len(spacing) else segment.end - segment.begin
+    even = len(spacing) > 0 and float(spacing.max()) - least <= EVEN_FRACTION * least
+    run, _ = problem.run(k, p, z, near, output=least if even else least / FINER)
+    state = np.concatenate([run.q[-1], run.v[-1], *([run.x[-1]] if run.x.shape[1] else [])])
+    return Watched(channels_at(run, problem.outputs, times), state, run.q[0])
+
+
+def channels_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
+    """(n, c) channels of a run at times: samples where there are such, else monotone cubics between them."""
+    from scipy.interpolate import PchipInterpolator
+
+    last = np.append(np.diff(run.time) > 0.0, True)  # of several samples at one time the last
+    grid = run.time[last]
+    same = SAME_TIME_FRACTION * float(grid[-1] - grid[0])
+    near = np.clip(np.searchsorted(grid, times - same), 0, len(grid) - 1)
+    exact = np.abs(grid[near] - times) <= same
+    found = []
+    for name in channels:
+        values = np.asarray(run[name])[last]
+        found.append(np.where(exact, values[near], 0.0 if exact.all() else PchipInterpolator(grid, values)(times)))
+    return np.column_stack(found)
+
+
+def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Differenced:
+    """Segment k and its slopes. Raises SimulationError where the run cannot go on."""
+    here = watched(problem, k, p, z, near)
+    both = np.concatenate([p, z])
+    m, count = len(p), len(both)
+    slopes = np.zeros((*here.values.shape, count))
+    state_slopes = np.zeros((len(here.state), count))
+    for j, value in enumerate(both):
+        part = PARAMETER_STEP_FRACTION * (abs(value) or 0.1) if j < m else START_STEP_FRACTION * max(1.0, abs(value))
+        ends, places = [], []
+        for sign in (1.0, -1.0):
+            moved = both.copy()
+            moved[j] += sign * part
+            try:
+                ends.append(watched(problem, k, moved[:m], moved[m:], near))
+            except KinetostatError:  # a friction below zero, a run that cannot go on
+                continue
+            places.append(sign * part)
+        if not ends:
+            raise SimulationError("The run goes on at neither side of the values.", where=problem.names[j])
+        if len(ends) == 1:
+            ends, places = [*ends, here], [*places, 0.0]
+        over = places[0] - places[1]
+        slopes[:, :, j] = (ends[0].values - ends[1].values) / over
+        state_slopes[:, j] = (ends[0].state - ends[1].state) / over
+    return Differenced(here, slopes, state_slopes)
