@@ -24,6 +24,7 @@ import numpy as np
 
 from benchmarks.document import tell
 from benchmarks.watch import Cost, Watch, opened, turn
+from benchmarks.window_answers import answers
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record
@@ -331,6 +332,7 @@ STEPS: dict[str, Callable[[], Rows]] = {
     "pulled": pulled,
     "what_if": what_if,
     "long_run": long_run,
+    "answers": answers,
 }
 
 
