@@ -175,6 +175,15 @@ class _Method:
         return method.__get__(instance, owner)
 
 
+def complete(package: str) -> None:
+    """Make the methods of all dataclasses that a package has by now, for where nothing may be compiled later."""
+    for name, module in list(sys.modules.items()):
+        if f"{name}.".startswith(f"{package}."):
+            for cls in [each for each in vars(module).values() if dataclasses.is_dataclass(each)]:
+                for method in (*_METHODS, "__hash__"):
+                    getattr(cls, method)
+
+
 class _Default:
     """In the place of a value that a factory makes anew each time."""
 

@@ -8,15 +8,13 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
-
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from app.workbench import Workbench
 
-LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
-RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
-BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+LEFT, RIGHT, BOTTOM = "left", "right", "bottom"
+"""Where docks are, beside the picture or below it. Commands that write a card read what panels say, without Qt."""
 
 
 class Panel(NamedTuple):
@@ -33,7 +31,7 @@ class Panel(NamedTuple):
 
     id: str
     title: str
-    area: Qt.DockWidgetArea
+    area: str
     make: Callable[[Workbench], QWidget]
     order: int
     help: str

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 VERSION = 6
 """Raised when the set of panels changes, so that an older arrangement is not taken."""
+AREAS = {
+    LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
+    RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
+    BOTTOM: Qt.DockWidgetArea.BottomDockWidgetArea,
+}
 MIDDLE = 480
 """Pixels of width below which the picture gets some of the columns beside it …"""
-LEAST = {LEFT: 220, RIGHT: 290}
+LEAST = {AREAS[LEFT]: 220, AREAS[RIGHT]: 290}
 """… as long as they keep these."""
 HIGHEST = 213
 """Pixels of height that the highest of the panels below the picture wants (Design): so high they are before it is made,
@@ -68,9 +73,9 @@ class Docks:
         window.setDockOptions(
             window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
         )
-        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
-        window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
-        window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(AREAS[LEFT]).North)
+        window.setCorner(Qt.Corner.BottomLeftCorner, AREAS[LEFT])
+        window.setCorner(Qt.Corner.BottomRightCorner, AREAS[RIGHT])
         for place in self.places:
             self._dock(place)
         self._arrange()
@@ -90,7 +95,7 @@ class Docks:
             dock.setWidget(self._behind(place))
         else:
             self._make(place.id)
-        self._window.addDockWidget(place.area, dock)
+        self._window.addDockWidget(AREAS[place.area], dock)
         if place.tab_with:  # at once: side by side they would make the window wide
             self._window.tabifyDockWidget(self.docks[place.tab_with], dock)
 
@@ -178,7 +183,7 @@ class Docks:
         lack = MIDDLE - self._window.centralWidget().width()
         if lack <= 0 or not self._window.isVisible():
             return
-        columns = [dock for side in (RIGHT, LEFT) if (dock := self._seen(side)) is not None]
+        columns = [dock for side in (AREAS[RIGHT], AREAS[LEFT]) if (dock := self._seen(side)) is not None]
         widths = []
         for dock in columns:
             given = min(lack, max(0, dock.width() - LEAST[self._window.dockWidgetArea(dock)]))

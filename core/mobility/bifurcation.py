@@ -203,8 +203,8 @@ def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Arr
         return np.append(constraints.scaled_residual(q), np.linalg.norm(gone(q.tobytes())) - radius)
 
     def jacobian(q: Array) -> Matrix:
-        way = gone(q.tobytes())
-        return stacked(constraints.scaled_positions(q), way[None] / max(float(np.linalg.norm(way)), 1e-300))
+        away = gone(q.tobytes())
+        return stacked(constraints.scaled_positions(q), away[None] / max(float(np.linalg.norm(away)), 1e-300))
 
     start = constraints.displaced(centre, displacement)
     q, gap = touching(residual, jacobian, constraints.displaced, start, LONGEST * radius)

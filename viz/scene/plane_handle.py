@@ -5,12 +5,12 @@ Of constant size on the screen, in front of everything, yellow under the pointer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
+from core.later import dataclass
 from viz.camera import Ray, View, metres_per_pixel
 from viz.drawlist import geometry as g
 from viz.drawlist.drag_geometry import Grip

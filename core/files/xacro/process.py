@@ -22,6 +22,7 @@ from typing import Any
 
 from core.errors import FileError
 from core.files.meshes.lookup import package_folders
+from core.later import complete
 
 MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
@@ -69,6 +70,7 @@ def limit(closed: bool) -> None:
 
 def seal() -> None:
     """From now on this process can read files, and nothing else."""
+    complete("core.files")
 
     def allow(event: str, details: tuple[Any, ...]) -> None:
         reading = event == "open" and not (details[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
