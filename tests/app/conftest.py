@@ -204,6 +204,7 @@ def end(bench):
 
 def fresh(bench):
     """As after the start: empty model, first settings, select tool, no message."""
+    from app.runs.run_settings import RunSettings
     from core.model import Model
 
     window = bench.window
@@ -216,6 +217,7 @@ def fresh(bench):
     window.sequence.leave()
     window.player.set_speed(1.0)
     window.viewport.gestures.choose("select")
+    window.simulation.choose(**RunSettings().kept())  # of a short run another test could not see its motion
     settings = window.settings
     for key in settings._store.allKeys():
         settings.forget(key)
