@@ -299,14 +299,14 @@ def _search(
     first = np.array([problem.value(each) for each in tried])
     order = np.argsort(first)
     best, least = tried[order[0]], float(first[order[0]])
-    done = 0
+    done, latest = 0, best
 
     class _Enough(Exception):
         """Cancelled."""
 
-    def seen(_: Array) -> None:
-        nonlocal done
-        done += 1
+    def seen(x: Array) -> None:
+        nonlocal done, latest
+        done, latest = done + 1, x.copy()
         if progress is not None:
             progress(min(done / (starts * iterations), 1.0))
         if cancelled is not None and cancelled():
@@ -323,7 +323,7 @@ def _search(
                 options={"maxiter": iterations},
             )
         except _Enough:
-            break
+            return (latest if problem.value(latest) < least else best), tried[0]
         if found.fun < least:
             best, least = found.x, float(found.fun)
     return best, tried[0]

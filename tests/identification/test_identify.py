@@ -228,3 +228,12 @@ def test_exciting_motions_keep_limits_and_show_more(criterion, tmp_path):
 def test_exciting_motions_of_loops_are_refused():
     with pytest.raises(ks.ModelError, match="open chains"):
         ks.excitation(example("four_bar"))
+
+
+def test_a_search_that_is_stopped_keeps_what_it_had():
+    asked = {"kinds": ("inertia", "friction"), "rate": 20.0, "starts": 1, "iterations": 4}
+    mech, heard = example("puma560"), iter(range(3))
+    stopped = ks.excitation(mech, **asked, cancelled=lambda: next(heard, None) is None)
+    sooner = ks.excitation(mech, **asked, cancelled=lambda: True)
+    whole = ks.excitation(mech, **asked)
+    assert whole.condition == stopped.condition < sooner.condition < sooner.before

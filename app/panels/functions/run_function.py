@@ -12,7 +12,8 @@ from app.runs.answers import new_card
 from core.functions import Context, Function, call
 from core.functions.catalogue import script_line
 from core.functions.context import Asked, Cancelled
-from core.functions.results import Result
+from core.functions.diagrams import Diagram
+from core.functions.results import Result, leaves
 
 
 class Growth:
@@ -49,6 +50,8 @@ def work_of(id: str, context: Context, options: dict[str, Any]) -> Callable[...,
         watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=progress.show)
         result = call(id, watched, **options)
         write_pictures(result, watched)
+        if any(isinstance(part, Diagram) for part in leaves(result)):
+            from app.panels.output import diagram_part  # noqa: F401 (here, not while its card is made in the window)
         if cancelled():
             raise Cancelled
         return result

@@ -17,6 +17,26 @@ part = part_of(Diagram(title="Poles", across="Re", up="Im", series=(Series("pole
 print(type(part).__name__, "pyqtgraph" in sys.modules)
 """
 
+BESIDE = """
+import sys
+from app.panels.functions.run_function import work_of
+from core.files import load
+from core.functions import Context
+from resources import EXAMPLES
+class Progress:
+    show = print
+    def __call__(self, *_):
+        pass
+for function in ("jacobian", "linear_system"):
+    work_of(function, Context.of(load(EXAMPLES / "puma560.kst")), {})(Progress(), lambda: False)
+    print("app.panels.output.diagram_part" in sys.modules)
+"""
+
+
+def test_a_job_with_a_chart_reads_what_draws_it():
+    done = subprocess.run([sys.executable, "-c", BESIDE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
 
 def test_cards_of_numbers_and_words_load_no_charts():
     done = subprocess.run([sys.executable, "-c", CARDS], capture_output=True, text=True, check=True)
