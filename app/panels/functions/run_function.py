@@ -50,10 +50,17 @@ def work_of(id: str, context: Context, options: dict[str, Any]) -> Callable[...,
         watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=progress.show)
         result = call(id, watched, **options)
         write_pictures(result, watched)
-        if any(isinstance(part, Diagram) for part in leaves(result)):
-            from app.panels.output import diagram_part  # noqa: F401 (here, not while its card is made in the window)
+        _read_cards(result)
         if cancelled():
             raise Cancelled
         return result
 
     return work
+
+
+def _read_cards(result: Result) -> None:
+    """Import what the result's card is made of, beside the window, which would stand still for it."""
+    from app.panels.output import card  # noqa: F401
+
+    if any(isinstance(part, Diagram) for part in leaves(result)):
+        from app.panels.output import diagram_part  # noqa: F401
