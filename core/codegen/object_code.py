@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import os
 import threading
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -12,6 +13,10 @@ import llvmlite.binding as llvm
 
 from core.codegen import object_cache
 from core.codegen.llvm_ir import LIBRARY
+
+PLAIN = "KINETOSTAT_PLAIN_CODE"
+"""In the environment: texts become object code as they stand, in a sixth of the time; it runs slower, and says the same
+to rounding. For who makes much and runs little of it, as the tests do."""
 
 _lock = threading.Lock()
 """LLVM is entered by one thread at a time."""
@@ -23,11 +28,11 @@ def _initialise() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _target() -> llvm.TargetMachine:
+def _target(level: int = 2) -> llvm.TargetMachine:
     """A description of this processor; an execution engine takes one for its own and disposes of it."""
     _initialise()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=2, jit=True)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=level, jit=True)
 
 
 @cache
@@ -41,9 +46,18 @@ def processor() -> str:
     return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
 
 
+def _is_plain(ir: str | bytes) -> bool:
+    """Whether it is not optimised; bitcode has been."""
+    return isinstance(ir, str) and bool(os.environ.get(PLAIN))
+
+
+def _key(ir: str | bytes) -> str:
+    return object_cache.key(processor() + " plain" * _is_plain(ir), ir)
+
+
 def kept(ir: str | bytes) -> bool:
     """True if object code of IR was made before."""
-    return object_cache.load(object_cache.key(processor(), ir)) is not None
+    return object_cache.load(_key(ir)) is not None
 
 
 def object_code(ir: str | bytes, making: Callable[[], object] = int) -> bytes:
@@ -52,16 +66,17 @@ def object_code(ir: str | bytes, making: Callable[[], object] = int) -> bytes:
 
     making : called before it is made
     """
-    key = object_cache.key(processor(), ir)
+    key = _key(ir)
     found = object_cache.load(key)
     if found is not None:
         return found
     making()
     with _lock:
-        target, module = _target(), llvm.parse_assembly(ir) if isinstance(ir, str) else llvm.parse_bitcode(ir)
+        target = _target(0 if _is_plain(ir) else 2)
+        module = llvm.parse_assembly(ir) if isinstance(ir, str) else llvm.parse_bitcode(ir)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
-        if isinstance(ir, str):
+        if isinstance(ir, str) and not _is_plain(ir):
             _optimise(module, target)
         data = bytes(target.emit_object(module))
     object_cache.store(key, data)
