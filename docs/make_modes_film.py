@@ -41,6 +41,8 @@ def shoot(window: Window, film: Film, path: Path) -> None:
     open_example(window, film.example)
     window.run("simulation.run")
     pump(lambda: window.session.runs.current is not None and window.player.playing, PATIENCE)
+    if not window.player.playing:
+        raise SystemExit(f"No run of {film.example} in {PATIENCE:g} s: {window.statusBar().currentMessage()}")
     window.run("play.toggle")
     hide_panels(window)
     window.run(film.view)
