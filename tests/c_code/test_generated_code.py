@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from benchmarks import problems
+from benchmarks.c_rounding import apart, code_samples, run_samples
 from core.c_code.compilers import OPTIMISED, STRICT
 from core.c_code.generate import Generated, generate_c
 from core.simulation import setup
@@ -44,6 +46,20 @@ def test_code_passes_its_own_test_and_equals_the_programs_run(name: str, tmp_pat
     assert found.trial.passed, found.trial.words
     assert found.difference is not None
     assert found.difference < 1e-10
+
+
+def test_where_motion_is_chaotic_code_and_run_are_no_farther_apart_than_runs_from_neighbouring_bits() -> None:
+    """The published squeezer for a second: a start 1e-15 rad away grows by 10 orders, and so does rounding."""
+    mech = ks.Mechanism(problems.andrews_squeezer().model)
+    time, code = code_samples(mech)
+    start = code[0, : mech.nq]
+    own = run_samples(mech, time, start)
+    beside = run_samples(mech, time, start + 1e-15 * np.eye(mech.nq)[0])
+    difference, grown = apart(own, code), apart(own, beside)
+    assert grown[-1] > 1e-7
+    assert (difference <= np.maximum(grown, 1e-15)).all()
+    assert difference[time <= 0.03].max() < 1e-12
+    np.testing.assert_array_equal(code_samples(mech, closing=1)[1], code)
 
 
 @needs_compiler
