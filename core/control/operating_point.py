@@ -44,6 +44,8 @@ Array = NDArray[np.float64]
 MOST_STEPS = 60
 LONGEST = 0.5
 """Longest step of a displacement, rad or sizes of the machine."""
+STANDING = 1e-14
+"""rad/s or m/s up to which a speed is none: rounding of a step, without which the speeds of all joints are known."""
 SOLVED = 1e-10
 """Part of the sizes of what is compared up to which a row counts as fulfilled."""
 DEPENDENT = 1e-10
@@ -485,6 +487,7 @@ class _Solver:
         for _ in range(12):
             q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
             u = {name: float(s.v[self.mech.v_names.index(name)] + step[k + i]) for i, name in enumerate(s.coordinates)}
+            u = {name: each if abs(each) > STANDING else 0.0 for name, each in u.items()}
             self.values = values.copy()
             self.values[self.free] += step[n:]
             try:
