@@ -19,6 +19,8 @@ from core.numerics.rank import null_space
 Array = NDArray[np.float64]
 
 MOST_STEPS = 60
+LAST_STEPS = 10
+"""Of them in which what must hold is brought to its end where targets have not settled."""
 LONGEST = 0.5
 """Longest step of a displacement, rad or sizes of the machine."""
 STANDING = 1e-14
@@ -30,8 +32,12 @@ LEFT = 0.1
 class TrimSolver(TrimEquations):
     """One problem from one start."""
 
+    _aims = True
+    """Whether steps go after targets, beside what must hold."""
+
     def found(self) -> Found:
-        """Newton's method, steps halved while they lead away."""
+        """Newton's method, steps halved while they lead away. Where targets come no nearer, what must hold is brought
+        to its end without them."""
         q, u = self.point.q, self.point.v
         s = self.linear(q, {} if u is None else self._speeds(u), self.values)
         self.kept = s.coordinates
@@ -39,44 +45,59 @@ class TrimSolver(TrimEquations):
         hold, targets = self.equations(s)
         count = 0
         while count < MOST_STEPS:
-            step, acting = self._step(s, hold, targets)
+            step, along, acting = self._step(s, hold, targets)
+            step = step if self._aims else step - along
             if self._hopeless(s, hold):
                 break
             count += 1
             before = self._merit(s, hold, targets)
             still = np.max(np.abs(step / self.units(s)), initial=0.0) < 1e-13
             tried = self._tried(s, step, before)
-            if tried is None:
+            ended = tried is None
+            if tried is not None:
+                s, hold, targets = tried
+                ended = still or self._ended(s, hold, targets, before)
+            if ended and not (self._aims and targets.r and self._off(s, hold)):
                 break
-            s, hold, targets = tried
-            if still or self._ended(s, hold, targets, before):
-                break
+            self._aims = self._aims and not ended and count < MOST_STEPS - LAST_STEPS
         return self._as_found(s, hold, targets, acting, count)
+
+    def _off(self, s: LinearSystem, hold: Equations) -> bool:
+        """Whether something does not hold."""
+        return bool(np.max(np.abs(hold.arrays(self.units(s))[0]), initial=0.0) >= SOLVED)
 
     def _speeds(self, v: Any) -> dict[str, float]:
         return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
 
     def _tried(self, s: LinearSystem, step: Array, before: float) -> tuple[LinearSystem, Equations, Equations] | None:
-        k, n = len(s.coordinates), len(s.A)
         values = self.values
         for _ in range(12):
-            q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
-            u = {name: float(s.v[self.mech.v_names.index(name)] + step[k + i]) for i, name in enumerate(s.coordinates)}
-            u = {name: each if abs(each) > STANDING else 0.0 for name, each in u.items()}
-            self.values = values.copy()
-            self.values[self.free] += step[n:]
+            self.values = values
             try:
-                trial = self.linear(np.asarray(q), u, self.values)
-                hold, targets = self.equations(trial)
-                merit = self._merit(trial, hold, targets)
+                found = self._moved(s, step)
+                if self._aims and found[2].r and self._off(*found[:2]):  # back to what must hold (second order)
+                    back, along, _ = self._step(*found)
+                    found = self._moved(found[0], back - along)
+                merit = self._merit(*found)
             except KinetostatError:
                 merit = np.inf
             if merit <= before * (1.0 + 1e-6) or merit < SOLVED:
-                self.kept = trial.coordinates
-                return trial, hold, targets
+                self.kept = found[0].coordinates
+                return found
             step = 0.5 * step
         self.values = values
         return None
+
+    def _moved(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
+        """The iterate a step further."""
+        k, n = len(s.coordinates), len(s.A)
+        q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
+        u = {name: float(s.v[self.mech.v_names.index(name)] + step[k + i]) for i, name in enumerate(s.coordinates)}
+        u = {name: each if abs(each) > STANDING else 0.0 for name, each in u.items()}
+        self.values = self.values.copy()
+        self.values[self.free] += step[n:]
+        trial = self.linear(np.asarray(q), u, self.values)
+        return trial, *self.equations(trial)
 
     def _hopeless(self, s: LinearSystem, hold: Equations) -> bool:
         """Whether more rows must hold than there are unknowns for them, and no step brings these nearer."""
@@ -88,7 +109,7 @@ class TrimSolver(TrimEquations):
 
     def _merit(self, s: LinearSystem, hold: Equations, targets: Equations) -> float:
         units = self.units(s)
-        h, t = hold.arrays(units)[0], targets.arrays(units)[0]
+        h, t = hold.arrays(units)[0], targets.arrays(units)[0] if self._aims else np.zeros(0)
         return float(np.linalg.norm(h) * 10.0 + np.linalg.norm(t))
 
     def _ended(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
@@ -98,24 +119,28 @@ class TrimSolver(TrimEquations):
         settled = after > before * (1.0 - 1e-9)
         return bool((done and (not targets.r or settled or after < 1e-2 * SOLVED)) or (settled and after < 1e-13))
 
-    def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, set[str]]:
-        """The step of the unknowns, bounds kept, as long as linear motions are true."""
+    def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
+        """The step of the unknowns, bounds kept, and the part of it that targets ask for, each as long as linear
+        motions are true."""
         units = self.units(s)
         n = len(s.A)
         (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
         fixed: dict[int, float] = {}
         acting: set[str] = set()
         for _ in range(len(self.free) + 1):
-            step = _least_step(h, H, t, T, fixed)
+            step, along = _least_step(h, H, t, T, fixed)
             over = self._passed(step * units, n, fixed)
             if over is None:
                 break
             k, bound = over
             fixed[n + k] = (bound - self.values[self.free[k]]) / units[n + k]
             acting.add(self.table[self.free[k]].name)
-        step = step * units
-        longest = float(np.max(np.abs(step[: len(s.coordinates)] / units[: len(s.coordinates)]), initial=0.0))
-        return step * min(1.0, LONGEST / max(longest, 1e-300)), acting
+        k = len(s.coordinates)
+        holding, along = (
+            part * units * min(1.0, LONGEST / max(float(np.max(np.abs(part[:k]), initial=0.0)), 1e-300))
+            for part in (step - along, along)
+        )
+        return holding + along, along, acting
 
     def _passed(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
         """(which free input passes a bound the furthest, the bound)."""
@@ -193,10 +218,11 @@ class TrimSolver(TrimEquations):
         return missing_rows(self, s, hold, h, H, missing, acting)
 
 
-def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, float]) -> Array:
-    """The least x with H x = −h, and then |T x + t| least; fixed : entries that are given."""
+def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, float]) -> tuple[Array, Array]:
+    """The least x with H x = −h, and then |T x + t| least; and the part of x that only this asks for; fixed : entries
+    that are given."""
     count = H.shape[1] if H.size else T.shape[1]
-    x = np.zeros(count)
+    x, onward = np.zeros((2, count))
     for k, value in fixed.items():
         x[k] = value
     left = [k for k in range(count) if k not in fixed]
@@ -206,6 +232,6 @@ def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, floa
         N = null_space(A, DEPENDENT) if len(b) else np.eye(len(left))
         B = T[:, left]
         along = np.linalg.lstsq(B @ N, -(t + T @ x) - B @ first, rcond=DEPENDENT)[0] if N.size else np.zeros(0)
-        first = first + N @ along
+        first, onward[left] = first + N @ along, N @ along
     x[left] = first
-    return x
+    return x, onward
