@@ -136,11 +136,11 @@ class TrimSolver(TrimEquations):
             fixed[n + k] = (bound - self.values[self.free[k]]) / units[n + k]
             acting.add(self.table[self.free[k]].name)
         k = len(s.coordinates)
-        holding, along = (
+        kept, along = (
             part * units * min(1.0, LONGEST / max(float(np.max(np.abs(part[:k]), initial=0.0)), 1e-300))
             for part in (step - along, along)
         )
-        return holding + along, along, acting
+        return kept + along, along, acting
 
     def _passed(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
         """(which free input passes a bound the furthest, the bound)."""
