@@ -40,7 +40,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 )
 @click.option("--list", "lists", multiple=True, type=click.Path(), help="CSV whose columns, named, run together.")
 @click.option(
-    "--record", "records", multiple=True, metavar="NAME=FORMULA", help="max(abs(elbow.tau)), at(tool.position, end) …"
+    "--record", "records", multiple=True, metavar="NAME=FORMULA", help="max(abs(joint.tau)), at(frame.position, end) …"
 )
 @click.option("--curve", "curves", multiple=True, metavar="NAME=CHANNEL@STEP", help="A channel every so many seconds.")
 @click.option("--kind", type=click.Choice(KINDS), help="What a row is (runs).")
@@ -72,7 +72,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | None, **given: Any) -> int:
     """Run a machine many times, or place it, with numbers that vary, and record numbers of each row.
 
-    What varies: parameters, start values (elbow.q, elbow.v), duration, step. Rows that fail are rows with their reason.
+    What varies: parameters, start values (joint.q, joint.v), duration, step. Rows that fail are rows with their reason.
     An .h5 file has every finished chunk at once; Ctrl+C finishes what is in hand, and --resume goes on. Exit code 0
     also where rows failed, 1 where all did.
     """

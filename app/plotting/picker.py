@@ -21,6 +21,7 @@ from app.plotting.channels import Entry, leaves, tree
 from app.plotting.dragged_channels import dragged
 from app.plotting.series import column, moment
 from app.preferences.icons import icon
+from app.widgets.example_names import ExampleNames
 from app.widgets.note import Note
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
@@ -28,6 +29,7 @@ from core.simulation.run.run import Run
 
 CHANNEL = Qt.ItemDataRole.UserRole
 CHECKABLE = QTreeWidgetItem().flags() | Qt.ItemFlag.ItemIsUserCheckable
+FORMULA = "Formula of channels"
 DELIMITERS = " +-*/^(,"
 """What ends a name in a formula."""
 
@@ -93,7 +95,7 @@ class ChannelPicker(QWidget):
         self.rows.itemChanged.connect(self._changed)
         self.rows.itemDoubleClicked.connect(self._double_clicked)
         PlainKeys(self.rows, typing=False)
-        self.edit = QLineEdit(placeholderText="Formula, e.g. elbow.tau*elbow.v", clearButtonEnabled=True)
+        self.edit = QLineEdit(placeholderText=FORMULA, clearButtonEnabled=True)
         self.edit.setToolTip("A formula of channels and parameters; Enter draws it in the active plot.")
         self.edit.returnPressed.connect(self._entered)
         self.edit.textEdited.connect(lambda _: self.note.say(""))
@@ -113,6 +115,7 @@ class ChannelPicker(QWidget):
         if run is None and self._run is not None:
             self._fill((), set())
             self._chosen = None
+            self.edit.setPlaceholderText(FORMULA)
         if run is not None and (names != self._channels or self._run is None or run.mech is not self._run.mech):
             unfolded = {item.text(0) for item in self._items() if item.isExpanded()}
             rows = tree(run)
@@ -122,6 +125,8 @@ class ChannelPicker(QWidget):
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             self.edit.setCompleter(completer)
+            example = ExampleNames.of(run.mech).hint("{joint}.tau*{joint}.v", end="")
+            self.edit.setPlaceholderText(f"Formula, e.g. {example}" if example else FORMULA)
             self._chosen = frozenset()
         self._run, self._channels = run, names
         wanted = frozenset(chosen)

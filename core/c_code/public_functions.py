@@ -13,10 +13,13 @@ from core.codegen.graph_symbols import as_symbol
 from core.elements.force_state import ForceState
 from core.elements.formulas import formula_of
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.measures.formula_units import dimension_of
+from core.measures.run_measures import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
+from core.model.formula.nodes import Name
 from core.model.signals import TIME, component, signal_names
 from core.spatial.scalar import Scalar
 from core.traces.dynamics import force_state
@@ -122,6 +125,7 @@ def outputs(machine: MachineFunctions, wanted: Sequence[str] | None) -> Outputs:
     if not wanted:
         return Outputs((), None, False)
     values = [_value(machine, text) for text in wanted]
+    _measured(machine, wanted)
     column = ca.vertcat(*map(as_symbol, values))
     accelerations = ca.vertcat(*machine.symbols["a"]) if machine.nv else ca.SX(0, 1)
     needs = machine.nv > 0 and bool(ca.which_depends(column, accelerations, 1, True).count(True))
@@ -138,6 +142,25 @@ def _value(machine: MachineFunctions, text: str) -> Scalar:
     found = {name: _signal(machine, seen, name, where) for name in used}
     formula = formula_of(parse(text))
     return formula(tuple(found[name] for name in formula.names))
+
+
+def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> None:
+    """Formulas add and compare only what measures the same. Raises ExpressionError."""
+    formulas = {text: node for text in wanted if not isinstance(node := parse(text), Name)}
+    if not formulas:
+        return
+    signals = Signals(machine.mech)
+    parameters = signals.parameters
+    for text, node in formulas.items():
+        plain = [
+            name for name in names_in(node) if name in TIME or not (signals.is_channel(name) or name in parameters)
+        ]
+        if plain:
+            continue  # formulas of time are written without units
+        try:
+            dimension_of(node, signals.dimension)
+        except ExpressionError as error:
+            raise ExpressionError(str(error.what), where=f"outputs, '{text}'", remedy=error.remedy) from None
 
 
 def _signal(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:

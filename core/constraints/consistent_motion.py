@@ -38,7 +38,10 @@ ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
     """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
     values = motion_by_name(compiled, "v", given, p)
-    v = _completed(compiled, q, values, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
+    demanded = _speeds_demanded(compiled, p, t)
+    if not demanded.any() and not any(values.values()):
+        return np.zeros(compiled.nv)
+    v = _completed(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
     if (found := contradiction(compiled, q, v, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return v

@@ -47,12 +47,14 @@ def saturated(compiled: Compiled, asked: Array, p: Values = None) -> NDArray[np.
 class Supplied(NamedTuple):
     """What motors make of what they are asked for, at n states. given : (n, nv) joint forces, of which limits of effort
     leave so much; lost : (n, nv) of these what motors that loads have overrun do not drive with; full, idle : (n, nv)
-    which motors are at their limit of effort, and overrun; holds : (n,) where one may keep its speed at the limit"""
+    which motors are at their limit of effort, and overrun; keeps : (n, nv) which may keep their speed at the limit;
+    holds : (n,) where another row than that of a motor is at its limit of speed"""
 
     given: Array
     lost: Array
     full: NDArray[np.bool_]
     idle: NDArray[np.bool_]
+    keeps: NDArray[np.bool_]
     holds: NDArray[np.bool_]
 
     @property
@@ -63,13 +65,13 @@ class Supplied(NamedTuple):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """(n,) at which states a motor gives less than it is asked for."""
-        return np.asarray(self.silent.any(axis=1) | self.holds)
+        return np.asarray(self.silent.any(axis=1) | self.keeps.any(axis=1) | self.holds)
 
 
 def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Supplied:
     """At states with speeds v (n, nv) and forces asked for (n, nv). What brakes motors give at any speed."""
     values = given(compiled, asked, p)
-    lost, idle = np.zeros_like(values), np.zeros(values.shape, dtype=bool)
+    lost, idle, keeps = np.zeros_like(values), *(np.zeros(values.shape, dtype=bool) for _ in range(2))
     holds = np.zeros(len(values), dtype=bool)
     for row in joint_modes(compiled, compiled.parameter_values(p)).rows:
         if row.at_v == NOWHERE:
@@ -77,13 +79,14 @@ def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Su
         rate = row.ratio * v[:, row.at_v]
         drives = rate * values[:, row.at_v] > 0.0
         beyond = drives & (np.abs(rate) > (1.0 + AT_LIMIT_FRACTION) * row.fastest)
-        holds |= drives & ~beyond & (np.abs(rate) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest)
+        at_limit = drives & ~beyond & (np.abs(rate) >= (1.0 - AT_LIMIT_FRACTION) * row.fastest)
         if has_motor(row):
+            keeps[:, row.at_v] |= at_limit
             idle[:, row.at_v] |= beyond
             lost[:, row.at_v] = np.where(idle[:, row.at_v], values[:, row.at_v], 0.0)
         else:
-            holds |= beyond
-    return Supplied(values, lost, saturated(compiled, asked, p), idle, holds)
+            holds |= at_limit | beyond
+    return Supplied(values, lost, saturated(compiled, asked, p), idle, keeps, holds)
 
 
 def beyond(compiled: Compiled, asked: Array, p: Values = None) -> dict[str, tuple[float, float]]:

@@ -176,11 +176,4 @@ class Inputs:
 
 def speed_dimension(mech: Mechanism, speed: int) -> str:
     """What one of the speeds measures."""
-    infos = {joint.name: joint.info for joint in (*mech.model.expanded.joints, *mech.compiled.implicit_joints)}
-    for name, info in infos.items():
-        if mech.compiled.coordinates.coupling(name)[0] != name or name in {cut.name for cut in mech.compiled.cuts}:
-            continue
-        first = mech.joint_v(name).start
-        if first <= speed < first + info.nv:
-            return info.speed_dimensions[speed - first]
-    return "none"
+    return mech.compiled.coordinates.speed_dimensions[speed]

@@ -305,6 +305,22 @@ class SystemsOfArrays(Sequence[LinearSystem]):
         return replace(self._like, time=float(self._time[k]), modes=(), **own)
 
 
+class SystemsInTurn(Sequence[LinearSystem]):
+    """Systems of several kinds, in the order of a run. place : (n, 2) in which of the parts each stands, and where."""
+
+    def __init__(self, parts: Sequence[Sequence[LinearSystem]], place: NDArray[np.int64]) -> None:
+        self._parts, self._place = parts, place
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(*k.indices(len(self))))
+        part, at = self._place[k]
+        return self._parts[part][at]
+
+
 @dataclass(frozen=True, eq=False)
 class LinearSystems:
     """Linear systems at times of a run, all in the same coordinates, or in others from where `changes` says so.

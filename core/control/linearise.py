@@ -102,14 +102,8 @@ def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems 
     """All points at once, where nothing holds the machine."""
     q, v, tau = (np.array([getattr(point, name) for point in points]) for name in ("q", "v", "tau"))
     p = maker.values(points[0].p)
-    free = open_states(maker.mech, p, q, v, tau if maker.motors else None)
-    free[0] = False  # one says the names
-    if np.count_nonzero(free) < len(points) // 2:
-        return None
-    others = {k: maker.at(points[k]) for k in np.flatnonzero(~free).tolist()}
-    if any(len(each.coordinates) < maker.mech.nv for each in others.values()):  # what is held there
-        return None
-    return along(maker, others, q, v, tau, p, np.array([point.t for point in points]))
+    states = open_states(maker.mech, p, q, v, tau, np.array([point.t for point in points]), maker.motors)
+    return along(maker, states, lambda k: maker.at(points[k])) if states.free.any() else None
 
 
 def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:

@@ -293,39 +293,36 @@ def _search(
     progress: Callable[[float], None] | None,
     cancelled: Callable[[], bool] | None,
 ) -> tuple[Array, Array]:
-    """(the best coefficients, the first tried)."""
+    """(the best coefficients, the first tried). Who cancels is heard after every motion that is judged."""
     rng = np.random.default_rng(seed)
     tried = rng.normal(size=(max(4 * starts, 1), nv * problem.size))
-    first = np.array([problem.value(each) for each in tried])
-    order = np.argsort(first)
-    best, least = tried[order[0]], float(first[order[0]])
-    done, latest = 0, best
+    best, least, done = tried[0], math.inf, 0
 
     class _Enough(Exception):
         """Cancelled."""
 
-    def seen(x: Array) -> None:
-        nonlocal done, latest
-        done, latest = done + 1, x.copy()
-        if progress is not None:
-            progress(min(done / (starts * iterations), 1.0))
+    def judged(x: Array, slopes: bool) -> tuple[float, Array]:
+        nonlocal best, least
+        value, by_x = problem.with_slopes(x) if slopes else (problem.value(x), x)
+        if value < least:
+            best, least = x.copy(), value
         if cancelled is not None and cancelled():
             raise _Enough
+        return value, by_x
 
-    for k in order[:starts]:
-        try:
-            found = minimize(
-                problem.with_slopes,
-                tried[k],
-                jac=True,
-                method="L-BFGS-B",
-                callback=seen,
-                options={"maxiter": iterations},
-            )
-        except _Enough:
-            return (latest if problem.value(latest) < least else best), tried[0]
-        if found.fun < least:
-            best, least = found.x, float(found.fun)
+    def seen(_: Array) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(min(done / (starts * iterations), 1.0))
+
+    try:
+        first = np.array([judged(each, slopes=False)[0] for each in tried])
+        for k in np.argsort(first)[:starts]:
+            options = {"maxiter": iterations}
+            minimize(judged, tried[k], (True,), jac=True, method="L-BFGS-B", callback=seen, options=options)
+    except _Enough:
+        pass
     return best, tried[0]
 
 

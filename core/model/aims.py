@@ -53,7 +53,7 @@ class DesignVariable(Element):
 class RequiredRow(Element):
     """What shall hold."""
 
-    formula: str = signal("A comparison of measures: min(tool.position.z) > 5 cm")
+    formula: str = signal("A comparison of measures: min(frame.position.z) > 5 cm")
 
     @property
     def summary(self) -> str:
@@ -141,7 +141,7 @@ class Aim(Element):
         ASKED, "Parameters by a formula, by a function, by poses of a body, or a linkage for a curve", "parameters"
     )
     vary: tuple[DesignVariable, ...] = parts(DesignVariable, "Parameters that are varied")
-    minimise: str = signal("What is to be least: rms(tool.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
+    minimise: str = signal("What is to be least: rms(frame.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
     require: tuple[RequiredRow, ...] = parts(RequiredRow, "What shall hold")
     over: str = choice(OVER, "The rest pose, poses along a coordinate, or a run", "rest")
     coordinate: str = signal("Coordinate along which poses are taken", optional=True)

@@ -44,7 +44,7 @@ class RecordRow(Element):
     """A number, or a curve, that each row of a study has."""
 
     column: str = text("What the number is called")
-    formula: str = signal("Of runs max(abs(elbow.tau)), at(tool.position, end) …; of poses any formula of channels")
+    formula: str = signal("Of runs max(abs(joint.tau)), at(frame.position, end) …; of poses any formula of channels")
     every: Value | None = scalar("time", None, "Of a curve: time between its samples; empty: a number")
 
     @property

@@ -88,6 +88,8 @@ def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPE
     largest = float(np.max(scale, initial=0.0))
     seen = scale > tolerance * largest
     scaled = W[:, seen] / scale[seen]
+    if len(scaled) > scaled.shape[1]:
+        scaled = np.asarray(np.linalg.qr(scaled, mode="r"))  # columns with the same products
     sigma = np.linalg.svd(scaled, compute_uv=False) if scaled.size else np.zeros(0)
     places = np.flatnonzero(seen)
     order = sorted(range(len(places)), key=lambda k: _late(known, int(places[k])))

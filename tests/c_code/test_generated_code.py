@@ -16,8 +16,12 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from benchmarks import problems
+from benchmarks.c_rounding import apart, code_samples, run_samples
 from core.c_code.compilers import OPTIMISED, STRICT
 from core.c_code.generate import Generated, generate_c
+from core.functions.context import Context
+from core.functions.subjects.c_code import FUNCTIONS
 from core.simulation import setup
 from resources import EXAMPLES
 
@@ -44,6 +48,20 @@ def test_code_passes_its_own_test_and_equals_the_programs_run(name: str, tmp_pat
     assert found.trial.passed, found.trial.words
     assert found.difference is not None
     assert found.difference < 1e-10
+
+
+def test_where_motion_is_chaotic_code_and_run_are_no_farther_apart_than_runs_from_neighbouring_bits() -> None:
+    """The published squeezer for a second: a start 1e-15 rad away grows by 10 orders, and so does rounding."""
+    mech = ks.Mechanism(problems.andrews_squeezer().model)
+    time, code = code_samples(mech)
+    start = code[0, : mech.nq]
+    own = run_samples(mech, time, start)
+    beside = run_samples(mech, time, start + 1e-15 * np.eye(mech.nq)[0])
+    difference, grown = apart(own, code), apart(own, beside)
+    assert grown[-1] > 1e-7
+    assert (difference <= np.maximum(grown, 1e-15)).all()
+    assert difference[time <= 0.03].max() < 1e-12
+    np.testing.assert_array_equal(code_samples(mech, closing=1)[1], code)
 
 
 @needs_compiler
@@ -314,3 +332,23 @@ def test_without_a_compiler_the_code_is_written_and_said_to_be_untried(
     found = generate_c(example("double_pendulum"), tmp_path / "code")
     assert found.trial.passed is None
     assert "no C compiler" in (found.folder / "README.md").read_text()
+
+
+def test_outputs_that_add_what_measures_different_things_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ks.KinetostatError, match=r"outputs, 'tip.position.z \+ phi1.q'.*length .* meets angle"):
+        generate_c(example("double_pendulum"), tmp_path / "code", outputs=["tip.position.z + phi1.q"], trial=False)
+    assert not (tmp_path / "code").exists()
+    whole = generate_c(
+        example("double_pendulum"), tmp_path / "code", outputs=["2*tip.position.z + 0.1*tip.position.x"], trial=False
+    )
+    assert (whole.folder / f"{whole.name}.c").exists()
+
+
+def test_code_that_was_not_tried_tells_of_no_time_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.c_code.compilers.compiler", lambda: None)
+    write = next(each for each in FUNCTIONS if each.id == "write_c_code")
+    context = Context.of(example("double_pendulum"))
+    options = {each.id: each.coerce(each.default, context) for each in write.options}
+    result = write.run(context, **(options | {"folder": str(tmp_path / "code")}))
+    said = next(part.text for part in result.parts if hasattr(part, "text"))
+    assert "how long a step takes" not in said

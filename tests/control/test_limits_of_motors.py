@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.control.linear_system import SystemsOfArrays
+from core.control.linear_system import SystemsInTurn, SystemsOfArrays
 from tests.analysis.four_bar import crank_load, four_bar
 from tests.control.machines import cart_pole, pendulum
 
@@ -167,3 +167,29 @@ def test_all_at_once_is_each_alone_where_motors_are_full_and_overrun(torque):
         assert (each.saturated, each.overrun, each.limited) == (alone.saturated, alone.overrun, alone.limited)
         for name in ("A", "B", "C", "D", "x0", "u0", "y0", "residual", "tau"):
             np.testing.assert_allclose(getattr(each, name), getattr(alone, name), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("limits", "torque", "kinds"),
+    [
+        ((0.4, 0.2), {"j0": "2.5", "j1": "0.6"}, {("j0",), ("j1",), ("j0", "j1"), ()}),
+        ((0.4, 9.0), {"j0": "2.5"}, {("j0",), ()}),
+        ((0.3, 0.2), {"j0": "3*sin(5*t)", "j1": "0.3*cos(4*t)"}, {("j0",), ("j1",), ()}),
+    ],
+)
+def test_all_at_once_is_each_alone_where_motors_keep_their_limits_of_speed(limits, torque, kinds):
+    """Double pendulum whose motors reach, keep and leave their limits of speed one after the other."""
+    model = with_limit(with_limit(pendulum(2), "j0", velocity=limits[0]), "j1", velocity=limits[1])
+    run = ks.simulate(model, 1.2, torque=torque, q0=[0.5, 0.3], output=0.01)
+    asked = {"inputs": ["j0.tau", "j1.tau", "gravity.x"], "outputs": ["j0.a", "j0.tau", "j1.tau", "energy.total"]}
+    found = ks.linearise(run, **asked)
+    assert isinstance(found.systems, SystemsInTurn)
+    assert {each.limited for each in found} == kinds
+    for each, time in zip(found, run.time, strict=True):
+        alone = ks.linearise(run, at=float(time), **asked)
+        assert (each.saturated, each.overrun, each.limited) == (alone.saturated, alone.overrun, alone.limited)
+        assert (each.coordinates, each.state_names) == (alone.coordinates, alone.state_names)
+        for name in ("A", "B", "C", "D", "x0", "u0", "y0", "residual", "tau", "basis", "a"):
+            np.testing.assert_allclose(getattr(each, name), getattr(alone, name), rtol=1e-9, atol=1e-9)
+    turns = [0, *(k for k in range(1, len(found)) if found[k].coordinates != found[k - 1].coordinates)]
+    assert [names for _, names in found.changes] == [found[k].coordinates for k in turns]

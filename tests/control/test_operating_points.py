@@ -255,3 +255,31 @@ def test_a_linear_system_about_a_found_point():
     system = ks.linearise(op.mech, found, inputs=["x.tau"], outputs=["th"])
     assert system.at_rest
     np.testing.assert_allclose(system.q, found.q)
+
+
+@pytest.mark.parametrize("height", [9.0, 0.25, -1.0])
+def test_a_target_out_of_reach_leaves_the_machine_balanced(height):
+    """A four-bar's coupler point cannot be there: what holds is fulfilled all the same, and what is left is the
+    target's. tau is that of statics."""
+    mech = ks.Mechanism(ks.load(str(EXAMPLES / "four_bar.kst")))
+    op = ks.OperatingPoint(mech)
+    op["coupler_point.position.z"].target(height)
+    op["crank_pin.tau"].free()
+    found = op.solve()
+    assert found.solved, found.message
+    a = mech.forward_dynamics(found.q, found.v, found.tau)
+    np.testing.assert_allclose(a, 0.0, atol=1e-6)
+    turns = np.radians(np.arange(0.0, 360.0, 0.5))
+    heights = [mech.frame(mech.move(found.q, {"crank_pin": x}), "coupler_point")[2, 3] for x in turns]
+    nearest = min(heights, key=lambda z: abs(z - height))
+    assert abs(found.values["coupler_point.position.z"] - height) <= abs(nearest - height) + 1e-4
+
+
+def test_a_target_that_what_holds_bends_away_from_is_met():
+    """Far from where it begins, so that steps along the target lead away from balance."""
+    op = ks.OperatingPoint(ks.load(str(EXAMPLES / "four_bar.kst")))
+    op["coupler_point.position.z"].target(0.3)
+    op["crank_pin.tau"].free()
+    found = op.solve()
+    assert found.solved, found.message
+    assert found.values["coupler_point.position.z"] == pytest.approx(0.3, abs=1e-9)

@@ -231,9 +231,18 @@ def test_exciting_motions_of_loops_are_refused():
 
 
 def test_a_search_that_is_stopped_keeps_what_it_had():
+    """Stop is heard after every motion that is judged, and none is judged any more."""
     asked = {"kinds": ("inertia", "friction"), "rate": 20.0, "starts": 1, "iterations": 4}
-    mech, heard = example("puma560"), iter(range(3))
-    stopped = ks.excitation(mech, **asked, cancelled=lambda: next(heard, None) is None)
-    sooner = ks.excitation(mech, **asked, cancelled=lambda: True)
+    mech, heard = example("puma560"), []
+
+    def after(count):
+        heard.clear()
+        return ks.excitation(mech, **asked, cancelled=lambda: heard.append(0) or len(heard) >= count)
+
+    first = after(1)
+    assert len(heard) == 1
+    assert first.condition == pytest.approx(first.before, rel=1e-2)  # at other instants
+    stopped = after(8)
+    assert len(heard) == 8
     whole = ks.excitation(mech, **asked)
-    assert whole.condition == stopped.condition < sooner.condition < sooner.before
+    assert whole.condition < stopped.condition < first.condition

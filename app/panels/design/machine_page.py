@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.panels.design.questions import FUNCTION, MOTION, PARAMETERS
 from app.plain_text import as_tip
+from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.number_table import NumberColumn, NumberTable
 from app.widgets.options.signal_options import LastName
@@ -54,9 +55,9 @@ class MachinePage(QTabWidget):
         self._model = Model(name="")
         self._kind = PARAMETERS
         self.vary = VaryTable(units)
-        self.minimise = QLineEdit(placeholderText="span(tool.position.z), (mode[1].period - 1)^2 …")
-        self.require = QLineEdit(placeholderText="min(tool.position.z) > 5 cm; …")
-        self.output = QLineEdit(placeholderText="rocker_pin.q, tool.position.z …")
+        self.minimise = QLineEdit()
+        self.require = QLineEdit()
+        self.output = QLineEdit()
         self.along, self.driven, self.frame, self.plane = (Combo() for _ in range(4))
         self.duration, self.starts = QLineEdit("1"), QLineEdit("5")
         self.points, self.poses = NumberTable("Points", units), NumberTable("Poses", units)
@@ -199,7 +200,14 @@ class MachinePage(QTabWidget):
         self.frame.setCurrentIndex(self.frame.findText(frame) if frame in mech.frame_names else self.frame.count() - 1)
         self.frame.blockSignals(False)
         self.duration.setEnabled(self.along.currentData() == RUN)
+        self._hint(ExampleNames.of(mech))
         self._head_tables()
+
+    def _hint(self, names: ExampleNames) -> None:
+        """Examples of what may be typed, on this machine."""
+        self.minimise.setPlaceholderText(names.hint("span({frame}.position.z)", "(mode[1].period - 1)^2"))
+        self.require.setPlaceholderText(names.hint("min({frame}.position.z) > 5 cm", end="; …"))
+        self.output.setPlaceholderText(names.hint("{joint}.q", "{frame}.position.z"))
 
     def _head_tables(self) -> None:
         """Heads with the units of what they stand for."""

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.plain_text import as_tip
+from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.quantities.quantity_text import Units
 from app.widgets.vary_table import VaryTable
@@ -160,8 +161,8 @@ class RunPage(QWidget):
         self.start_free.setChecked(True)
         lines = self.fields
         lines.form.addRow("", self.start_free)
-        lines.line("start", "Known start", hint="pin.q=30 deg, pin.v=0", tip="Start values that are known")
-        lines.line("torque", "Joint forces", hint="those of the trace", tip="joint1=10*sin(t); joint2=…")
+        lines.line("start", "Known start", tip="Start values that are known")
+        lines.line("torque", "Joint forces", hint="those of the trace", tip="Names and formulas of t, with semicolons")
         lines.line("segments", "Segments", "1", tip="Pieces of a long trace that begin anew", narrow=True)
         lines.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
         column = QVBoxLayout(self)
@@ -172,6 +173,10 @@ class RunPage(QWidget):
     def show_parameters(self, context: Context) -> None:
         """Rows for the machine's free parameters; those that were checked stay so."""
         self.vary.show_parameters(context.model, context.mech)
+        names = ExampleNames.of(context.mech)
+        known = "{joint}.q=30 deg" if names.dimension == "angle" else "{joint}.q=10 mm"
+        self.fields.lines["start"].setPlaceholderText(names.hint(known, "{joint}.v=0", end=""))
+        self.fields.lines["torque"].setToolTip(as_tip(names.hint("{joint}=10*sin(t)", end="; …")))
 
     def options(self, context: Context) -> dict[str, Any]:
         """As `fit_run` takes them. Raises ModelError."""

@@ -15,6 +15,7 @@ from app.background.lifetime import Lifetime
 from app.document.session import Session, State
 from app.panels.operating_point.point_table import Asked, RowTable, as_asked, as_element
 from app.plain_text import as_tip
+from app.widgets.example_names import ExampleNames
 from app.widgets.note import Note
 from app.widgets.question_picker import QuestionPicker
 from core.errors import KinetostatError, ModelError
@@ -46,7 +47,7 @@ class OperatingPointPanel(QWidget):
         self._names: tuple[str, ...] = ()
         self.table = RowTable()
         self.note = Note()
-        self.name = QLineEdit(placeholderText="Add a quantity: coupler_point.position.z, crank.tau …")
+        self.name = QLineEdit()
         self.name.setAccessibleName("Quantity to add")
         self.name.returnPressed.connect(self.add)
         self.name.textEdited.connect(self._complete)
@@ -105,9 +106,15 @@ class OperatingPointPanel(QWidget):
         """Of other rows, or another machine, nothing is known yet."""
         self._names = ()
         self.name.setCompleter(None)  # type: ignore[arg-type]
+        self._hint()
         self._forget()
         if not self._session.mech.nv:
             self.note.say("Nothing moves yet. Add a joint; its coordinate and its force then stand here.")
+
+    def _hint(self) -> None:
+        """Examples of what may be added, on this machine."""
+        names = ExampleNames.of(self._session.mech)
+        self.name.setPlaceholderText(names.hint("{frame}.position.z", "{joint}.tau", begin="Add a quantity"))
 
     def asked(self, name: str) -> Trim:
         """What the rows ask, as an element of the document. Raises ModelError naming the row."""
@@ -134,7 +141,7 @@ class OperatingPointPanel(QWidget):
         if not shown & known or not {name for name in shown if name.endswith((".q", ".tau"))} <= known:
             self._begin()
         else:
-            self._forget()
+            self._ready()
 
     def names(self) -> tuple[str, ...]:
         """All quantities of the machine."""

@@ -93,11 +93,8 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _report(found: Generated, folder: str) -> Result:
-    where = (
-        f"Written to {folder}, with how long a step takes here in README.md."
-        if folder
-        else "Nothing was written: no folder is named."
-    )
+    measured = ", with how long a step takes here in README.md" if found.trial.passed else ""
+    where = f"Written to {folder}{measured}." if folder else "Nothing was written: no folder is named."
     lines = [f"{where} {found.trial.words}", *found.notes]
     if found.difference is not None:
         lines.append(

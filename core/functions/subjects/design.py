@@ -268,9 +268,9 @@ FUNCTIONS = (
         (
             Text("design", "Design", "Name of a design of the document, in place of what follows; empty: none"),
             Text("vary", "Vary", "a, b=0.1:0.3 … ; without bounds those of the parameter"),
-            Text("minimise", "Minimise", "span(tool.position.z), (mode[1].period - 1)^2 …"),
-            Text("require", "Require", "min(tool.position.z) > 5 cm; … "),
-            Text("sweep", "Poses along", "crank, or crank=0 deg:180 deg; empty: the rest pose, or a run"),
+            Text("minimise", "Minimise", "span(frame.position.z), (mode[1].period - 1)^2 …"),
+            Text("require", "Require", "min(frame.position.z) > 5 cm; … "),
+            Text("sweep", "Poses along", "joint, or joint=0 deg:180 deg; empty: the rest pose, or a run"),
             Number("duration", "Run", "Duration of a run, s; empty: none", None, dimension="time", minimum=1e-6),
             Integer("starts", "Starts", "The present values, and others within the bounds", 5, 1, 1000),
             Choice("solver", "Solver", "Chosen with a reason, or named", "auto", choices=SOLVER_NAMES),

@@ -371,7 +371,7 @@ def _moves_freely(context: Context) -> str:
 
 
 _TRACE = InputFile("trace", "Trace", "CSV, SIMNON or HDF5 file with the time and signals", suffixes=TRACES)
-_COLUMNS = Text("columns", "Columns", "Signals that are called otherwise: joint1.q=angle [deg], joint1.tau=torque")
+_COLUMNS = Text("columns", "Columns", "Signals that are called otherwise: joint.q=angle [deg], joint.tau=torque")
 _ONLY = Text("only", "Only", "Bodies and joints; empty: all")
 _KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS)
 _SAVE = OutputFile("save", "Save as", "File of the machine with what was found; empty: none", suffixes=(".kst",))
@@ -417,11 +417,11 @@ FUNCTIONS = (
             _COLUMNS,
             SignalValues("vary", "Vary", "Parameters: k, c=0:5 … ; without bounds those of the parameter",
                          of="run parameters", ranges=True),
-            Text("free", "Free start values", "As pin.q, pin.v; empty: all independent ones; none"),
+            Text("free", "Free start values", "As joint.q, joint.v; empty: all independent ones; none"),
             SignalValues("start", "Known start values", "As pin.q=30 deg, pin.v=0; others as the model says",
                          of="run parameters"),
             Text("outputs", "Channels", "That are met; empty: all of the trace that are no forces"),
-            Text("torque", "Joint forces", "joint1=10*sin(t); … ; empty: those of the trace"),
+            Text("torque", "Joint forces", "joint=10*sin(t); … ; empty: those of the trace"),
             Integer("segments", "Segments", "Pieces of the trace that begin anew", 1, 1, 1000),
             _HELD_BACK,
             _SAVE,

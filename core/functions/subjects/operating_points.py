@@ -113,7 +113,7 @@ FUNCTIONS = (
         trim,
         (
             ElementName("point", "Point", "One of the document, whose rows are asked; further rows come on top"),
-            SignalValues("fixed", "Fixed", 'By name, as crank.q="30 deg"'),
+            SignalValues("fixed", "Fixed", 'By name, as joint.q="30 deg"'),
             SignalValues("target", "Targets", "By name, as near as can be"),
             SignalValues("free", "Free", "Names, or name=low:high", ranges=True),
             Signals("steady", "Steady", "Speeds that do not change, whatever they are", of="quantities"),

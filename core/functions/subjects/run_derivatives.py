@@ -196,7 +196,7 @@ FUNCTIONS = (
                 "Parameters, and start values as joint.q, joint.v; empty: the first parameters",
                 of="run parameters",
             ),
-            Text("objective", "Objective", "A number of the whole run, such as rms(tool.velocity.z); empty: none"),
+            Text("objective", "Objective", "A number of the whole run, such as rms(frame.velocity.z); empty: none"),
             Values("speeds", "Start speeds", "Others follow, or are zero", rate=1),
             Values("forces", "Joint forces", "Constant forces or torques by name; others are zero", rate=-1),
             Number("duration", "Duration", "Of the run", 0.5, "time", 1e-6),

@@ -149,16 +149,16 @@ FUNCTIONS = (
         "Study of many rows (Monte Carlo)",
         "Mechanisms",
         "Many runs or poses of the machine whose numbers vary, and what they have in common.\n\nWhat varies: "
-        "parameters, start values (elbow.q, elbow.v), duration, step; as ranges (0.3:0.5:21), lists (0, 5, 10) or "
+        "parameters, start values (joint.q, joint.v), duration, step; as ranges (0.3:0.5:21), lists (0, 5, 10) or "
         "distributions (normal, lognormal, uniform, triangular). Ranges and lists multiply, distributions are drawn. "
-        "What is recorded: of runs measures such as max(abs(elbow.tau)) or at(tool.position, end), of poses formulas "
+        "What is recorded: of runs measures such as max(abs(joint.tau)) or at(frame.position, end), of poses formulas "
         "of channels and FRAME.manipulability. A row that fails is a row with its reason. Pictures, all cores and "
         "clusters: panel Studies and kinetostat study.",
         parameter_study,
         (
             Text("study", "Study", "Name of a study of the document; empty: as below"),
-            Text("vary", "Vary", "m=normal(2, 0.05); l=0.3:0.5:21; elbow.v=0, 1"),
-            Text("record", "Record", "worst=max(abs(elbow.tau)); tip=at(tool.position, end)"),
+            Text("vary", "Vary", "m=normal(2, 0.05); l=0.3:0.5:21; joint.v=0, 1"),
+            Text("record", "Record", "worst=max(abs(joint.tau)); tip=at(frame.position, end)"),
             Choice("kind", "Rows are", "What a row is", "runs", choices=ROW_KINDS),
             Text("frame", "Frame", "Of targets: brought to x, y, z by inverse kinematics"),
             Integer("count", "Samples", "Of all distributions together", 200, 1, 1_000_000),

@@ -1,0 +1,108 @@
+"""What an operating point came to: the state, what is off, and what to begin from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.control.linear_system import LinearSystem
+from core.errors import ModelError, listed
+from core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from core.simulation import Run
+
+Array = NDArray[np.float64]
+
+SOLVED = 1e-10
+"""Part of the sizes of what is compared up to which a row counts as fulfilled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What an operating point came to. `solved` : whether all that must hold does; `message` : what does not, and why.
+
+    q (nq,), v, a, tau (nv,), x (nx,), multipliers (rows,); inputs : values of those that were free; parameters : of
+    all; values : by row; residuals : by row, value − what was asked; acting : bounds that act; iterations; system : the
+    linear system there, with the free inputs and the rows as outputs; saturated : speed → (N·m or N that its motor is
+    asked for, what it gives), of motors that can less
+    """
+
+    solved: bool
+    message: str
+    mech: Mechanism
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    x: Array
+    multipliers: Array
+    t: float
+    inputs: Mapping[str, float]
+    parameters: Mapping[str, float]
+    values: Mapping[str, float]
+    residuals: Mapping[str, float]
+    missing: Mapping[str, float]
+    """Force, N or N·m, by which independent coordinates are out of balance."""
+    acting: tuple[str, ...]
+    iterations: int
+    system: LinearSystem
+    saturated: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    targets: tuple[str, ...] = ()
+    """Rows that are targets."""
+
+    @property
+    def stable(self) -> bool:
+        """Whether small motions there die away or stay small (no pole to the right, within rounding)."""
+        poles = self.system.poles
+        size = float(np.max(np.abs(poles), initial=0.0))
+        return bool(np.max(poles.real, initial=0.0) <= 1e-6 * max(size, 1e-3))
+
+    @property
+    def verdict(self) -> str:
+        """In how many steps it was found, whether it is stable, which bounds act, how targets were weighed; or what is
+        wrong."""
+        if not self.solved:
+            return self.message
+        words = "stable" if self.stable else "unstable"
+        bounds = f" Bounds act: {', '.join(self.acting)}." if self.acting else ""
+        if self.saturated:
+            bounds += f" Asked for more than their limits of effort: the motors of {', '.join(self.saturated)}."
+        steps = f"{self.iterations} step{'s' * (self.iterations != 1)}"
+        return f"Found in {steps}; it is {words}.{bounds} {self.remark}".rstrip()
+
+    @property
+    def remark(self) -> str:
+        """How targets were weighed that compete and do not measure the same; empty where none do."""
+        missed = [name for name in self.targets if abs(self.residuals[name]) > SOLVED]
+        known = dict(zip(self.system.output_names, self.system.units.outputs, strict=True))
+        units = dict.fromkeys(known.get(name, "") or "pure numbers" for name in missed)
+        if len(units) < 2:
+            return ""
+        return (
+            f"Targets in {listed(list(units))} compete: each counts by its error in SI, as a part of its value where "
+            "that is above 1, times its weight."
+        )
+
+    def met(self) -> Found:
+        """The point itself. Raises ModelError where it does not fulfil what was asked."""
+        if not self.solved:
+            remedy = "" if "Free one of" in self.message else "Change its rows, or begin elsewhere."
+            raise ModelError(self.message, where="operating point", remedy=remedy)
+        return self
+
+    def run(self, duration: float, **options: Any) -> Run:
+        """A run that begins here, with the forces, inputs and parameters of the point. options : those of `simulate`"""
+        from core.simulation import simulate
+
+        return simulate(self.mech, duration, **(self.start | options))
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """What `simulate(found.mech, …)` is given to begin here."""
+        begin: dict[str, Any] = {"q0": self.q, "v0": self.v, "torque": self.tau, "start": self.t}
+        return begin | {"parameters": self.parameters} | ({"x0": self.x} if len(self.x) else {})

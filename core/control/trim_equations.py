@@ -1,0 +1,195 @@
+"""The equations of an operating point at an iterate: residuals of what is asked, and their derivatives by the unknowns,
+from the linear system there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints import motor_limits
+from core.control.linear_system import LinearSystem
+from core.control.lineariser import Lineariser, Point
+from core.control.trim_rows import Row
+from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+DEPENDENT = 1e-10
+"""Part of the largest singular value of the rows below which one counts as zero."""
+
+
+@dataclass
+class Equations:
+    """Residuals r and their derivatives J by the unknowns: rows that hold, then targets (weighted); scale : (r,) sizes
+    of what is compared."""
+
+    names: list[str] = field(default_factory=list)
+    r: list[float] = field(default_factory=list)
+    J: list[Array] = field(default_factory=list)
+    scale: list[float] = field(default_factory=list)
+
+    def add(self, name: str, r: float, J: Array, scale: float) -> None:
+        """A row."""
+        self.names.append(name)
+        self.r.append(float(r))
+        self.J.append(J)
+        self.scale.append(max(scale, 1e-300))
+
+    def arrays(self, unknowns: Array) -> tuple[Array, Array]:
+        """(r, J) in comparable units."""
+        r = np.array(self.r) / np.array(self.scale)
+        J = np.array(self.J).reshape(len(r), len(unknowns)) * unknowns / np.array(self.scale)[:, None]
+        return r, J
+
+
+class TrimEquations:
+    """One problem from one start: what it begins with, and its equations at any iterate."""
+
+    def __init__(
+        self,
+        rows: Mapping[str, Row],
+        mech: Mechanism,
+        lineariser: Callable[[Sequence[str], Sequence[str]], Lineariser],
+        point: Point,
+        motors: bool,
+    ) -> None:
+        """lineariser(inputs, outputs) : linear systems with these, known once"""
+        self.rows, self.given, self.motors = rows, mech, motors
+        inputs = [name for name, row in self.rows.items() if row.of_input]
+        outputs = [name for name, row in self.rows.items() if not row.of_input]
+        rates = [f"{name[:-2]}.v" for name in outputs if name[-2:] in (".v", ".a")]
+        faster = [f"{name[:-2]}.a" for name in outputs if name[-2:] == ".v"]
+        self._outputs = list(dict.fromkeys([*outputs, *rates, *faster]))
+        self.lineariser = lineariser(inputs, self._outputs)
+        self.mech = self.lineariser.mech
+        self.point = point._replace(mech=self.mech, p=self.lineariser.values(point.p))
+        self.table = self.lineariser.inputs.table
+        most = motor_limits.effort_limits(self.mech.compiled, self.point.p) if motors else np.full(self.mech.nv, np.inf)
+        self.most = np.array([most[each.speed] if each.speed >= 0 else np.inf for each in self.table])
+        """What inputs may be at most, as motors can no more."""
+        start = self.lineariser.bound(point)
+        self.values = np.array([self._begin(k, each.name, start) for k, each in enumerate(self.table)])
+        asked = self.lineariser.pushed(self.point, self.values).tau
+        self.saturated = motor_limits.beyond(self.mech.compiled, asked, self.point.p) if motors else {}
+        self.point = self.point._replace(tau=np.clip(self.point.tau, -most, most))
+        self.values = np.clip(self.values, -self.most, self.most)
+        self.free = [k for k, each in enumerate(self.table) if self.rows[each.name].kind in ("free", "")]
+        self.kept: tuple[str, ...] = ()
+        self.wanted: dict[str, float] = {}
+
+    def _begin(self, k: int, name: str, start: Array) -> float:
+        row = self.rows[name]
+        value = float(start[k]) if row.value is None else row.value
+        return float(np.clip(value, row.low, row.high)) if row.kind == "free" else value
+
+    # ------------------------------------------------------------------------------------------ one iterate
+
+    def linear(self, q: Array, u: Mapping[str, float], values: Array) -> LinearSystem:
+        """The linear system at a pose, with speeds by name and inputs."""
+        point = self.lineariser.pushed(self.point, values)._replace(q=q, v=dict(u), x=None)
+        return self.lineariser.at(point, kept=self.kept)
+
+    def equations(self, s: LinearSystem) -> tuple[Equations, Equations]:
+        """(what holds, targets) at an iterate."""
+        k, n = len(s.coordinates), len(s.A)
+        AB, CD = (np.concatenate(both, axis=1)[:, self.columns(s)] for both in ((s.A, s.B), (s.C, s.D)))
+        hold, targets = Equations(), Equations()
+        quick = max(1.0, float(np.max(np.abs(s.a), initial=0.0)), self.fast(s))
+        places = {name: i for i, name in enumerate(s.output_names)}
+        speeds: list[Array] = []
+        accelerations: list[Array] = []
+        free_v: list[str] = []
+        free_a: list[str] = []
+        for name, row in self.rows.items():
+            if row.of_input:
+                continue
+            i = places[name]
+            if name.endswith(".v") and row.kind == "free":
+                free_v.append(name)
+            if name.endswith(".a") and row.kind == "free":
+                free_a.append(name)
+            if row.kind == "steady":
+                j, end = (places[f"{name[:-2]}.a"], ".a") if name.endswith(".v") else (i, "")
+                hold.add(f"{name[:-2]}{end}" if end else name, s.y0[j], CD[j], quick)
+                accelerations.append(s.C[places[f"{name[:-2]}.v"], k : 2 * k])
+                free_v.append(name)
+            elif row.kind in ("fixed", "target"):
+                wanted = self.wanted.setdefault(name, float(s.y0[i])) if row.value is None else row.value
+                size = quick if name.endswith(".a") else max(1.0, abs(wanted))
+                into = hold if row.kind == "fixed" else targets
+                into.add(name, s.y0[i] - wanted, CD[i], size / (row.weight if row.kind == "target" else 1.0))
+                if name[-2:] in (".v", ".a"):
+                    place = places[f"{name[:-2]}.v"]
+                    (speeds if name[-2:] == ".v" else accelerations).append(s.C[place, k : 2 * k])
+            beyond = self._beyond(row, float(s.y0[i]))
+            if beyond is not None:
+                hold.add(name, s.y0[i] - beyond, CD[i], max(1.0, abs(beyond)))
+        self._at_rest(s, hold, AB, (speeds, accelerations), (free_v, free_a), places, quick)
+        for i in range(2 * k, n):
+            if not s.state_names[i].endswith(tuple(each.name for each in self.table)):
+                hold.add(f"rate of {s.state_names[i]}", s.residual[i], AB[i], 1.0)
+        return hold, targets
+
+    def _at_rest(
+        self,
+        s: LinearSystem,
+        hold: Equations,
+        AB: Array,
+        given: tuple[list[Array], list[Array]],
+        free: tuple[list[str], list[str]],
+        places: Mapping[str, int],
+        quick: float,
+    ) -> None:
+        """Speeds and accelerations of independent coordinates that no row says are zero."""
+        k = len(s.coordinates)
+        unit = np.eye(AB.shape[1])
+        for level, end in ((0, ".v"), (1, ".a")):
+            open_ones = [s.C[places[f"{name[:-2]}.v"], k : 2 * k] for name in free[level]]
+            for i in complement(given[level] + open_ones, k):
+                name = f"{s.coordinates[i]}{end}"
+                if level == 0:
+                    hold.add(name, s.residual[i], unit[k + i], 1.0)
+                else:
+                    hold.add(name, s.residual[k + i], AB[k + i], quick)
+
+    def _beyond(self, row: Row, value: float) -> float | None:
+        """The bound of a row that is passed."""
+        if row.kind != "free":
+            return None
+        return row.low if value < row.low else row.high if value > row.high else None
+
+    def columns(self, s: LinearSystem) -> list[int]:
+        return [*range(len(s.A)), *(len(s.A) + k for k in self.free)]
+
+    def fast(self, s: LinearSystem) -> float:
+        """Accelerations that gravity and the free inputs of size 1 make."""
+        k = len(s.coordinates)
+        return float(np.max(np.abs(s.A[k : 2 * k, :k]), initial=0.0))
+
+    def units(self, s: LinearSystem) -> Array:
+        """(unknowns,) sizes of the unknowns."""
+        size = self.lineariser.size
+        states = np.array([size if unit in ("m", "m/s") else 1.0 for unit in s.units.states])
+        quick = max(1.0, self.fast(s))
+        k = len(s.coordinates)
+        efforts = []
+        for each in self.free:
+            gain = float(np.max(np.abs(s.B[k : 2 * k, each]), initial=0.0))
+            efforts.append(quick / gain if gain > 0.0 else max(1.0, abs(self.values[each])))
+        return np.concatenate([states, efforts])
+
+
+def complement(given: Sequence[Array], count: int) -> list[int]:
+    """Coordinates whose unit rows make the given rows (count,) a basis, as independent of them as possible."""
+    if not given:
+        return list(range(count))
+    span = np.array(given).reshape(len(given), count)
+    left = np.eye(count) - np.linalg.pinv(span, rcond=DEPENDENT) @ span
+    import scipy.linalg
+
+    rank = count - int(np.linalg.matrix_rank(span, tol=1e-9 * max(1.0, float(np.max(np.abs(span), initial=0.0)))))
+    pivots = scipy.linalg.qr(left, mode="r", pivoting=True)[1]
+    return sorted(int(i) for i in pivots[:rank])

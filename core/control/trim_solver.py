@@ -1,0 +1,237 @@
+"""Newton's method for operating points: steps on the manifold of closed poses, bounds kept, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints import motor_limits
+from core.control.found_point import SOLVED, Found
+from core.control.linear_system import LinearSystem
+from core.control.trim_counting import missing_rows, structural_rank
+from core.control.trim_equations import DEPENDENT, Equations, TrimEquations
+from core.errors import KinetostatError
+from core.numerics.rank import null_space
+
+Array = NDArray[np.float64]
+
+MOST_STEPS = 60
+LAST_STEPS = 10
+"""Of them in which what must hold is brought to its end where targets have not settled."""
+LONGEST = 0.5
+"""Longest step of a displacement, rad or sizes of the machine."""
+STANDING = 1e-14
+"""rad/s or m/s up to which a speed is none: rounding of a step, without which the speeds of all joints are known."""
+LEFT = 0.1
+"""Part of the residual of rows for which unknowns are too few that is left by a step that is worth while."""
+
+
+class TrimSolver(TrimEquations):
+    """One problem from one start."""
+
+    _aims = True
+    """Whether steps go after targets, beside what must hold."""
+
+    def found(self) -> Found:
+        """Newton's method, steps halved while they lead away. Where targets come no nearer, what must hold is brought
+        to its end without them."""
+        q, u = self.point.q, self.point.v
+        s = self.linear(q, {} if u is None else self._speeds(u), self.values)
+        self.kept = s.coordinates
+        acting: set[str] = set()
+        hold, targets = self.equations(s)
+        count = 0
+        while count < MOST_STEPS:
+            step, along, acting = self._step(s, hold, targets)
+            step = step if self._aims else step - along
+            if self._hopeless(s, hold):
+                break
+            count += 1
+            before = self._merit(s, hold, targets)
+            still = np.max(np.abs(step / self.units(s)), initial=0.0) < 1e-13
+            tried = self._tried(s, step, before)
+            ended = tried is None
+            if tried is not None:
+                s, hold, targets = tried
+                ended = still or self._ended(s, hold, targets, before)
+            if ended and not (self._aims and targets.r and self._off(s, hold)):
+                break
+            self._aims = self._aims and not ended and count < MOST_STEPS - LAST_STEPS
+        return self._as_found(s, hold, targets, acting, count)
+
+    def _off(self, s: LinearSystem, hold: Equations) -> bool:
+        """Whether something does not hold."""
+        return bool(np.max(np.abs(hold.arrays(self.units(s))[0]), initial=0.0) >= SOLVED)
+
+    def _speeds(self, v: Any) -> dict[str, float]:
+        return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
+
+    def _tried(self, s: LinearSystem, step: Array, before: float) -> tuple[LinearSystem, Equations, Equations] | None:
+        values = self.values
+        for _ in range(12):
+            self.values = values
+            try:
+                found = self._moved(s, step)
+                if self._aims and found[2].r and self._off(*found[:2]):  # back to what must hold (second order)
+                    back, along, _ = self._step(*found)
+                    found = self._moved(found[0], back - along)
+                merit = self._merit(*found)
+            except KinetostatError:
+                merit = np.inf
+            if merit <= before * (1.0 + 1e-6) or merit < SOLVED:
+                self.kept = found[0].coordinates
+                return found
+            step = 0.5 * step
+        self.values = values
+        return None
+
+    def _moved(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
+        """The iterate a step further."""
+        k, n = len(s.coordinates), len(s.A)
+        q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
+        u = {name: float(s.v[self.mech.v_names.index(name)] + step[k + i]) for i, name in enumerate(s.coordinates)}
+        u = {name: each if abs(each) > STANDING else 0.0 for name, each in u.items()}
+        self.values = self.values.copy()
+        self.values[self.free] += step[n:]
+        trial = self.linear(np.asarray(q), u, self.values)
+        return trial, *self.equations(trial)
+
+    def _hopeless(self, s: LinearSystem, hold: Equations) -> bool:
+        """Whether more rows must hold than there are unknowns for them, and no step brings these nearer."""
+        h, H = hold.arrays(self.units(s))
+        if structural_rank(H) == len(h):
+            return False
+        left = float(np.linalg.norm(h + H @ np.linalg.lstsq(H, -h, rcond=DEPENDENT)[0] if H.size else h))
+        return bool(left > max(LEFT * float(np.linalg.norm(h)), SOLVED))
+
+    def _merit(self, s: LinearSystem, hold: Equations, targets: Equations) -> float:
+        units = self.units(s)
+        h, t = hold.arrays(units)[0], targets.arrays(units)[0] if self._aims else np.zeros(0)
+        return float(np.linalg.norm(h) * 10.0 + np.linalg.norm(t))
+
+    def _ended(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
+        h = hold.arrays(self.units(s))[0]
+        done = np.max(np.abs(h), initial=0.0) < 1e-2 * SOLVED
+        after = self._merit(s, hold, targets)
+        settled = after > before * (1.0 - 1e-9)
+        return bool((done and (not targets.r or settled or after < 1e-2 * SOLVED)) or (settled and after < 1e-13))
+
+    def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
+        """The step of the unknowns, bounds kept, and the part of it that targets ask for, each as long as linear
+        motions are true."""
+        units = self.units(s)
+        n = len(s.A)
+        (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
+        fixed: dict[int, float] = {}
+        acting: set[str] = set()
+        for _ in range(len(self.free) + 1):
+            step, along = _least_step(h, H, t, T, fixed)
+            over = self._passed(step * units, n, fixed)
+            if over is None:
+                break
+            k, bound = over
+            fixed[n + k] = (bound - self.values[self.free[k]]) / units[n + k]
+            acting.add(self.table[self.free[k]].name)
+        k = len(s.coordinates)
+        kept, along = (
+            part * units * min(1.0, LONGEST / max(float(np.max(np.abs(part[:k]), initial=0.0)), 1e-300))
+            for part in (step - along, along)
+        )
+        return kept + along, along, acting
+
+    def _passed(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
+        """(which free input passes a bound the furthest, the bound)."""
+        worst: tuple[float, int, float] | None = None
+        for k, place in enumerate(self.free):
+            row, value = self.rows[self.table[place].name], self.values[place] + step[n + k]
+            most = float(self.most[place])
+            bound = min(max(value, row.low, -most), row.high, most)
+            past = abs(value - bound) / max(1.0, abs(bound))
+            if n + k not in fixed and past > 1e-12 and (worst is None or past > worst[0]):
+                worst = past, k, bound
+        return None if worst is None else worst[1:]
+
+    # ----------------------------------------------------------------------------------------- what came out
+
+    def _as_found(self, s: LinearSystem, hold: Equations, targets: Equations, acting: set[str], count: int) -> Found:
+        from core.constraints.multipliers import constrained_motion
+
+        units = self.units(s)
+        h, H = hold.arrays(units)
+        solved = bool(np.max(np.abs(h), initial=0.0) < SOLVED)
+        point = self.lineariser.pushed(self.point, self.values)
+        compiled, p = self.mech.compiled, point.p
+        x = np.asarray(self.mech.x_rest(s.q, p=p, t=point.t)) if self.mech.nx else np.zeros(0)
+        a, multipliers = constrained_motion(compiled, s.q, s.v, point.tau, p, True, point.t, x if len(x) else None)
+        M = self.mech.mass_matrix(s.q, p=p)
+        k = len(s.coordinates)
+        forces = s.basis[:, :k].T @ M @ s.basis[:, :k] @ s.residual[k : 2 * k]
+        off = {name for name, each in zip(hold.names, h, strict=True) if abs(each) >= SOLVED}
+        missing = {c: float(f) for c, f in zip(s.coordinates, forces, strict=True) if f"{c}.a" in off}
+        names = (*hold.names, *targets.names)
+        residuals = dict(zip(names, (*hold.r, *targets.r), strict=True))
+        values = dict(zip(s.output_names, map(float, s.y0), strict=True))
+        inputs = {each.name: float(self.values[i]) for i, each in enumerate(self.table) if i in self.free}
+        values |= {each.name: float(self.values[i]) for i, each in enumerate(self.table)}
+        acting |= {name for name in hold.names if name in self.rows and self.rows[name].kind == "free"}
+        message = "" if solved else self._wrong(s, hold, h, H, missing, acting)
+        if self.motors and motor_limits.supplied(compiled, s.v[None], point.tau[None], p).reached.any():
+            message = message or motor_limits.too_fast_words(compiled, s.v, point.tau, p)
+            solved = not message
+            s = self.lineariser.at(point._replace(q=s.q, v=s.v, x=None), kept=self.kept, motors=True)
+        return Found(
+            solved,
+            message,
+            self.mech,
+            s.q,
+            s.v,
+            np.asarray(a),
+            point.tau,
+            x,
+            np.asarray(multipliers),
+            point.t,
+            inputs,
+            dict(zip(self.mech.p_names, map(float, p), strict=True)),
+            {name: values[name] for name in (*self.rows,)},
+            residuals,
+            missing,
+            tuple(sorted(acting)),
+            count,
+            s,
+            self.saturated,
+            tuple(targets.names),
+        )
+
+    def _wrong(
+        self,
+        s: LinearSystem,
+        hold: Equations,
+        h: Array,
+        H: Array,
+        missing: Mapping[str, float],
+        acting: set[str],
+    ) -> str:
+        """What is not fulfilled, in words."""
+        return missing_rows(self, s, hold, h, H, missing, acting)
+
+
+def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, float]) -> tuple[Array, Array]:
+    """The least x with H x = −h, and then |T x + t| least; and the part of x that only this asks for; fixed : entries
+    that are given."""
+    count = H.shape[1] if H.size else T.shape[1]
+    x, onward = np.zeros((2, count))
+    for k, value in fixed.items():
+        x[k] = value
+    left = [k for k in range(count) if k not in fixed]
+    A, b = H[:, left], -(h + H @ x)
+    first = np.linalg.lstsq(A, b, rcond=DEPENDENT)[0] if len(b) else np.zeros(len(left))
+    if len(t):
+        N = null_space(A, DEPENDENT) if len(b) else np.eye(len(left))
+        B = T[:, left]
+        along = np.linalg.lstsq(B @ N, -(t + T @ x) - B @ first, rcond=DEPENDENT)[0] if N.size else np.zeros(0)
+        first, onward[left] = first + N @ along, N @ along
+    x[left] = first
+    return x, onward
