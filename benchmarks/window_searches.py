@@ -137,7 +137,9 @@ def maps() -> Rows:
         turn(1.5)
         watch, functions = Watch(window), window.functions
         yield f"form of the map, {name}", watch.step(lambda: window.panels.choose_function("workspace"), calm=CALM)  # noqa: B023
-        functions.form.show_options(functions.form.options() | {"kind": kind, "samples": 200_000})
+        form = functions.form
+        assert form is not None
+        form.show_options(form.options() | {"kind": kind, "samples": 200_000})
         state = {"over": True}
 
         def begin(state: dict[str, bool] = state, functions: Any = functions) -> None:

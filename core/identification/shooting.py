@@ -262,7 +262,7 @@ class Shooting:
     def _exact(self, k: int, z: Array, run: Run, given: Start) -> Passed:
         """With the derivatives of the run. Raises NoDerivative, SimulationError."""
         segment, displaced = self.segments[k], self._displaced(k)
-        if displaced and given.held and self.mech.nx and given.x0 is None:
+        if displaced and given.fixed and self.mech.nx and given.x0 is None:
             raise NoDerivative("force elements begin at rest where loops with quaternions are turned")
         every = [f"{self.mech.v_names[at]}.q" for at in self._along(k)] if displaced else []
         beside = [name for name in every if name not in segment.free]
