@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.document import tell
 from benchmarks.watch import Cost, Watch, opened, turn
 from benchmarks.window_answers import answers
+from benchmarks.window_searches import searches
 
 if TYPE_CHECKING:
     from app.document.run_tree import Record
@@ -333,6 +334,7 @@ STEPS: dict[str, Callable[[], Rows]] = {
     "what_if": what_if,
     "long_run": long_run,
     "answers": answers,
+    "searches": searches,
 }
 
 

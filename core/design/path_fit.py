@@ -297,7 +297,8 @@ class PathFit:
     def _similarity(self, w: Complex) -> tuple[Complex, Complex]:
         """(α, β) (m,) that bring curves (m, K) nearest to the target."""
         centred = w - w.mean(axis=1, keepdims=True)
-        alpha = (np.conj(centred) * (self.z - self.z.mean())).sum(axis=1) / (np.abs(centred) ** 2).sum(axis=1)
+        with np.errstate(invalid="ignore"):  # a curve that is a point is near nothing: nan, the worst of all costs
+            alpha = (np.conj(centred) * (self.z - self.z.mean())).sum(axis=1) / (np.abs(centred) ** 2).sum(axis=1)
         return alpha, self.z.mean() - alpha * w.mean(axis=1)
 
     def solved(

@@ -131,11 +131,13 @@ def _four_bar(a: float, b: float, c: float, start: complex, end: complex, ratio:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: topology in hand, best distance so far in sizes of the curve, its linkage."""
+    """How far a search is: topology in hand, best distance so far in sizes of the curve, its linkage; found : what the
+    topologies before came to, the nearest without defects first."""
 
     topology: str
     relative: float
     best: Linkage | None
+    found: tuple[Linkage, ...] = ()
 
 
 def synthesise(
@@ -158,7 +160,8 @@ def synthesise(
     names = tuple(TOPOLOGIES) if topology == "auto" else (topology_named(topology).name,)
     found: list[Linkage] = []
     for name in names:
-        found += _of_topology(target, name, starts, count, stop, tell)
+        before = tuple(sorted(found, key=_order)[:count])
+        found += _of_topology(target, name, starts, count, stop, lambda now, of=before: tell(replace(now, found=of)))  # type: ignore[misc]
         if stop() or any(each.relative < 1e-9 and not each.defects for each in found):
             break
     found.sort(key=_order)

@@ -11,14 +11,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, SimulationError
+from core.errors import SimulationError
 from core.identification.differenced_runs import differenced
+from core.identification.pose_charts import closed, displaced, displacement_slopes, displacements, motions_of
 from core.mechanism import Mechanism
+from core.mobility.constraint_rank import PositionConstraints
 from core.sensitivities.explicit_rates import Moments
 from core.sensitivities.gradient import Differentiated
 from core.sensitivities.replay import NoDerivative
@@ -29,9 +32,6 @@ from core.simulation import Run, simulate
 from core.simulation.setup import start_state
 
 Array = NDArray[np.float64]
-
-SMALL = 1e-5
-"""rad by which rotations are turned to see how displacements follow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +102,12 @@ class Shooting:
         self.names = (*self.vary, *free)
         self.bases: list[Array | None] = [None] * len(self.segments)
         """(nq,) poses from which the displacements of quaternions are counted with which segments begin."""
+        self._independent: dict[int, tuple[int, ...]] = {}
+        """Of segments that begin displaced: speeds along which these displacements are given."""
 
     def _states(self, q: Array) -> tuple[str, ...]:
         """Names of the values that say how a segment begins."""
         mech = self.mech
-        if mech.nq != mech.nv and mech.constrained:
-            raise ModelError(
-                "Segments cannot begin anew where joints of loops have quaternions.",
-                where="segments",
-                remedy="Fit the run in one segment.",
-            )
         names = mech.v_names
         if mech.constrained:
             G = mech.constraint_jacobian(q, t=float(self.time[0]))
@@ -135,13 +131,11 @@ class Shooting:
         nq, nv = mech.nq, mech.nv
         every = [*(f"{n}.q" for n in mech.v_names), *(f"{n}.v" for n in mech.v_names), *mech.x_names]
         rows = [every.index(name) for name in segment.free]
-        base = self.bases[k]
         if nq == nv:
             return before.state[rows], before.state_slopes[rows]
-        assert base is not None
-        q = before.state[:nq]
-        places = _displacements(mech, base, q)
-        along = _displacement_slopes(mech, base, q) @ np.linalg.pinv(directions(mech, q))
+        base, q = self._base(k), before.state[:nq]
+        places = displacements(mech, base, q)
+        along = displacement_slopes(mech, base, q) @ np.linalg.pinv(directions(mech, q))
         state = np.concatenate([places, before.state[nq:]])
         slopes = np.concatenate([along @ before.state_slopes[:nq], before.state_slopes[nq:]])
         return state[rows], slopes[rows]
@@ -151,22 +145,48 @@ class Shooting:
         plain = {f"{name}.q" for name in self.mech.q_names}
         return [name[:-2] for name in segment.free if name.endswith(".q") and name not in plain]
 
-    def _pose(self, k: int, own: Mapping[str, float]) -> Array:
-        """(nq,) with which segment k begins, where it displaces quaternions."""
+    def _base(self, k: int) -> Array:
+        """(nq,) the pose from which displacements of segment k are counted."""
+        found = self.bases[k]
+        if found is None:
+            mech = self.mech
+            p, begin = mech.parameter_values(), self.segments[k].begin
+            found = start_state(mech, self.q0 or None, self.v0 or None, p, begin)[: mech.nq]
+            self.bases[k] = found
+        return found
+
+    @cached_property
+    def _base_speeds(self) -> dict[str, float]:
+        """Speeds with which the first segment begins where nothing else is said."""
+        mech, begin = self.mech, self.segments[0].begin
+        y = start_state(mech, self.q0 or None, self.v0 or None, mech.parameter_values(), begin)
+        return dict(zip(mech.v_names, y[mech.nq : mech.nq + mech.nv].tolist(), strict=True))
+
+    def _along(self, k: int) -> tuple[int, ...]:
+        """Speeds along whose displacements segment k begins: all, or those that are independent where loops hold."""
         mech = self.mech
-        if self.bases[k] is None:
-            p = mech.parameter_values()
-            given = self.q0 or None
-            self.bases[k] = start_state(mech, given, self.v0 or None, p, self.segments[k].begin)[: mech.nq]
-        base = self.bases[k]
-        assert base is not None
-        along = np.zeros(mech.nv)
-        for name in self._turned(self.segments[k]):
-            along[mech.v_names.index(name)] = own[f"{name}.q"]
-        q = np.array(mech.integrate(base, along))
-        for index, name in enumerate(mech.q_names):
-            q[index] = own.get(f"{name}.q", q[index])
-        return q
+        if not mech.constrained:
+            return tuple(range(mech.nv))
+        if k not in self._independent:
+            segment, base = self.segments[k], self._base(k)
+            asked = [mech.v_names.index(name[:-2]) for name in segment.free if name[:-2] in mech.v_names]
+            given = [mech.v_names.index(name) for name in (*self.q0, *self.v0) if name in mech.v_names]
+            p, t = mech.parameter_values(), segment.begin
+            found = independent_speeds(mech, p, t, mech.constraint_jacobian(base, t=t), asked, given if k == 0 else ())
+            self._independent[k] = tuple(found)
+        return self._independent[k]
+
+    def _pose(self, k: int, own: Mapping[str, float], p: Array, near: Array | None) -> Array:
+        """(nq,) with which segment k begins, where it displaces quaternions; the loops are closed."""
+        mech, base = self.mech, self._base(k)
+        xi = displacements(mech, base, base)
+        for at, name in enumerate(mech.v_names):
+            xi[at] = own.get(f"{name}.q", xi[at])
+        if not mech.constrained:
+            return displaced(mech, base, xi)
+        along = list(self._along(k))
+        begin = self.segments[k].begin
+        return closed(mech, base, along, xi[along], base if near is None else near, self.parameters(p), begin)
 
     # ------------------------------------------------------------------------------------------------ one segment
 
@@ -179,22 +199,32 @@ class Shooting:
         """How segment k begins with own values z: as derivatives take it, and as options of `simulate`."""
         segment, mech = self.segments[k], self.mech
         own = dict(zip(segment.free, z.tolist(), strict=True))
-        turned = self._turned(segment) or (k > 0 and mech.nq != mech.nv)
-        q: Any = {name[:-2]: value for name, value in own.items() if name.endswith(".q")}
-        if turned:
-            q = self._pose(k, own)
         v = {name[:-2]: value for name, value in own.items() if name.endswith(".v")}
+        x = np.array([own[name] for name in mech.x_names]) if mech.nx and k else None
         if k == 0:
-            q, v = q if turned else {**self.q0, **q}, {**self.v0, **v}
-            given = Start(q if len(q) else None, v or None, None, segment.begin)
+            v = {**self.v0, **v}
+        if self._displaced(k):
+            q: Any = self._pose(k, own, p, near)
+            held = tuple(mech.v_names[at] for at in self._along(k)) if mech.constrained else ()
+            if len(v) < len(held):
+                v = {name: self._base_speeds[name] for name in held} | v
+            given = Start(q, v or None, x, segment.begin, held)
+            return given, {"q0": q, "v0": given.v0, "x0": x}
+        q = {name[:-2]: value for name, value in own.items() if name.endswith(".q")}
+        if k == 0:
+            q = {**self.q0, **q}
+            given = Start(q or None, v or None, None, segment.begin)
             return given, {"q0": given.q0, "v0": given.v0}
-        x = np.array([own[name] for name in mech.x_names]) if mech.nx else None
         given = Start(q, v, x, segment.begin)
         if near is None or not mech.constrained:
             return given, {"q0": q, "v0": v, "x0": x}
         values = self.parameters(p)
         pose = mech.move(near, q, values, t=segment.begin, exact=True)
         return given, {"q0": pose, "v0": mech.speeds(pose, v, p=values, t=segment.begin), "x0": x}
+
+    def _displaced(self, k: int) -> bool:
+        """Whether segment k begins with displacements from a pose: there are quaternions among what it begins with."""
+        return bool(self._turned(self.segments[k])) or (k > 0 and self.mech.nq != self.mech.nv)
 
     def run(
         self,
@@ -231,8 +261,12 @@ class Shooting:
 
     def _exact(self, k: int, z: Array, run: Run, given: Start) -> Passed:
         """With the derivatives of the run. Raises NoDerivative, SimulationError."""
-        segment = self.segments[k]
-        found = Differentiated(run, (*self.vary, *segment.free), given, self.torque)
+        segment, displaced = self.segments[k], self._displaced(k)
+        if displaced and given.fixed and self.mech.nx and given.x0 is None:
+            raise NoDerivative("force elements begin at rest where loops with quaternions are turned")
+        every = [f"{self.mech.v_names[at]}.q" for at in self._along(k)] if displaced else []
+        beside = [name for name in every if name not in segment.free]
+        found = Differentiated(run, (*self.vary, *segment.free, *beside), given, self.torque)
         times = np.append(self.time[segment.first : segment.last], segment.end)
         samples = Samples.of(found.replay.steps, times)
         moments: Moments = samples.moments(found.replay.rates, found.replay.steps)
@@ -243,18 +277,34 @@ class Shooting:
         slopes[:, :, of_p] += seen.by_p[:, :, found.changes.columns[of_p]]
         residuals = self.measured[segment.first : segment.last] - seen.y[:-1]
         slopes, last = slopes[:-1], changes[-1]
-        turned = self._turned(segment)
-        if turned:
-            slopes, last = slopes.copy(), last.copy()
-            places = [len(self.vary) + segment.free.index(f"{name}.q") for name in turned]
-            base = self.bases[k]
-            assert base is not None
-            along = np.linalg.inv(_displacement_slopes(self.mech, base, run.q[0]))
-            speeds = [self.mech.v_names.index(name) for name in turned]
-            own = along[np.ix_(speeds, speeds)]
-            slopes[:, :, places] = slopes[:, :, places] @ own
-            last[:, places] = last[:, places] @ own
-        return Passed(residuals, slopes, moments.y[-1], last, run.q[0])
+        if displaced:
+            names = (*segment.free, *beside)
+            places = [len(self.vary) + names.index(name) for name in every]
+            onto = self._by_displacements(k, run, found.changes.start, places)
+            slopes, last = slopes @ onto, last @ onto
+        own = len(self.vary) + len(segment.free)
+        return Passed(residuals, slopes[:, :, :own], moments.y[-1], last[:, :own], run.q[0])
+
+    def _by_displacements(self, k: int, run: Run, start: Array, places: Sequence[int]) -> Array:
+        """(c, c) that takes derivatives by motions of the first pose along its speeds, which stand in the columns
+        `places`, to those by displacements from the base; start (n, c) how the state begins to change.
+
+        With ξ the displacements along independent speeds s, B motions of the pose by these and A = ∂ξ:
+        δs = (A B)_s⁻¹ δξ, and a parameter that moves the pose by δ leaves ξ where δs = −(A B)_s⁻¹ (A δ)_s.
+        """
+        mech, along, m = self.mech, list(self._along(k)), len(self.vary)
+        q = run.q[0]
+        A = displacement_slopes(mech, self._base(k), q)
+        onto = np.eye(start.shape[1])
+        if not mech.constrained:
+            onto[np.ix_(places, places)] = np.linalg.inv(A)[np.ix_(along, along)]
+            return onto
+        constraints = PositionConstraints(mech.compiled, run.settings.parameters, self.segments[k].begin)
+        inverse = np.linalg.inv((A @ motions_of(constraints, q, along))[along])
+        moved = A @ np.linalg.pinv(directions(mech, q)) @ start[: mech.nq, :m]
+        onto[np.ix_(places, places)] = inverse
+        onto[np.ix_(places, range(m))] = -inverse @ moved[along]
+        return onto
 
     # ------------------------------------------------------------------------------------------------ all of them
 
@@ -282,21 +332,3 @@ class Shooting:
             slopes.append(whole)
         residuals = np.concatenate([each.residuals for each in passed])
         return Condensed(residuals, np.concatenate(closed), np.concatenate(slopes), tuple(mismatches), tuple(onto))
-
-
-def _displacements(mech: Mechanism, base: Array, q: Array) -> Array:
-    """(nv,) ξ of q = base ⊕ ξ: of plain coordinates themselves, of quaternions along the speeds."""
-    found = np.array(mech.difference(base, q))
-    for k, name in enumerate(mech.v_names):
-        if name in mech.q_names:
-            found[k] = q[mech.q_names.index(name)]
-    return found
-
-
-def _displacement_slopes(mech: Mechanism, base: Array, q: Array) -> Array:
-    """(nv, nv) ∂ξ by small displacements of q, by differences: the inverse of the right Jacobian of the rotations."""
-    columns = []
-    for unit in np.eye(mech.nv):
-        ahead, behind = (mech.difference(base, mech.integrate(q, sign * SMALL * unit)) for sign in (1.0, -1.0))
-        columns.append((np.asarray(ahead) - np.asarray(behind)) / (2.0 * SMALL))
-    return np.column_stack(columns)

@@ -35,12 +35,17 @@ START_STEP = 1e-3
 
 
 class Start(NamedTuple):
-    """What a run begins with, as it was given."""
+    """What a run begins with, as it was given.
+
+    fixed : independent speeds of loops along which the first pose, a closed one, stays where it is whatever the
+    parameters are
+    """
 
     q0: Values
     v0: Values
     x0: Values
     time: float
+    fixed: tuple[str, ...] = ()
 
 
 class Column(NamedTuple):
@@ -102,7 +107,8 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
             if column.parameter >= 0:
                 result[:, k] = _differences(mech, start, y0, p, column.parameter)
     if mech.constrained:
-        _onto_manifold(mech, start, y0, p, columns, result, list(start.q0) if by_numbers else ())  # type: ignore[arg-type]
+        named = start.fixed or (list(start.q0) if by_numbers else ())  # type: ignore[arg-type]
+        _onto_manifold(mech, start, y0, p, columns, result, named)
     if mech.nx and start.x0 is None:
         for k, column in enumerate(columns):
             if column.kind in ("q", "v"):
@@ -123,7 +129,7 @@ def _given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool
     """Whether no parameter can change the start, but for what the manifold itself does."""
     if mech.nx and start.x0 is None:
         return False
-    if mech.constrained and not _determined(mech, start, q, p):
+    if mech.constrained and not start.fixed and not _determined(mech, start, q, p):
         return False
     joints, known = mech.model.expanded.joints, {each.name for each in mech.model.expanded.parameters}
     for given, field in ((start.q0, "rest"), (start.v0, "start_speed")):

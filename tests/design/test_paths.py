@@ -1,6 +1,8 @@
 """Path synthesis against closed forms, published linkages and points."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -172,3 +174,35 @@ def test_bad_targets_are_refused():
         from_svg('<svg><path d="M0 0 A 1 1 0 0 1 2 2"/></svg>')
     with pytest.raises(ModelError, match="Point 2"):
         target([(0, 0), (np.nan, 1), (2, 2)])
+
+
+def test_two_searches_of_all_kinds_at_once_end_when_they_are_stopped():
+    """In a process of its own, where both make machine code of all kinds of linkages: a crash would end it."""
+    script = """
+import threading, time
+import numpy as np
+from core.design.path_synthesis import synthesise
+from core.design.target_curves import target
+
+t = 2 * np.pi * np.arange(24) / 24
+found = {}
+
+def search(k):
+    points = np.column_stack([np.cos(t) + 0.3 * np.cos(2 * t + k), 0.5 * np.sin(t) + 0.1 * k * np.sin(3 * t)])
+    end = time.monotonic() + 4.0
+    found[k] = synthesise(target(points), "auto", starts=6, stop=lambda: time.monotonic() > end)
+
+threads = [threading.Thread(target=search, args=(k,)) for k in range(2)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+assert set(found) == {0, 1}
+"""
+    ended = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-W", "error::RuntimeWarning", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stderr

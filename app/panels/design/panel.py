@@ -24,7 +24,7 @@ from app.panels.design.machine_page import MachinePage
 from app.panels.design.questions import CURVE, FUNCTION, MOTION, OF_AIMS, PARAMETERS, TITLES
 from app.panels.design.result_tables import fill, show_designed, show_linkages
 from app.panels.design.saved_designs import SavedDesigns
-from app.panels.design.search import FIRST, Better, Found, curve_work, machine_work, shown_rows
+from app.panels.design.search import FIRST, MOST_LINKAGES, Better, Found, curve_work, machine_work, shown_rows
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
@@ -51,7 +51,7 @@ SHOWN = 20
 LONGEST_WAIT = 0.5
 """Seconds that a search waits for the window at most."""
 PATIENCE = 200
-"""Milliseconds for which a stopped search that has found nothing is waited for."""
+"""Milliseconds for which a stopped search is waited for."""
 NOTHING_FOUND = "Stopped before anything was found."
 CURVES = 3
 """Solutions whose curves are shown together."""
@@ -367,7 +367,7 @@ class DesignPanel(QWidget):
         self._busy = True
         self._enable()
         self.note.say("Searching …", "hint")
-        self._told = False
+        self._told, self._best = False, None
         self._free.set()
         job = self._job = self._jobs.start("Design", work)
 
@@ -472,10 +472,16 @@ class DesignPanel(QWidget):
         self.note.say(str(error), "error")
 
     def _leave(self) -> None:
-        """A stopped search that has found nothing is waited for no longer: what it prepares ends beside the window."""
-        if self._busy and not self._told and self._stop.is_set() and self._job is not None:
-            self._job.cancel()
-            self._ended()
+        """A stopped search that prepares something (the code of a further kind of linkage takes seconds) is waited for
+        no longer: that ends beside the window, and what was found before is the result."""
+        best = getattr(self._best, "best", None)
+        if not self._busy or not self._stop.is_set() or self._job is None or (self._told and best is None):
+            return
+        self._job.cancel()
+        self._ended()
+        if self._told:
+            self._show_linkages((best, *self._best.found)[:MOST_LINKAGES])
+        else:
             self.note.say(NOTHING_FOUND, "hint")
 
     def _ended(self) -> None:

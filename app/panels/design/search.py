@@ -30,6 +30,8 @@ TOLD_EVERY = 0.1
 """Seconds between two rows of what a machine does that is better."""
 MOST_ROWS = 50
 """Results whose poses are computed."""
+MOST_LINKAGES = 8
+"""Linkages for a curve that are shown."""
 
 
 class Better(NamedTuple):
@@ -117,7 +119,7 @@ def curve_work(wanted: Target, topology: str, asked: Asked) -> Any:
                 found.best.curve()  # followed here, not in the window's thread
             progress.show(found)
 
-        result = synthesise(wanted, topology, count=8, stop=lambda: asked(cancelled), tell=tell)
+        result = synthesise(wanted, topology, count=MOST_LINKAGES, stop=lambda: asked(cancelled), tell=tell)
         if not result:
             raise Cancelled
         return result

@@ -14,6 +14,7 @@ from core.functions.catalogue import script_line
 from core.functions.context import Asked, Cancelled
 from core.functions.diagrams import Diagram
 from core.functions.results import Result, leaves
+from core.functions.space_maps import SpaceMap
 
 
 class Growth:
@@ -47,7 +48,11 @@ def work_of(id: str, context: Context, options: dict[str, Any]) -> Callable[...,
     """The job of calling a function; pictures are drawn in it, too."""
 
     def work(progress: Any, cancelled: Callable[[], bool]) -> Result:
-        watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=progress.show)
+        def show(made: Result) -> None:
+            _read_cards(made)
+            progress.show(made)
+
+        watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=show)
         result = call(id, watched, **options)
         write_pictures(result, watched)
         _read_cards(result)
@@ -64,3 +69,5 @@ def _read_cards(result: Result) -> None:
 
     if any(isinstance(part, Diagram) for part in leaves(result)):
         from app.panels.output import diagram_part  # noqa: F401
+    if any(isinstance(part, SpaceMap) for part in leaves(result)):
+        from app.panels.output import map_part  # noqa: F401

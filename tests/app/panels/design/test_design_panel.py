@@ -242,6 +242,37 @@ def test_stop_before_anything_is_found_waits_for_nothing(panel, qtbot, monkeypat
     assert panel.search_button.isEnabled()
 
 
+def test_stop_while_a_further_linkage_is_prepared_keeps_what_was_found(panel, qtbot, monkeypatch):
+    from core.design.path_synthesis import Progress, synthesise
+    from core.design.target_curves import target
+
+    angles = 2.0 * np.pi * np.arange(24) / 24
+    points = np.column_stack([0.1 * np.cos(angles), 0.2 + 0.06 * np.sin(angles)])
+    first, *others = synthesise(target(points), "slider_crank", starts=4, count=2)
+    go_on = threading.Event()
+
+    def slow(*_):
+        def work(progress, cancelled):
+            progress.show(Progress("watt", 0.1, first, tuple(others)))
+            go_on.wait(30.0)
+            return (first,)
+
+        return work
+
+    monkeypatch.setattr("app.panels.design.panel.curve_work", slow)
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
+    panel._show_target(points)
+    panel.search()
+    qtbot.waitUntil(lambda: panel._told)
+    panel.stop_button.click()
+    ended(panel, qtbot)
+    assert not go_on.is_set()
+    assert panel.linkages == (first, *others)
+    go_on.set()
+    qtbot.waitUntil(lambda: not panel._jobs.running)
+    assert panel.linkages == (first, *others)
+
+
 def test_a_search_waits_while_the_window_shows_what_it_found(panel, qtbot):
     """No evaluation runs between the moment at which the search waits and the end of the preview."""
     ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "b", "c", "d")
