@@ -39,9 +39,9 @@ def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Valu
     """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
     values = motion_by_name(compiled, "v", given, p)
     demanded = _speeds_demanded(compiled, p, t)
-    if not demanded.any() and not any(values.values()):
-        return np.zeros(compiled.nv)
-    v = _completed(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
+    v = np.zeros(compiled.nv)
+    if demanded.any() or any(values.values()):
+        v = _completed(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
     if (found := contradiction(compiled, q, v, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return v

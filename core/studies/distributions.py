@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -43,9 +44,10 @@ class Kind(NamedTuple):
 
 
 def _normal(u: Array, mean: float, deviation: float) -> Array:
-    from scipy.special import ndtri
-
-    return np.asarray(mean + deviation * ndtri(u))
+    """By Wichura's AS 241 (Applied Statistics 37, 1988), which Python has: SciPy's takes 0.2 s to be read."""
+    u = np.asarray(u, dtype=float)
+    parts = np.fromiter(map(NormalDist().inv_cdf, u.ravel().tolist()), float, u.size)
+    return np.asarray(mean + deviation * parts.reshape(u.shape))
 
 
 def _triangular(u: Array, low: float, peak: float, high: float) -> Array:

@@ -249,7 +249,12 @@ class IdentificationPanel(QWidget):
             words = f"{len(numbers)} rows, {len(names)} columns; {count} are known as signals. Look at what they are."
             self.note.say(words, "done" if count else "hint")
 
-        self._work("Trace", lambda progress, cancelled: columns(), read)
+        def work(progress: Any, cancelled: Any) -> tuple[tuple[str, ...], Any]:
+            from core.identification import measured_trace  # noqa: F401
+
+            return columns()
+
+        self._work("Trace", work, read)
 
     # ---------------------------------------------------------------------------------------------- computing
 
@@ -283,14 +288,15 @@ class IdentificationPanel(QWidget):
         return self._stop.is_set() or cancelled()
 
     def _forces_work(self, context: Context) -> Any:
-        from core.identification.identify import identify_motion
-        from core.identification.measured_motion import Preparation, measured_motion
-        from core.identification.measured_trace import trace_of
-
         options, columns = self.forces_page.options(context), self.columns.columns()
         cutoff, mech, p = options.pop("cutoff"), context.mech, dict(context.p) or None
 
         def work(progress: Any, cancelled: Any) -> Identification:
+            from core.identification.identify import identify_motion
+            from core.identification.measured_motion import Preparation, measured_motion
+            from core.identification.measured_trace import trace_of
+
+            _read_results()
             steps: list[Callable[[Any], Any]] = [
                 lambda _: trace_of(mech, columns),
                 lambda trace: measured_motion(mech, trace, Preparation(cutoff=cutoff), p),
@@ -308,11 +314,13 @@ class IdentificationPanel(QWidget):
         return work
 
     def _run_work(self, context: Context) -> Any:
-        from core.identification.output_error import fit_run
-
         options, columns = self.run_page.options(context), self.columns.columns()
 
         def work(progress: Any, cancelled: Any) -> RunFit:
+            from core.identification.output_error import fit_run
+
+            _read_results()
+
             def watch(step: int, values: Any, size: float) -> None:
                 progress(min(0.95, step / 20.0), f"step {step}")
                 parts = ", ".join(f"{name} {value:.5g}" for name, value in values.items())
@@ -323,12 +331,13 @@ class IdentificationPanel(QWidget):
         return work
 
     def _motion_work(self, context: Context) -> Any:
-        from core.identification.excitation import excitation
-
         options = self.motion_page.options(context)
         p = dict(context.p) or None
 
         def work(progress: Any, cancelled: Any) -> Excitation:
+            from core.identification.excitation import excitation
+
+            _read_results()
             return excitation(
                 context.mech, p=p, **options, progress=lambda part: progress(part, "search"),
                 cancelled=lambda: self._asked(cancelled),
@@ -422,6 +431,11 @@ class IdentificationPanel(QWidget):
                 self._session.apply("Identified parameters", lambda model: with_values(model, parameters, values))
         finally:
             self._applying = False
+
+
+def _read_results() -> None:
+    """Import what results are shown by, beside the window, which would stand still for it."""
+    from app.panels.identification import shown_results, signal_chart  # noqa: F401
 
 
 def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
