@@ -56,6 +56,9 @@ def test_what_is_no_row_is_named_and_nothing_changes(table, text, words):
 def test_the_clipboard_is_pasted_at_the_cursor_and_delete_empties(table, qtbot):
     table.take_text("1 2\n3 4", "file")
     QGuiApplication.clipboard().setText("5\t6\n7\t8")
+    with qtbot.waitActive(table):  # keys are shortcuts of whatever window is active
+        table.show()
+        table.activateWindow()
     table.setCurrentCell(1, 0)
     qtbot.keyClick(table, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     assert [row[1] for row in table.rows({})] == pytest.approx([0.002, 0.006, 0.008])
