@@ -101,6 +101,8 @@ class OperatingPointPanel(QWidget):
         rows = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
         self.table.show_rows([Asked(name, "", "", "", "", "") for name in rows])
         self._ready()
+        if mech.nv > MOST_FIRST:
+            self.note.say(f"This machine has {mech.nv} speeds: add the quantities that matter, by their names.", "hint")
 
     def _ready(self) -> None:
         """Of other rows, or another machine, nothing is known yet."""
