@@ -44,7 +44,7 @@ def command_of(function: Function) -> click.Command:
 
     def run(
         model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str], **given: Any
-    ) -> None:
+    ) -> int:
         reading = {name: given.pop(name) for name in READING}
         behind = given.pop(BEHIND, None)
         if behind and given.get(function.argument) is None:
@@ -60,7 +60,7 @@ def command_of(function: Function) -> click.Command:
             sets, more = known_sets(model, sets)
             options[symbols] = [*options.get(symbols, ()), *more]
         machine = context(model, sets, pose)
-        present(_called(function, machine, options), machine, as_json, output)
+        return present(_called(function, machine, options), machine, as_json, output)
 
     decorated: Any = pose_options(reading_options(run))
     decorated = click.option("--json", "as_json", is_flag=True, help="The result as JSON, SI units.")(decorated)
@@ -121,18 +121,42 @@ def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result
     return call(function.id, machine, **options)
 
 
-def present(result: Result, machine: Any, as_json: bool, output: str | None) -> None:
-    """Show a result on the terminal, write files it asks for, or write it to a file."""
+def present(result: Result, machine: Any, as_json: bool, output: str | None) -> int:
+    """Show a result on the terminal, write files it asks for, or write it to a file; the exit code. What it says of
+    errors (a point that was not found) goes to the error stream, beside what there is all the same."""
     from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
 
+    wrong = _errors(result)
     write_pictures(result, machine)
     if output:
         _write(output, result, machine)
     elif as_json:
         say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
-    else:
-        say(result.to_text(degrees=True))
+    elif (rest := _without(result, wrong)) is not None:
+        say(rest.to_text(degrees=True))
+    for each in wrong:
+        say(f"Error: {each.to_text()}", err=True)
+    return 1 if wrong else 0
+
+
+def _errors(result: Result) -> list[Result]:
+    """What a result says of errors."""
+    from core.functions.results import Message, leaves
+
+    return [part for part in leaves(result) if isinstance(part, Message) and part.severity == "error"]
+
+
+def _without(result: Result, parts: list[Result]) -> Result | None:
+    """A result without some of its parts; None: nothing is left."""
+    from dataclasses import replace
+
+    from core.functions.results import Report
+
+    if result in parts or not isinstance(result, Report):
+        return None if result in parts else result
+    left = tuple(rest for part in result.parts if (rest := _without(part, parts)) is not None)
+    return replace(result, parts=left) if left else None
 
 
 def _write(path: str, result: Result, machine: Any) -> None:

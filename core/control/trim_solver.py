@@ -25,6 +25,20 @@ LONGEST = 0.5
 """Longest step of a displacement, rad or sizes of the machine."""
 STANDING = 1e-14
 """rad/s or m/s up to which a speed is none: rounding of a step, without which the speeds of all joints are known."""
+ENOUGH = 1e-4
+"""Part of the decrease that a linear motion would bring which a step must bring."""
+SHORTEST = 0.05
+"""Part of a step that led away which the next one has at least."""
+SETTLED = 1e-9
+"""Part by which the merit must fall in a step that brings something."""
+MOST_IDLE = 2
+"""Steps, one after the other, that brought nothing, after which targets come no nearer."""
+MOST_BACK = 4
+"""Steps back to what must hold after one towards targets, by which it is left in second order."""
+HOLDS = 10.0
+"""Weight of what must hold, beside targets, where iterates are compared."""
+CLOSE = 0.1
+"""Part of the merit up to which what must hold leaves it a parabola along a step."""
 LEFT = 0.1
 """Part of the residual of rows for which unknowns are too few that is left by a step that is worth while."""
 
@@ -36,14 +50,14 @@ class TrimSolver(TrimEquations):
     """Whether steps go after targets, beside what must hold."""
 
     def found(self) -> Found:
-        """Newton's method, steps halved while they lead away. Where targets come no nearer, what must hold is brought
-        to its end without them."""
+        """Newton's method, steps shortened while they lead away. Where targets come no nearer, what must hold is
+        brought to its end without them."""
         q, u = self.point.q, self.point.v
         s = self.linear(q, {} if u is None else self._speeds(u), self.values)
         self.kept = s.coordinates
         acting: set[str] = set()
         hold, targets = self.equations(s)
-        count = 0
+        count = idle = 0
         while count < MOST_STEPS:
             step, along, acting = self._step(s, hold, targets)
             step = step if self._aims else step - along
@@ -52,11 +66,13 @@ class TrimSolver(TrimEquations):
             count += 1
             before = self._merit(s, hold, targets)
             still = np.max(np.abs(step / self.units(s)), initial=0.0) < 1e-13
-            tried = self._tried(s, step, before)
+            tried = self._tried(s, step, before, self._slope(s, hold, targets, step))
             ended = tried is None
             if tried is not None:
                 s, hold, targets = tried
                 ended = still or self._ended(s, hold, targets, before)
+                idle = idle + 1 if self._merit(s, hold, targets) > before * (1.0 - SETTLED) else 0
+                ended = ended or (self._aims and idle >= MOST_IDLE)
             if ended and not (self._aims and targets.r and self._off(s, hold)):
                 break
             self._aims = self._aims and not ended and count < MOST_STEPS - LAST_STEPS
@@ -69,24 +85,54 @@ class TrimSolver(TrimEquations):
     def _speeds(self, v: Any) -> dict[str, float]:
         return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
 
-    def _tried(self, s: LinearSystem, step: Array, before: float) -> tuple[LinearSystem, Equations, Equations] | None:
-        values = self.values
+    def _slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
+        """Rate of half the square of the merit along a step, by its length."""
+        units = self.units(s)
+        (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
+        parts = [(HOLDS, h, H), (1.0 if self._aims else 0.0, t, T)]
+        rates = (weight * (r @ (J @ (step / units))) / max(float(np.linalg.norm(r)), 1e-300) for weight, r, J in parts)
+        return float(self._merit(s, hold, targets) * sum(rates))
+
+    def _tried(
+        self, s: LinearSystem, step: Array, before: float, slope: float
+    ) -> tuple[LinearSystem, Equations, Equations] | None:
+        """The iterate after a step, or the nearest part of it that leads less away than what is left; None: no part
+        does. A shorter step is the least of a parabola through what is known (Nocedal and Wright, 3.5)."""
+        values, part = self.values, 1.0
+        best: tuple[float, Any, Array] = (np.inf, None, values)
         for _ in range(12):
             self.values = values
-            try:
-                found = self._moved(s, step)
-                if self._aims and found[2].r and self._off(*found[:2]):  # back to what must hold (second order)
-                    back, along, _ = self._step(*found)
-                    found = self._moved(found[0], back - along)
-                merit = self._merit(*found)
-            except KinetostatError:
-                merit = np.inf
-            if merit <= before * (1.0 + 1e-6) or merit < SOLVED:
-                self.kept = found[0].coordinates
-                return found
-            step = 0.5 * step
+            found, merit = self._judged(s, part * step)
+            if merit < best[0]:
+                best = merit, found, self.values
+            elif best[0] <= before:
+                break
+            if merit < SOLVED or merit**2 <= before**2 + 2.0 * ENOUGH * part * min(slope, 0.0):
+                break
+            least = 0.5 * part
+            if np.isfinite(merit) and self._held(*found[:2]) < CLOSE * merit:
+                bend = 0.5 * (merit**2 - before**2) - slope * part
+                least = -0.5 * slope * part**2 / bend if bend > 0.0 > slope else least
+            part = min(max(least, SHORTEST * part), 0.5 * part)
+        merit, found, self.values = best
+        if merit <= before * (1.0 + 1e-6) or merit < SOLVED:
+            self.kept = found[0].coordinates
+            return found
         self.values = values
         return None
+
+    def _judged(self, s: LinearSystem, step: Array) -> tuple[Any, float]:
+        """The iterate a step further, and its merit, infinite where there is none."""
+        try:
+            found = self._moved(s, step)
+            for _ in range(MOST_BACK if self._aims and found[2].r else 0):
+                if not self._off(*found[:2]):
+                    break
+                back, along, _ = self._step(*found)
+                found = self._moved(found[0], back - along)
+            return found, self._merit(*found)
+        except KinetostatError:
+            return None, np.inf
 
     def _moved(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
         """The iterate a step further."""
@@ -109,14 +155,18 @@ class TrimSolver(TrimEquations):
 
     def _merit(self, s: LinearSystem, hold: Equations, targets: Equations) -> float:
         units = self.units(s)
-        h, t = hold.arrays(units)[0], targets.arrays(units)[0] if self._aims else np.zeros(0)
-        return float(np.linalg.norm(h) * 10.0 + np.linalg.norm(t))
+        t = targets.arrays(units)[0] if self._aims else np.zeros(0)
+        return self._held(s, hold) + float(np.linalg.norm(t))
+
+    def _held(self, s: LinearSystem, hold: Equations) -> float:
+        """The share that what must hold has in the merit."""
+        return HOLDS * float(np.linalg.norm(hold.arrays(self.units(s))[0]))
 
     def _ended(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
         h = hold.arrays(self.units(s))[0]
         done = np.max(np.abs(h), initial=0.0) < 1e-2 * SOLVED
         after = self._merit(s, hold, targets)
-        settled = after > before * (1.0 - 1e-9)
+        settled = after > before * (1.0 - SETTLED)
         return bool((done and (not targets.r or settled or after < 1e-2 * SOLVED)) or (settled and after < 1e-13))
 
     def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:

@@ -73,10 +73,17 @@ def test_trim_from_the_command_line(model, tmp_path, capsys):
     line = ["trim", str(file), "--fixed", "x.a=2.5", "--fixed", "x.q=0", "--free", "x.tau"]
     assert cli(line) == 0
     assert "3.75" in capsys.readouterr().out  # (M + m) a
-    cli(["trim", str(file), "--fixed", "th=20 deg", "--free", "x.tau", "--fixed", "x.q=0"])
-    assert "One input too few: nothing balances th.q." in capsys.readouterr().out
-    cli([*line[:-1], "x.tau=-1:1"])
-    assert "Bounds act: x.tau" in capsys.readouterr().out
+    tilted = ["trim", str(file), "--fixed", "th=20 deg", "--free", "x.tau", "--fixed", "x.q=0"]
+    for command in (tilted, [*tilted, "--json"], [*tilted, "-o", str(tmp_path / "point.txt")]):
+        assert cli(command) == 1  # scripts see it, and the nearest point is there all the same
+        out, error = capsys.readouterr()
+        assert error.startswith("Error: One input too few: nothing balances th.q. Free one of")
+        assert ("One input too few" in out) is ("--json" in command)
+    assert "One input too few" in (tmp_path / "point.txt").read_text()
+    assert cli([*line[:-1], "x.tau=-1:1"]) == 1
+    out, error = capsys.readouterr()
+    assert "Bounds act: x.tau" in error
+    assert "The nearest point" in out
     assert cli(["trim", str(file), "--free", "x.tua"]) != 0
     assert "x.tau" in capsys.readouterr().err
 

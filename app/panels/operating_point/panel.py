@@ -209,7 +209,7 @@ class OperatingPointPanel(QWidget):
     def _solved(self, found: Found) -> None:
         self.found = found
         self.table.show_found(lambda name: _told(found, name))
-        self.note.say(found.verdict, "warning" if not found.solved else "done" if found.stable else "hint")
+        self.note.say(found.verdict, "error" if not found.solved else "done" if found.stable else "hint")
         self.use_button.setEnabled(True)
         for button in (self.start_button, self.linear_button):
             button.setEnabled(found.solved)

@@ -72,7 +72,7 @@ def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report
 
 
 def _verdict(found: Found) -> Message:
-    return Message(text=found.verdict, severity="warning" if not found.solved else "done" if found.stable else "hint")
+    return Message(text=found.verdict, severity="error" if not found.solved else "done" if found.stable else "hint")
 
 
 def _row_table(problem: OperatingPoint, found: Found) -> Table:

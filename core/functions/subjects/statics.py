@@ -62,7 +62,7 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
     try:
         found = equilibrium(mech, context.q, p, context.t, tau=tau, nearest=search == "nearest", friction=friction)
     except SimulationError as error:
-        return Message(title="Static equilibrium", text=str(error), severity="warning")
+        return Message(title="Static equilibrium", text=str(error), severity="error")
     rests = "; ".join(
         f"{name} rests against its limit, which pushes with {abs(force):.4g} "
         f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
