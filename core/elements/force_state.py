@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from core.errors import ExpressionError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Coupling, Place
 from core.spatial.force import ZERO as NOTHING
@@ -56,7 +57,11 @@ class ForceState:
         if not hasattr(term, "names"):
             return term
         given = own or {}
-        return self.run(term, tuple(given[n] if n in given else self.signal(n) for n in term.names))
+        try:
+            values = tuple(given[n] if n in given else self.signal(n) for n in term.names)
+        except ExpressionError as error:
+            raise error.at(where=getattr(term, "where", "")) from None
+        return self.run(term, values)
 
     def point(self, end: End) -> tuple[Vector3, Vector3]:
         """Position and velocity of an end in the world."""

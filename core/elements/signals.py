@@ -68,10 +68,9 @@ class Signals:
     def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors.get(name)
         if sensor is None or not sensor.info.of_state or (of_rate and not sensor.info.geometric):
-            what = "The rate of this sensor" if of_rate else "This sensor's value"
             raise ExpressionError(
-                f"{what} is known only after the accelerations, so no force can depend on it.",
-                where=f"sensor '{name}'",
+                f"The {'rate' if of_rate else 'value'} of sensor '{name}' is known only after the accelerations, so no "
+                "force can depend on it.",
                 remedy="Let the formula use positions, speeds and time.",
             )
         values, rates = readings_of(sensor, self.kinematics)
