@@ -20,7 +20,7 @@ from scipy.stats import qmc
 
 from core.design.generation import Generation, function_generation, motion_generation
 from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
-from core.design.solvers import SOLVERS, Evaluated, Problem, chosen, differences, solve
+from core.design.solvers import SOLVERS, Evaluated, Problem, chosen, differences, nearest, slopes_off, solve
 from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
 from core.errors import KinetostatError, ModelError, near_misses
@@ -38,6 +38,8 @@ LOST = 1e3
 """Residual, in sizes, of each point that a machine does not reach at all."""
 SAME = 1e-4
 """Share of the bounds by which two results differ at least."""
+WRONG_SLOPES = 1e-4
+"""Part by which exact slopes may differ from differences; beyond it differences are used."""
 FULFILLED = 1e-7
 """How far a requirement may be missed, in its unit."""
 
@@ -57,6 +59,15 @@ class Start(NamedTuple):
     message: str
     at_bounds: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
+    lacking: float = 0.0
+    """By how much requirements are missed: root of the sum of squares of what each lacks, in its unit."""
+
+    @property
+    def conflict(self) -> str:
+        """Which requirements are missed, in a sentence; empty where none is."""
+        if len(self.missed) < 2:
+            return "".join(f"Missed: {each}." for each in self.missed)
+        return f"No point was found that fulfils all; these conflict: {'; '.join(self.missed)}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,21 +378,50 @@ class Design:
         problem = self._problem(lambda *_: None)
         points = self._starts(starts, seed)
         self._check(problem, points)
+        exact = self._exact(problem, points[0], seed)
         problem = self._problem(hear)
+        problem = problem if exact else problem._replace(slopes=None)
         name, reason = chosen(problem, len(self.requirements)) if solver == "auto" else (solver, "as asked")
+        reason += "" if exact else "; its exact slopes differ from differences, which are used"
         rows: list[tuple[Array, Start]] = []
         for k, point in enumerate(points):
             number[0] = k
             try:
                 ended = solve(problem, name, point, iterations, seed + k)
-                rows.append((ended.x, self._row(k, ended.x, problem, "found", ended.message)))
+                row = ended.x, self._row(k, ended.x, problem, "found", ended.message)
+                rows.append(self._fulfilling(problem, name, row, iterations, seed) if row[1].missed else row)
             except Stopped:
                 if k in best:
                     rows.append((best[k][1], self._row(k, best[k][1], None, "stopped", "stopped", best[k][0])))
                 break
             except (KinetostatError, ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+                if k in best:  # it came to a value before
+                    rows.append((best[k][1], self._row(k, best[k][1], None, "stopped", str(error), best[k][0])))
+                    continue
                 rows.append((point, Start(k, self.values(point), np.inf, "failed", str(error))))
         return self._designed(rows, name, reason, problem)
+
+    def _exact(self, problem: Problem, point: Array, seed: int) -> bool:
+        """Whether slopes, where there are exact ones, are those of the values (one look, along a random direction)."""
+        try:
+            return problem.slopes is None or slopes_off(problem, point, seed) <= WRONG_SLOPES
+        except (KinetostatError, ArithmeticError, ValueError):
+            return True
+
+    def _fulfilling(
+        self, problem: Problem, solver: str, row: tuple[Array, Start], iterations: int, seed: int
+    ) -> tuple[Array, Start]:
+        """A row whose solver ended with requirements missed, begun again where they are missed least; that point where
+        they are missed there, too."""
+        if problem.rough:
+            return row
+        x = nearest(problem, row[0], iterations)
+        least = x, self._row(row[1].number, x, problem, "found", "requirements are missed least here")
+        if least[1].missed:
+            return least if least[1].lacking < row[1].lacking else row
+        ended = solve(problem, solver, x, iterations, seed + row[1].number)
+        again = ended.x, self._row(row[1].number, ended.x, problem, "found", ended.message)
+        return least if again[1].missed else again
 
     def _starts(self, count: int, seed: int) -> list[Array]:
         values = dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True))
@@ -394,8 +434,8 @@ class Design:
         """Refuse what cannot be: the first value is computed, and something must change it."""
         try:
             first = problem.evaluate(points[0]).residuals
-        except (ArithmeticError, ValueError):
-            return
+        except (KinetostatError, ArithmeticError, ValueError):
+            return  # other starts may do
         if problem.slopes is not None or problem.rough or not np.isfinite(first).all():
             return
         inside = [np.clip(point, 0.05, 0.95) for point in (points[0], np.full(problem.size, 0.37))]
@@ -415,26 +455,28 @@ class Design:
         self, k: int, x: Array, problem: Problem | None, state: str, message: str, value: float | None = None
     ) -> Start:
         missed: tuple[str, ...] = ()
+        lacking = 0.0
         if problem is not None:
             found = problem.evaluate(x)
             value = float(np.sqrt(found.residuals @ found.residuals)) if problem.squares else float(found.residuals[0])
             missed = tuple(
                 each.text for each, by in zip(self.requirements, found.required, strict=True) if by < -FULFILLED
             )
+            lacking = float(np.linalg.norm(np.minimum(found.required, 0.0)))
         if not np.isfinite(value if value is not None else np.nan):
             return Start(k, self.values(x), np.inf, "failed", "The value is no number.")
         edge = tuple(name for name, t in zip(self.bounds, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)
         state = "requirements missed" if missed else state
-        return Start(k, self.values(x), float(value or 0.0), state, message, edge, missed)
+        return Start(k, self.values(x), float(value or 0.0), state, message, edge, missed, lacking)
 
     def _designed(self, rows: list[tuple[Array, Start]], name: str, reason: str, problem: Problem) -> Designed:
         order = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
-        rows.sort(key=lambda row: (order[row[1].state], row[1].value))
+        rows.sort(key=lambda row: (order[row[1].state], row[1].lacking if row[1].missed else 0.0, row[1].value))
         if not rows or rows[0][1].state == "failed":
             why = f" The first: {rows[0][1].message}" if rows else ""
             raise ModelError(f"No start came to a value.{why}", where="design", remedy="Change bounds or start values.")
         x, best = rows[0]
-        plain = self._problem(lambda *_: None)
+        plain = self._problem(lambda *_: None)._replace(slopes=problem.slopes)
         sensitivities: dict[str, float] = {}
         alike: tuple[str, ...] = ()
         try:

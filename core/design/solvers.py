@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 STEP = 1e-6
 """Of central differences, in bounds."""
+CHECKED = 1e-5
+"""Step, in bounds, by which slopes are checked once."""
+SMOOTH = 1e-5
+"""Part by which differences of two steps may differ where values are smooth."""
 SOLVERS = {
     "least_squares": "a sum of squares: trust region with bounds",
     "SLSQP": "a smooth objective with few requirements: sequential quadratic programming",
@@ -100,11 +104,47 @@ def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: in
 
     first = evaluate(start)
     if not (np.isfinite(first.residuals).all() and np.isfinite(first.required).all()):
-        raise FloatingPointError("not a number")
+        raise FloatingPointError("The value is no number where it begins.")
     counted = problem._replace(evaluate=evaluate)
     x, message = _RUN[solver](counted, start, iterations, seed, len(first.required))
     x = np.clip(x, 0.0, 1.0)
     return Ended(x, problem.value(x), message, count[0])
+
+
+def nearest(problem: Problem, start: Array, iterations: int) -> Array:
+    """The point at which requirements are missed least (the sum of squares of what they lack), from where a solver
+    ended that fulfilled not all of them. Raises FloatingPointError where nothing can be computed."""
+    from scipy.optimize import least_squares
+
+    def lacking(x: Array) -> Array:
+        found = np.minimum(problem.evaluate(np.clip(x, 0.0, 1.0)).required, 0.0)
+        if not np.isfinite(found).all():
+            raise FloatingPointError("A requirement is no number.")
+        return found
+
+    inside = np.clip(start, 1e-9, 1.0 - 1e-9)
+    found = least_squares(lacking, inside, lambda x: differences(lacking, x), bounds=(0.0, 1.0), max_nfev=iterations)
+    return np.clip(found.x, 0.0, 1.0)
+
+
+def slopes_off(problem: Problem, x: Array, seed: int) -> float:
+    """By how much the slopes of residuals along a random direction differ from a difference of values, as a part of
+    them; 0 where values are not smooth enough to tell."""
+    assert problem.slopes is not None
+    direction = np.random.default_rng(seed).normal(size=problem.size)
+    direction /= np.linalg.norm(direction)
+    inside = np.clip(x, 2.0 * CHECKED, 1.0 - 2.0 * CHECKED)
+
+    def along(step: float) -> Array:
+        ends = [problem.evaluate(inside + sign * step * direction).residuals for sign in (1.0, -1.0)]
+        return np.asarray((ends[0] - ends[1]) / (2.0 * step))
+
+    wide, fine = along(2.0 * CHECKED), along(CHECKED)
+    told = problem.slopes(inside) @ direction
+    size = max(float(np.linalg.norm(fine)), float(np.linalg.norm(told)), 1e-300)
+    smooth = float(np.linalg.norm(wide - fine)) < SMOOTH * size
+    off = float(np.linalg.norm(told - fine)) / size
+    return off if smooth and np.isfinite(off) else 0.0
 
 
 def _jacobian(problem: Problem) -> Callable[[Array], Array]:

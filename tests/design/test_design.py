@@ -11,6 +11,7 @@ from core.design.path_synthesis import drawn_curve
 from core.design.target_curves import target
 from core.errors import ExpressionError, ModelError
 from core.files import load, loads
+from core.model.edits import edits
 from resources import EXAMPLES
 
 PENDULUM = """
@@ -143,6 +144,65 @@ def test_bad_questions_are_refused(four_bar):
         Design(four_bar).require("a + b")
     with pytest.raises(ModelError, match="no solver"):
         Design(four_bar).vary("a").minimise("a*1").solve(solver="IPOTT")
+
+
+def test_a_start_that_comes_to_no_number_is_a_row_and_others_go_on(four_bar):
+    """sqrt(a - 0.1) is none where a is less; the present machine's is not either, and (a - 0.11) = 0 is found."""
+    below = edits.change(four_bar, "parameters", "a", value=0.08)
+    best = Design(below).vary(a=(0.05, 0.2)).minimise("(sqrt(a - 0.1 m) - 0.1)^2").solve(starts=6)
+    assert best.best.parameters["a"] == pytest.approx(0.11, abs=1e-6)
+    first = next(row for row in best.table if row.number == 0)
+    assert (first.state, first.parameters["a"]) == ("failed", pytest.approx(0.08))
+    assert "'(sqrt(a - 0.1 m) - 0.1)^2' has no finite value" in first.message
+    for row in best.table:  # a start that goes there keeps what it came to before
+        if row.number and row.parameters["a"] > 0.1:
+            assert row.state != "failed"
+    with pytest.raises(ModelError, match="No start came to a value. The first: .*no finite value"):
+        Design(below).vary(a=(0.05, 0.09)).minimise("(sqrt(a - 0.1 m) - 0.1)^2").solve(starts=3)
+
+
+def test_where_no_point_is_feasible_the_least_violating_one_is_shown_with_what_conflicts(four_bar):
+    """a ≥ 0.18, b ≥ 3 a, b ≤ 0.3: all are missed where the sum of squares of what they lack is least, linear least
+    squares."""
+    design = Design(four_bar).vary(a=(0.05, 0.2), b=(0.1, 0.5)).minimise("a*1")
+    best = design.require("a > 0.18 m", "b > 3*a", "b < 0.3 m", "d > 0.1 m").solve(starts=3)
+    A, limits = np.array([[1.0, 0.0], [-3.0, 1.0], [0.0, -1.0]]), np.array([0.18, 0.0, -0.3])
+    least = np.linalg.lstsq(A, limits, rcond=None)[0]  # each of the three is missed there
+    assert (A @ least < limits).all()
+    assert [best.best.parameters[name] for name in "ab"] == pytest.approx(least, abs=1e-6)
+    assert best.best.lacking == pytest.approx(np.linalg.norm(A @ least - limits), rel=1e-6)
+    assert best.best.conflict.endswith("these conflict: a > 0.18 m; b > 3*a; b < 0.3 m.")
+
+
+def test_an_infeasible_start_is_brought_to_where_requirements_hold_first(four_bar):
+    """A solver that is given too few steps to get there by itself begins again where they are met."""
+    design = Design(four_bar).vary(a=(0.05, 0.2), b=(0.1, 0.5)).minimise("(a - 0.06 m)^2 + (b - 0.15 m)^2")
+    best = design.require("a > 0.18 m", "b > 0.4 m").solve(starts=1, solver="SLSQP", iterations=1)
+    assert best.best.state == "found"
+    assert best.best.parameters["a"] >= 0.18 - 1e-6
+    assert best.best.parameters["b"] >= 0.4 - 1e-6
+
+
+def test_wrong_slopes_are_found_out_and_differences_used(four_bar, monkeypatch):
+    from core.design.swept import SweptPoint
+
+    def design():
+        turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+        points = np.column_stack([0.1 * np.cos(turn), 0.3 + 0.05 * np.sin(turn)])
+        return Design(four_bar).vary("a", "c").fit("coupler_point", target(points, timed=True), "crank_pin")
+
+    right = design().solve(starts=1)
+    assert right.slopes == "exact"
+    own = SweptPoint.slopes
+    monkeypatch.setattr(SweptPoint, "slopes", lambda *given: _spoilt(own(*given)))
+    found = design().solve(starts=1)
+    assert found.slopes == "by differences"
+    assert "exact slopes differ" in found.reason
+    assert found.best.value == pytest.approx(right.best.value, rel=1e-6)
+
+
+def _spoilt(found):
+    return found._replace(slopes=1.01 * found.slopes)
 
 
 def test_steps_are_searched_without_gradients(four_bar):

@@ -453,7 +453,7 @@ class DesignPanel(QWidget):
         )  # fmt: skip
         self.results.selectRow(0)
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
-        missed = f" Missed: {'; '.join(found.best.missed)}." if found.best.missed else ""
+        missed = f" {found.best.conflict}" if found.best.missed else ""
         alike = f" These cannot be told apart: {', '.join(found.alike)}." if found.alike else ""
         off = " off (root of the mean square)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
         words = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason}).{bounds}{missed}{alike}"

@@ -199,7 +199,7 @@ def report_of(context: Context, found: Designed, save: str = "") -> Report:
     if best.at_bounds:
         text += f" At a bound: {', '.join(best.at_bounds)}."
     if best.missed:
-        text += f" Missed: {'; '.join(best.missed)}."
+        text += f" {best.conflict}"
     if found.alike:
         text += f" These cannot be told apart: {', '.join(found.alike)}."
     if save:
