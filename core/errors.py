@@ -129,7 +129,7 @@ def listed(words: Sequence[str]) -> str:
 
 def near_misses(name: str, names: Iterable[str]) -> str:
     """The remedy for a name that is not known: those that are likely meant, or some of those there are."""
-    known = list(names)
+    known = sorted(names) if isinstance(names, set | frozenset) else list(names)
     if close := likely_meant(name, known):
         return f"Did you mean {', '.join(close)}?"
     inside = [each for each in known if each.startswith(f"{name.rpartition('.')[0]}.")]

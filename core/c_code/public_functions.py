@@ -183,7 +183,7 @@ def _signal(machine: MachineFunctions, seen: ForceState, name: str, where: str) 
     try:
         return seen.signal(name)
     except KinetostatError:
-        known = [*signal_names(machine.compiled.model.expanded), *machine.compiled.p_names]
+        known = [*sorted(signal_names(machine.compiled.model.expanded)), *machine.compiled.p_names]
         offered = [*known, *(f"{speed}.a" for speed in speeds)]
         offered += [f"{frame}.position.{axis}" for frame in machine.context.machine.frames for axis in AXES]
         raise ModelError(f"Nothing is called '{name}'.", where=where, remedy=near_misses(name, offered)) from None

@@ -11,6 +11,7 @@ import numpy as np
 
 from core.errors import ModelError
 from core.model import Model, RecordRow, StudyPlan, VariedRow
+from core.model.formula.nodes import FUNCTIONS
 from core.model.parameters import finite_value_of
 from core.studies.distributions import KINDS as DISTRIBUTIONS
 
@@ -39,8 +40,10 @@ class StudyText:
 
 
 def is_drawn(values: str) -> bool:
-    """Whether a text is that of a distribution."""
-    return values.partition("(")[0].strip() in DISTRIBUTIONS and values.rstrip().endswith(")")
+    """Whether a text is that of a distribution, perhaps of one that there is not."""
+    name, bracket, _ = values.partition("(")
+    called = bool(bracket) and name.strip().isidentifier() and values.rstrip().endswith(")")
+    return called and (name.strip() in DISTRIBUTIONS or name.strip() not in FUNCTIONS)
 
 
 def values_of(text: str, number: Callable[[str], float]) -> list[float]:
