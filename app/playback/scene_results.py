@@ -150,8 +150,9 @@ class SceneResults:
         view, sequence = self._view, self._sequence
         poses, field, index = sequence.poses, sequence.field, sequence.index
         assert poses is not None
-        if sequence.foreign or any(poses.p):
-            view.scene.show(poses.model or view.session.model, dict(poses.p[index]))
+        model, p = poses.model or view.session.model, dict(poses.p[index]) if poses.p else {}
+        if (sequence.foreign or any(poses.p)) and not view.scene.draws(model, p):
+            view.scene.show(model, p)
         view.scene.move(sequence.names, sequence.arrays[index])
         if field is not None and field.graphics:
             view.show_ellipsoids("result", [glyph(field, index)])

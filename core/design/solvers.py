@@ -140,10 +140,10 @@ def slopes_off(problem: Problem, x: Array, seed: int) -> float:
         return np.asarray((ends[0] - ends[1]) / (2.0 * step))
 
     wide, fine = along(2.0 * CHECKED), along(CHECKED)
-    told = problem.slopes(inside) @ direction
-    size = max(float(np.linalg.norm(fine)), float(np.linalg.norm(told)), 1e-300)
+    exact = problem.slopes(inside) @ direction
+    size = max(float(np.linalg.norm(fine)), float(np.linalg.norm(exact)), 1e-300)
     smooth = float(np.linalg.norm(wide - fine)) < SMOOTH * size
-    off = float(np.linalg.norm(told - fine)) / size
+    off = float(np.linalg.norm(exact - fine)) / size
     return off if smooth and np.isfinite(off) else 0.0
 
 

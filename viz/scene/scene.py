@@ -132,6 +132,10 @@ class Scene:
         self.handles.move(self._poses)
         self._after_change()
 
+    def draws(self, model: Model, p: Mapping[str, float] | None = None) -> bool:
+        """Whether it is this model, with these parameter values, that is drawn."""
+        return self.model is model and self._values == model.values(p)
+
     @property
     def quality(self) -> Quality:
         """How finely pictures are drawn; "plain" until the first one has shown what the machine carries."""

@@ -3,28 +3,22 @@ beside the window."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
-from app.background.jobs import Job, Jobs
+from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.document.session import Session, State
-from app.panels.design.curve_canvas import ConvergenceChart, CurveCanvas
-from app.panels.design.curve_page import CurvePage
+from app.panels.design.curve_canvas import ConvergenceChart
 from app.panels.design.generation_picture import GenerationPicture
-from app.panels.design.in_view import CurveInView
 from app.panels.design.machine_page import MachinePage
+from app.panels.design.paced_search import PacedSearch
 from app.panels.design.questions import CURVE, FUNCTION, MOTION, OF_AIMS, PARAMETERS, TITLES
 from app.panels.design.result_tables import fill, show_designed, show_linkages
 from app.panels.design.saved_designs import SavedDesigns
 from app.panels.design.search import FIRST, MOST_LINKAGES, Better, Found, curve_work, machine_work, shown_rows
+from app.panels.design.wanted_curve import WantedCurve
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
@@ -35,23 +29,11 @@ from core.model import Aim
 from core.model.trims import dimension_of_signal
 
 if TYPE_CHECKING:
-    from app.tools.target_curve import Drawn
     from app.viewport.stage import Stage
     from app.workbench import Workbench
     from core.design.design import Designed
     from core.design.path_synthesis import Linkage
-    from core.design.target_curves import Target
 
-LOOKED_EVERY = 0.1
-"""Seconds between two pictures of what is best so far."""
-LOOK_AGAIN = 5
-"""Milliseconds between two looks whether the search waits."""
-SHOWN = 20
-"""Milliseconds after which a picture is drawn, and a search goes on."""
-LONGEST_WAIT = 0.5
-"""Seconds that a search waits for the window at most."""
-PATIENCE = 200
-"""Milliseconds for which a stopped search is waited for."""
 NOTHING_FOUND = "Stopped before anything was found."
 CURVES = 3
 """Solutions whose curves are shown together."""
@@ -62,34 +44,19 @@ class DesignPanel(QWidget):
 
     def __init__(self, session: Session, jobs: Jobs, stage: Stage | None = None, settings: Units | None = None) -> None:
         super().__init__()
-        self._session, self._jobs = session, jobs
+        self._session = session
         self._units: Units = settings or SIUnits()
         self._life = Lifetime()
-        self.in_view = CurveInView(stage, self._drawn_in_view, self._life)
+        self.curve = WantedCurve(stage, self._life, self._forget, self._refuse, self._draw_begun, self._drawn_in_view)
+        self.curve_page, self.canvas, self.in_view = self.curve.page, self.curve.canvas, self.curve.in_view
+        self.searching = PacedSearch(jobs, self)
         self.found: Designed | None = None
         self.linkages: tuple[Linkage, ...] = ()
         self._generated: dict[int, Any] = {}
         self._names: tuple[str, ...] = ()
-        self._stop, self._pause = threading.Event(), threading.Event()
-        self._free, self._waits = threading.Event(), threading.Event()
-        """Whether the window has shown what was found, and whether the search waits for that: else both would take
-        turns at the interpreter, and those of the window would be several times as long."""
-        self._free.set()
-        self._best: Any = None
-        """What is to be shown."""
-        self._job: Job | None = None
-        self._told = False
-        """Whether the search has found something."""
-        self._soon = QTimer(self, singleShot=True, interval=LOOK_AGAIN)
-        self._soon.timeout.connect(self._show_best)
-        self._shown = QTimer(self, singleShot=True, interval=SHOWN)
-        self._shown.timeout.connect(self._free.set)
-        self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
-        self._patience.timeout.connect(self._leave)
-        self._shown_at = 0.0
         self._trying = False
-        self._busy = self._applying = False
-        self.chart, self.canvas, self.picture = ConvergenceChart(), CurveCanvas(), GenerationPicture()
+        self._applying = False
+        self.chart, self.picture = ConvergenceChart(), GenerationPicture()
         self.note = panel_note()
         self.kind = Combo()
         for kind, title in enumerate(TITLES):
@@ -103,8 +70,9 @@ class DesignPanel(QWidget):
             "Try this", "Show the chosen result without changing the machine", self.try_it, checkable=True
         )
         self.apply_button = push_button("Apply", "Take the chosen result (can be undone)", self.apply)
-        self.saved = SavedDesigns(session, self._show_aim, self._aim, lambda words: self.note.say(words, "error"))
+        self.saved = SavedDesigns(session, self._show_aim, self._aim, self._refuse)
         self._lay_out()
+        self._hear_search()
         self._life.listen((session.changed, self._machine_changed))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, self._setting_changed))
@@ -113,14 +81,11 @@ class DesignPanel(QWidget):
     def _lay_out(self) -> None:
         """What is asked, a picture, the results, side by side below the buttons."""
         self.machine_page = MachinePage(self._units, self.names, self._choose_rows)
-        self.machine_page.refused.connect(lambda words: self.note.say(words, "error"))
+        self.machine_page.refused.connect(self._refuse)
         self.machine_page.edited.connect(self._edited)
-        self.curve_page = CurvePage(self.in_view.draw, self._read, self._clear, self._typed)
-        self.curve_page.closed.toggled.connect(lambda _: self._show_target(self.canvas.target))
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
         self.pages.addWidget(self.machine_page)
         self.pages.addWidget(scrolled(self.curve_page))
-        self.canvas.drawn.connect(self._drawn)
         for each in (self.chart, self.picture, self.canvas):
             self.pictures.addWidget(each)
         self.results = plain_table((), "Results")
@@ -138,13 +103,23 @@ class DesignPanel(QWidget):
 
     def close(self) -> None:
         """Listen no more, search no more."""
-        self._stop.set()
-        self._free.set()
-        self._soon.stop()
-        self._shown.stop()
-        self._patience.stop()
+        self.searching.close()
         self.in_view.clear()
         self._life.close()
+
+    def _hear_search(self) -> None:
+        """What a search tells."""
+        search = self.searching
+        search.better.connect(self._better)
+        search.seen.connect(self._show_best)
+        search.succeeded.connect(self._succeeded)
+        search.failed.connect(self._failed)
+        search.given_up.connect(lambda: self.note.say(NOTHING_FOUND, "hint"))
+        search.late.connect(self._leave)
+        search.ended.connect(self._ended)
+
+    def _refuse(self, words: str) -> None:
+        self.note.say(words, "error")
 
     # ------------------------------------------------------------------------------------------- what is asked
 
@@ -169,7 +144,7 @@ class DesignPanel(QWidget):
     def _machine_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.saved.offer()
-        if old.model.machine == new.model.machine or self._busy:
+        if old.model.machine == new.model.machine or self.searching.busy:
             return
         if self.machine_page.vary.names != list(self._session.mech.p_names):
             self._begin()
@@ -202,7 +177,7 @@ class DesignPanel(QWidget):
     def _aim(self, name: str) -> Aim:
         """What stands here as a design of the document. Raises ModelError."""
         if self.kind.currentData() == CURVE:
-            return self.curve_page.aim(name, self.canvas.target, self.in_view.place)
+            return self.curve.aim(name)
         return self.machine_page.aim(name)
 
     def _show_aim(self, aim: Aim) -> None:
@@ -210,23 +185,12 @@ class DesignPanel(QWidget):
         self.kind.setCurrentIndex(self.kind.findData(OF_AIMS[aim.kind]))
         self._forget()
         if aim.kind == "curve":
-            self._show_curve_of(aim)
+            self.curve.show_aim(self._session.model, aim)
             return
         missing = self.machine_page.show_aim(aim)
         self._edited()
         if missing:
             self.note.say(f"The machine has no {', '.join(missing)}.", "warning")
-
-    def _show_curve_of(self, aim: Aim) -> None:
-        from core.design.asked_designs import asked_plane, asked_target
-
-        self.curve_page.show_aim(aim)
-        self.canvas.show_curves(())
-        try:
-            self.in_view.X_WD = asked_plane(self._session.model, aim.name)
-            self._show_target(asked_target(self._session.model, aim.name).points)
-        except KinetostatError as error:
-            self.note.say(str(error), "error")
 
     def _turned(self) -> None:
         kind = self.kind.currentData()
@@ -236,7 +200,7 @@ class DesignPanel(QWidget):
             self.machine_page.show_kind(kind)
         self._forget()
         self._edited()
-        self.in_view.show(self.canvas.target if kind == CURVE else np.zeros((0, 2)), self._closes)
+        self.curve.show_in_view(kind == CURVE)
 
     def _forget(self) -> None:
         """What was found is of another question."""
@@ -249,100 +213,24 @@ class DesignPanel(QWidget):
         self.note.say("")
 
     def _enable(self) -> None:
-        there = self.results.currentRow() >= 0 and not self._busy
-        self.search_button.setEnabled(not self._busy)
-        self.kind.setEnabled(not self._busy)
-        self.pause_button.setEnabled(self._busy)
-        self.stop_button.setEnabled(self._busy)
+        busy = self.searching.busy
+        there = self.results.currentRow() >= 0 and not busy
+        self.search_button.setEnabled(not busy)
+        self.kind.setEnabled(not busy)
+        self.pause_button.setEnabled(busy)
+        self.stop_button.setEnabled(busy)
         self.try_button.setEnabled(there and self.found is not None)
         self.apply_button.setEnabled(there)
 
     def _choose_rows(self) -> str:
         return QFileDialog.getOpenFileName(self, "Rows of numbers", "", "Tables (*.csv *.txt)")[0]
 
-    # ---------------------------------------------------------------------------------------------- the curve
-
-    def _drawn(self) -> None:
-        self.curve_page.points.clear()
-        self.in_view.forget_plane()
-        self._forget()
-        self._show_target(self.canvas.target)
-
-    def _drawn_in_view(self, drawn: Drawn) -> None:
-        """A curve from the 3-D view, smoothed as it will be searched for."""
+    def _draw_begun(self) -> None:
+        """A curve was drawn in the view."""
         self.kind.setCurrentIndex(self.kind.findData(CURVE))
-        self.curve_page.points.clear()
-        self.curve_page.closed.setChecked(drawn.closed)
-        self._forget()
-        self.canvas.show_curves(())
-        self._show_target(drawn.points)
-        try:
-            self._smooth()
-        except KinetostatError as error:
-            self.note.say(str(error), "error")
-            return
-        self.note.say(f"{len(drawn.points)} points were drawn. Search finds linkages that follow them.", "hint")
 
-    def _show_target(self, points: Any, curves: Any = ()) -> None:
-        """On the sheet and in the view."""
-        self.canvas.show_target(points, self._closes)
-        self.in_view.show(points, self._closes, curves)
-
-    def _typed(self) -> None:
-        self._take(self.curve_page.points.text().replace(";", "\n"), ".csv", "points")
-
-    def _read(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Points of a curve", "", "Points (*.csv *.txt *.svg)")
-        if path:
-            self.read(Path(path))
-
-    def read(self, path: Path) -> None:
-        """Points of a file."""
-        from core.files.regular_file import SIGNAL, text_content_of
-
-        try:
-            text = text_content_of(path, SIGNAL)
-        except KinetostatError as error:
-            self.note.say(str(error), "error")
-            return
-        self._take(text, path.suffix.lower(), path.name)
-
-    def _take(self, text: str, suffix: str, name: str) -> None:
-        from core.design.target_curves import from_csv, from_svg
-
-        try:
-            found = from_svg(text, name=name) if suffix == ".svg" else from_csv(text, name=name, closed=self._closes)
-        except KinetostatError as error:
-            self.note.say(str(error), "error")
-            return
-        self.curve_page.closed.setChecked(found.closed)
-        self.curve_page.smooth.setText("0")
-        self._forget()
-        self.canvas.show_curves(())
-        self.in_view.forget_plane()
-        self._show_target(found.points)
-
-    @property
-    def _closes(self) -> bool:
-        return self.curve_page.closed.isChecked()
-
-    def _clear(self) -> None:
-        self.curve_page.points.clear()
-        self.canvas.show_curves(())
-        self.in_view.forget_plane()
-        self._show_target(np.zeros((0, 2)))
-        self._forget()
-
-    def _smooth(self) -> Target:
-        """The target by so many Fourier terms, shown."""
-        from core.design.target_curves import target
-
-        wanted = target(self.canvas.target, closed=self._closes)
-        terms = self.curve_page.terms()
-        if terms:
-            wanted = wanted.smoothed(terms)
-            self._show_target(wanted.points)
-        return wanted
+    def _drawn_in_view(self, count: int) -> None:
+        self.note.say(f"{count} points were drawn. Search finds linkages that follow them.", "hint")
 
     # ---------------------------------------------------------------------------------------------- searching
 
@@ -350,69 +238,27 @@ class DesignPanel(QWidget):
         """Begin, beside the window."""
         try:
             if self.kind.currentData() == CURVE:
-                wanted = self._smooth()
-                wanted = wanted.timed() if self.curve_page.timed.isChecked() else wanted
-                work = curve_work(wanted, str(self.curve_page.topology.currentData()), self._asked)
+                topology = str(self.curve_page.topology.currentData())
+                work = curve_work(self.curve.asked(), topology, self.searching.asked)
             else:
                 aim, starts = self.machine_page.aim("design"), self.machine_page.count()
-                work = machine_work(self._session.model, aim, starts, self._units, self._asked)
+                work = machine_work(self._session.model, aim, starts, self._units, self.searching.asked)
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
         self._forget()
         self._edited()
-        self._stop.clear()
-        self._pause.clear()
         self.pause_button.setChecked(False)
-        self._busy = True
-        self._enable()
         self.note.say("Searching …", "hint")
-        self._told, self._best = False, None
-        self._free.set()
-        job = self._job = self._jobs.start("Design", work)
+        self.searching.begin("Design", work)
+        self._enable()
 
-        def own(hear: Callable[..., object]) -> Callable[..., None]:
-            return lambda *what: None if self._job is not job else (hear(*what), None)[1]
-
-        job.grown.connect(own(self._grown))
-        job.succeeded.connect(own(self._succeeded))
-        job.failed.connect(own(self._failed))
-        job.stopped.connect(own(lambda: self.note.say(NOTHING_FOUND, "hint")))
-        job.ended.connect(own(self._ended))
-
-    def _asked(self, cancelled: Any) -> bool:
-        """Whether to stop; waits while paused (in the job's thread)."""
-        while self._pause.is_set() and not self._stop.is_set() and not cancelled():
-            time.sleep(0.05)
-        if not self._free.is_set():
-            self._waits.set()
-            self._free.wait(LONGEST_WAIT)
-            self._waits.clear()
-        time.sleep(0)
-        return bool(self._stop.is_set() or cancelled())
-
-    def _grown(self, what: Any) -> None:
-        """What is best so far, not more often than an eye follows."""
-        self._told = True
+    def _better(self, what: Any) -> None:
         if isinstance(what, Better):
             self.chart.add(what.start, what.value)
-        self._best = what
-        if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
-            return
-        self._shown_at = time.monotonic()
-        self._free.clear()
-        self._soon.start()
 
-    def _show_best(self) -> None:
-        """What is best so far, once the search waits."""
-        what = self._best
-        if not self._busy or self._stop.is_set():
-            self._free.set()
-            return
-        if not self._waits.is_set() and time.monotonic() - self._shown_at < LONGEST_WAIT:
-            self._soon.start()
-            return
-        self._shown.start()
+    def _show_best(self, what: Any) -> None:
+        """What is best so far."""
         if isinstance(what, Better):
             self.note.say(f"Start {what.start + 1}: {self._worth(what.value)}", "hint")
             self._session.preview(parameters=what.parameters)
@@ -420,7 +266,7 @@ class DesignPanel(QWidget):
                 self.picture.show_found(what.rows)
         elif what.best is not None:
             self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: {what.relative:.3g} sizes of the curve away", "hint")
-            self._show_curves([what.best.curve()])
+            self.curve.show_found([what.best.curve()])
 
     def _worth(self, value: float) -> str:
         """What was found, in the unit of what is fitted."""
@@ -431,10 +277,6 @@ class DesignPanel(QWidget):
             output = self.machine_page.output.text().strip()
             return quantity(value, measure_of(dimension_of_signal(self._session.model, output)), self._units, 5)
         return f"{value:.6g}"
-
-    def _show_curves(self, curves: list[Any]) -> None:
-        self.canvas.show_curves(curves)
-        self.in_view.show(self.canvas.target, self._closes, curves[:1])
 
     def _succeeded(self, found: Any) -> None:
         self._session.cancel()
@@ -474,33 +316,29 @@ class DesignPanel(QWidget):
     def _leave(self) -> None:
         """A stopped search that prepares something (the code of a further kind of linkage takes seconds) is waited for
         no longer: that ends beside the window, and what was found before is the result."""
-        best = getattr(self._best, "best", None)
-        if not self._busy or not self._stop.is_set() or self._job is None or (self._told and best is None):
+        search = self.searching
+        best = getattr(search.best, "best", None)
+        if search.has_found and best is None:
             return
-        self._job.cancel()
-        self._ended()
-        if self._told:
-            self._show_linkages((best, *self._best.found)[:MOST_LINKAGES])
+        search.leave()
+        if search.has_found:
+            self._show_linkages((best, *search.best.found)[:MOST_LINKAGES])
         else:
             self.note.say(NOTHING_FOUND, "hint")
 
     def _ended(self) -> None:
         self._session.cancel()
-        self._job = None
-        self._busy = False
         self._enable()
 
     def pause(self) -> None:
         """Wait, or go on."""
-        self._pause.set() if self.pause_button.isChecked() else self._pause.clear()
-        if self._busy:
+        self.searching.pause(self.pause_button.isChecked())
+        if self.searching.busy:
             self.note.say("Paused." if self.pause_button.isChecked() else "Searching …", "hint")
 
     def stop(self) -> None:
         """End with what is best."""
-        self._stop.set()
-        self._free.set()
-        self._patience.start()
+        self.searching.stop()
         self.stop_button.setEnabled(False)
         self.note.say("Ending …", "hint")
 
@@ -513,7 +351,7 @@ class DesignPanel(QWidget):
             return
         if self.linkages:
             others = [each for k, each in enumerate(self.linkages[:CURVES]) if k != at]
-            self._show_curves([self.linkages[at].curve(), *(each.curve() for each in others)])
+            self.curve.show_found([self.linkages[at].curve(), *(each.curve() for each in others)])
         elif self.found is not None:
             rows = self._generated.get(self.found.table[at].number)
             self.picture.show_found(self.picture.wanted[:0] if rows is None else rows)

@@ -49,7 +49,7 @@ def test_a_stroke_is_the_target_smoothed_and_shown(sheet):
     curve = np.array(sheet.view.annotations.curves[0])
     np.testing.assert_allclose(curve[:-1, [0, 2]], points, atol=1e-9)
     np.testing.assert_allclose(curve[:, 1], 0.0, atol=1e-9)
-    panel._clear()
+    panel.curve.clear()
     assert not sheet.view.annotations.curves
 
 

@@ -116,9 +116,9 @@ def test_points_are_read_from_a_file_and_bad_ones_named(panel, tmp_path):
     good, bad = tmp_path / "curve.csv", tmp_path / "bad.csv"
     good.write_text("0,0\n0.1,0\n0.1,0.1\n")
     bad.write_text("0,0\n0.1,x\n")
-    panel.read(good)
+    panel.curve.read(good)
     assert panel.canvas.target.tolist() == [[0, 0], [0.1, 0], [0.1, 0.1]]
-    panel.read(bad)
+    panel.curve.read(bad)
     assert "line 2" in panel.note.text()
     panel.search()
 
@@ -136,11 +136,11 @@ def test_designs_are_saved_with_the_document_and_come_back(panel):
     assert [row.parameter for row in aim.vary] == ["a", "d"]
     assert [row.formula for row in aim.require] == ["a + b < 1", "c < 2"]
     panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
-    panel._take("0 0\n0.1 0\n0.1 0.1", ".csv", "points")
+    panel.curve.take("0 0\n0.1 0\n0.1 0.1", ".csv", "points")
     panel.saved.names.setEditText("corner")
     panel.saved.save_button.click()
     assert [each.name for each in session.model.designs] == ["high", "corner"]
-    panel._clear()
+    panel.curve.clear()
     panel.saved.names.setCurrentText("corner")
     panel.saved.load()
     np.testing.assert_allclose(panel.canvas.target, [[0, 0], [0.1, 0], [0.1, 0.1]])
@@ -205,12 +205,12 @@ def test_poses_that_cannot_be_read_are_named(panel, qtbot):
 
 def test_a_saved_curve_keeps_its_working_plane(panel):
     panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
-    panel._take("0 0\n0.1 0\n0.1 0.1", ".csv", "points")
+    panel.curve.take("0 0\n0.1 0\n0.1 0.1", ".csv", "points")
     X = np.array([[0.0, 0.0, 1.0, 0.2], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
     panel.in_view.X_WD = X
     panel.saved.names.setEditText("side")
     panel.saved.save_button.click()
-    panel._clear()
+    panel.curve.clear()
     panel.saved.names.setCurrentText("side")
     panel.saved.load()
     np.testing.assert_allclose(panel.in_view.X_WD, X, atol=1e-9)
@@ -237,7 +237,7 @@ def test_stop_before_anything_is_found_waits_for_nothing(panel, qtbot, monkeypat
     assert not go_on.is_set()
     assert "before anything was found" in panel.note.text()
     go_on.set()
-    qtbot.waitUntil(lambda: not panel._jobs.running)
+    qtbot.waitUntil(lambda: not panel.searching._jobs.running)
     assert panel.found is None
     assert panel.search_button.isEnabled()
 
@@ -261,15 +261,15 @@ def test_stop_while_a_further_linkage_is_prepared_keeps_what_was_found(panel, qt
 
     monkeypatch.setattr("app.panels.design.panel.curve_work", slow)
     panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
-    panel._show_target(points)
+    panel.curve.show(points)
     panel.search()
-    qtbot.waitUntil(lambda: panel._told)
+    qtbot.waitUntil(lambda: panel.searching.has_found)
     panel.stop_button.click()
     ended(panel, qtbot)
     assert not go_on.is_set()
     assert panel.linkages == (first, *others)
     go_on.set()
-    qtbot.waitUntil(lambda: not panel._jobs.running)
+    qtbot.waitUntil(lambda: not panel.searching._jobs.running)
     assert panel.linkages == (first, *others)
 
 
@@ -279,7 +279,7 @@ def test_a_search_waits_while_the_window_shows_what_it_found(panel, qtbot):
     panel.machine_page.starts.setText("1000")
     waiting = []
     preview = panel._session.preview
-    panel._session.preview = lambda **what: (waiting.append(panel._waits.is_set()), preview(**what))
+    panel._session.preview = lambda **what: (waiting.append(panel.searching.waits.is_set()), preview(**what))
     panel.search()
     qtbot.waitUntil(lambda: len(waiting) >= 3, timeout=60000)
     panel.stop_button.click()

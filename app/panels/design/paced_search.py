@@ -1,0 +1,147 @@
+"""A search beside the window in step with it: it waits while what it found is shown, pauses, and is left when it does
+not end soon after Stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.background.jobs import Job, Jobs, Work
+
+LOOKED_EVERY = 0.1
+"""Seconds between two pictures of what is best so far."""
+LOOK_AGAIN = 5
+"""Milliseconds between two looks whether the search waits."""
+SHOWN = 20
+"""Milliseconds after which a picture is drawn, and a search goes on."""
+LONGEST_WAIT = 0.5
+"""Seconds that a search waits for the window at most."""
+PATIENCE = 200
+"""Milliseconds for which a stopped search is waited for."""
+
+
+class PacedSearch(QObject):
+    """One search at a time. Window and search would else take turns at the interpreter, and turns of the window would
+    be several times as long."""
+
+    better = Signal(object)
+    """What is best so far, whenever there is something better."""
+    seen = Signal(object)
+    """The same, not more often than an eye follows, while the search waits."""
+    succeeded = Signal(object)
+    failed = Signal(object)
+    given_up = Signal()
+    """It ended with nothing."""
+    late = Signal()
+    """It has not ended soon after Stop: who wants to may `leave` it."""
+    ended = Signal()
+
+    def __init__(self, jobs: Jobs, parent: QObject) -> None:
+        super().__init__(parent)
+        self._jobs = jobs
+        self._job: Job | None = None
+        self._stop, self._pause = threading.Event(), threading.Event()
+        self._free, self.waits = threading.Event(), threading.Event()
+        """Whether the window has shown what was found; whether the search waits for that."""
+        self._free.set()
+        self.best: Any = None
+        """What is to be shown."""
+        self.has_found = False
+        """Whether it has found something."""
+        self._shown_at = 0.0
+        self._soon = self._timer(LOOK_AGAIN, self._look)
+        self._shown = self._timer(SHOWN, self._free.set)
+        self._patience = self._timer(PATIENCE, self._end_of_patience)
+
+    def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
+        timer = QTimer(self, singleShot=True, interval=milliseconds)
+        timer.timeout.connect(then)
+        return timer
+
+    @property
+    def busy(self) -> bool:
+        """Whether one runs."""
+        return self._job is not None
+
+    def close(self) -> None:
+        """Search no more."""
+        self._stop.set()
+        self._free.set()
+        for timer in (self._soon, self._shown, self._patience):
+            timer.stop()
+
+    def begin(self, title: str, work: Work) -> None:
+        """Begin one, whose work asks `asked` again and again."""
+        self._stop.clear()
+        self._pause.clear()
+        self._free.set()
+        self.has_found, self.best = False, None
+        job = self._job = self._jobs.start(title, work)
+
+        def own(hear: Callable[..., object]) -> Callable[..., None]:
+            return lambda *what: None if self._job is not job else (hear(*what), None)[1]
+
+        job.grown.connect(own(self._grown))
+        job.succeeded.connect(own(self.succeeded.emit))
+        job.failed.connect(own(self.failed.emit))
+        job.stopped.connect(own(self.given_up.emit))
+        job.ended.connect(own(self._ended))
+
+    def asked(self, cancelled: Callable[[], bool]) -> bool:
+        """Whether to stop; waits while paused (in the job's thread)."""
+        while self._pause.is_set() and not self._stop.is_set() and not cancelled():
+            time.sleep(0.05)
+        if not self._free.is_set():
+            self.waits.set()
+            self._free.wait(LONGEST_WAIT)
+            self.waits.clear()
+        time.sleep(0)
+        return bool(self._stop.is_set() or cancelled())
+
+    def pause(self, on: bool) -> None:
+        """Wait, or go on."""
+        self._pause.set() if on else self._pause.clear()
+
+    def stop(self) -> None:
+        """End with what is best."""
+        self._stop.set()
+        self._free.set()
+        self._patience.start()
+
+    def leave(self) -> None:
+        """Wait for it no longer: it ends beside the window, and what comes of it is dropped."""
+        if self._job is not None:
+            self._job.cancel()
+            self._ended()
+
+    def _end_of_patience(self) -> None:
+        if self.busy and self._stop.is_set():
+            self.late.emit()
+
+    def _grown(self, what: Any) -> None:
+        self.has_found, self.best = True, what
+        self.better.emit(what)
+        if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
+            return
+        self._shown_at = time.monotonic()
+        self._free.clear()
+        self._soon.start()
+
+    def _look(self) -> None:
+        """What is best so far is shown once the search waits."""
+        if not self.busy or self._stop.is_set():
+            self._free.set()
+            return
+        if not self.waits.is_set() and time.monotonic() - self._shown_at < LONGEST_WAIT:
+            self._soon.start()
+            return
+        self._shown.start()
+        self.seen.emit(self.best)
+
+    def _ended(self) -> None:
+        self._job = None
+        self.ended.emit()

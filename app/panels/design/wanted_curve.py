@@ -1,0 +1,164 @@
+"""The curve that a linkage shall follow: drawn on the sheet or in the 3-D view, typed, read from a file, smoothed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtWidgets import QFileDialog
+
+from app.background.lifetime import Lifetime
+from app.panels.design.curve_canvas import CurveCanvas
+from app.panels.design.curve_page import CurvePage
+from app.panels.design.in_view import CurveInView
+from core.errors import KinetostatError
+from core.model import Aim, Model
+
+if TYPE_CHECKING:
+    from app.tools.target_curve import Drawn
+    from app.viewport.stage import Stage
+    from core.design.target_curves import Target
+
+KINDS = "Points (*.csv *.txt *.svg)"
+
+
+class WantedCurve:
+    """One curve, on a sheet and in the view. forget() : what was found is of another curve; refused(words) : why one
+    cannot be taken; begun() : one was drawn in the view; drawn(count) : it has so many points."""
+
+    def __init__(
+        self,
+        stage: Stage | None,
+        life: Lifetime,
+        forget: Callable[[], None],
+        refused: Callable[[str], None],
+        begun: Callable[[], None],
+        drawn: Callable[[int], None],
+    ) -> None:
+        self._forget, self._refused, self._begun, self._told = forget, refused, begun, drawn
+        self.in_view = CurveInView(stage, self._drawn_in_view, life)
+        self.canvas = CurveCanvas()
+        self.canvas.drawn.connect(self._drawn)
+        self.page = CurvePage(self.in_view.draw, self._read, self.clear, self._typed)
+        self.page.closed.toggled.connect(lambda _: self.show(self.canvas.target))
+
+    @property
+    def closes(self) -> bool:
+        """Whether it ends where it begins."""
+        return self.page.closed.isChecked()
+
+    # ------------------------------------------------------------------------------------------- showing
+
+    def show(self, points: Any, curves: Any = ()) -> None:
+        """Another one (n, 2), m, on the sheet and in the view."""
+        self.canvas.show_target(points, self.closes)
+        self.in_view.show(points, self.closes, curves)
+
+    def show_found(self, curves: list[Any]) -> None:
+        """What was found for it, the best first."""
+        self.canvas.show_curves(curves)
+        self.in_view.show(self.canvas.target, self.closes, curves[:1])
+
+    def show_in_view(self, on: bool) -> None:
+        """Show it in the view, or nothing."""
+        self.in_view.show(self.canvas.target if on else np.zeros((0, 2)), self.closes)
+
+    def show_aim(self, model: Model, aim: Aim) -> None:
+        """That of a design of the document."""
+        from core.design.asked_designs import asked_plane, asked_target
+
+        self.page.show_aim(aim)
+        self.canvas.show_curves(())
+        try:
+            self.in_view.X_WD = asked_plane(model, aim.name)
+            self.show(asked_target(model, aim.name).points)
+        except KinetostatError as error:
+            self._refused(str(error))
+
+    def aim(self, name: str) -> Aim:
+        """As a design of the document. Raises ModelError."""
+        return self.page.aim(name, self.canvas.target, self.in_view.place)
+
+    # -------------------------------------------------------------------------------------------- taking
+
+    def _drawn(self) -> None:
+        self.page.points.clear()
+        self.in_view.forget_plane()
+        self._forget()
+        self.show(self.canvas.target)
+
+    def _drawn_in_view(self, drawn: Drawn) -> None:
+        """A curve from the 3-D view, smoothed as it will be searched for."""
+        self._begun()
+        self.page.points.clear()
+        self.page.closed.setChecked(drawn.closed)
+        self._forget()
+        self.canvas.show_curves(())
+        self.show(drawn.points)
+        try:
+            self.smoothed()
+        except KinetostatError as error:
+            self._refused(str(error))
+            return
+        self._told(len(drawn.points))
+
+    def _typed(self) -> None:
+        self.take(self.page.points.text().replace(";", "\n"), ".csv", "points")
+
+    def _read(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self.page, "Points of a curve", "", KINDS)
+        if path:
+            self.read(Path(path))
+
+    def read(self, path: Path) -> None:
+        """Points of a file."""
+        from core.files.regular_file import SIGNAL, text_content_of
+
+        try:
+            text = text_content_of(path, SIGNAL)
+        except KinetostatError as error:
+            self._refused(str(error))
+            return
+        self.take(text, path.suffix.lower(), path.name)
+
+    def take(self, text: str, suffix: str, name: str) -> None:
+        """Points of a text, as of a file with this suffix and name."""
+        from core.design.target_curves import from_csv, from_svg
+
+        try:
+            found = from_svg(text, name=name) if suffix == ".svg" else from_csv(text, name=name, closed=self.closes)
+        except KinetostatError as error:
+            self._refused(str(error))
+            return
+        self.page.closed.setChecked(found.closed)
+        self.page.smooth.setText("0")
+        self._forget()
+        self.canvas.show_curves(())
+        self.in_view.forget_plane()
+        self.show(found.points)
+
+    def clear(self) -> None:
+        """An empty sheet."""
+        self.page.points.clear()
+        self.canvas.show_curves(())
+        self.in_view.forget_plane()
+        self.show(np.zeros((0, 2)))
+        self._forget()
+
+    def smoothed(self) -> Target:
+        """The target by so many Fourier terms, shown. Raises ModelError."""
+        from core.design.target_curves import target
+
+        wanted = target(self.canvas.target, closed=self.closes)
+        terms = self.page.terms()
+        if terms:
+            wanted = wanted.smoothed(terms)
+            self.show(wanted.points)
+        return wanted
+
+    def asked(self) -> Target:
+        """As it is searched for. Raises ModelError."""
+        wanted = self.smoothed()
+        return wanted.timed() if self.page.timed.isChecked() else wanted
