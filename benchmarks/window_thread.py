@@ -12,6 +12,8 @@ machine code made before, come from the disk's cache.
 
 from __future__ import annotations
 
+import app  # noqa: F401  # isort: skip (the environment of the program, before NumPy is there)
+
 import gc
 import os
 import sys

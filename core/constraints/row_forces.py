@@ -229,7 +229,10 @@ def _resisted(compiled: Compiled, modes: JointModes, at: JointRows, own: JointRo
     """(rows,) forces beside those of traces, which know the friction `at` has; own : what there is."""
     q, v, a, p, *_ = state
     forces, begins, rates = _pushes(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
-    rests, slides = at.sizes(rates) < AT_REST_SPEED, at.sizes(begins) >= AT_REST_SPEED
+    rests = at.sizes(rates) < AT_REST_SPEED
+    if own is at and not rests.any():  # traces know all of the friction
+        return forces
+    slides = at.sizes(begins) >= AT_REST_SPEED
     rubbing = np.where(rests, np.where(slides, own.beginning(begins), 0.0), own.sliding(rates))
     return np.asarray(forces + np.where(at.rubs, rubbing - at.sliding(rates), 0.0))
 

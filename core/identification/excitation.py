@@ -208,6 +208,7 @@ def excitation(
         return np.asarray(FORCE_WEIGHT * np.sum(over, axis=-1))
 
     mech.compile("regressor")
+    mech.compile("inverse_dynamics")  # not at the end, which is what remains to be done after a stop
     problem = _Problem(mech, period, harmonics, limits, regressors, strained, criterion)
     best, first = _search(problem, mech.nv, starts, iterations, seed, progress, cancelled)
     count = max(round(period * rate), SAMPLES)
