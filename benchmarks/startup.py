@@ -2,10 +2,11 @@
 
     python -m benchmarks.startup [--write] [FILE]
 
-Processor time of all threads, resident memory and modules of new processes: sub-commands of the command line, and the
-window on a file (or the first example) at its first frame, its first picture with the machine, and when everything can
-be used (a panel that is not made yet is made for who looks at it). What was compiled before is there (bytecode, machine
-code), as at every start but the first; `--first`: nothing is. The commands take turns, the median is told.
+Processor time of all threads, time on the clock, resident memory and modules of new processes: sub-commands of the
+command line, and the window on a file (or the first example) at its first frame, its first picture with the machine,
+and when everything can be used (a panel that is not made yet is made for who looks at it). What was compiled before is
+there (bytecode, machine code), as at every start but the first; `--first`: nothing is. The commands take turns, the
+median is told.
 
 --write   put the table into docs/responsiveness.md
 """
@@ -32,13 +33,17 @@ if TYPE_CHECKING:
 TIMES = 7
 SETTLED = 4000
 """Milliseconds after the first picture at which memory is read."""
+BEGAN = "KINETOSTAT_BEGAN"
+"""Where the program is told when it was called (s)."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "responsiveness.md"
 
 
 class Sample(NamedTuple):
-    """What a process had used at a step: processor time (s), memory (MB) and modules (0: not told)."""
+    """What a process had used at a step: processor time (s), time on the clock (s), memory (MB) and modules (0: not
+    told)."""
 
     seconds: float
+    wall: float
     megabytes: float
     modules: int = 0
 
@@ -48,7 +53,8 @@ class Sample(NamedTuple):
 
 def report(step: str) -> None:
     """A step is done."""
-    print(step, time.process_time(), resident(), len(sys.modules), sep="\t", flush=True)
+    wall = time.time() - float(os.environ[BEGAN])
+    print(step, time.process_time(), wall, resident(), len(sys.modules), sep="\t", flush=True)
 
 
 def resident() -> float:
@@ -100,20 +106,22 @@ def commands(file: str) -> dict[str, Sequence[str]]:
 
 def command_line(arguments: Sequence[str], environment: dict[str, str]) -> Sample:
     """A command from its start to its end."""
+    began = time.perf_counter()
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}.")
-    return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3)
+    return Sample(usage.ru_utime + usage.ru_stime, time.perf_counter() - began, usage.ru_maxrss / 1e3)
 
 
 def window(file: str, environment: dict[str, str]) -> dict[str, Sample]:
     """The window's steps."""
     arguments = [sys.executable, "-m", "benchmarks.startup", "--watched", file]
+    environment = environment | {BEGAN: str(time.time())}
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
-    lines = (line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 3)
-    return {step: Sample(float(s), float(mb), int(count)) for step, s, mb, count in lines}
+    lines = (line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 4)
+    return {step: Sample(float(s), float(wall), float(mb), int(count)) for step, s, wall, mb, count in lines}
 
 
 def measured(file: str, first: bool) -> dict[str, list[Sample]]:
@@ -140,10 +148,10 @@ def main() -> None:
     if "--watched" in sys.argv:
         watched(file)
         return
-    lines = ["| step | processor, s | memory, MB | modules |", "| --- | ---: | ---: | ---: |"]
+    lines = ["| step | processor, s | clock, s | memory, MB | modules |", "| --- | ---: | ---: | ---: | ---: |"]
     for step, samples in measured(file, "--first" in sys.argv).items():
-        seconds, megabytes = (statistics.median(each[k] for each in samples) for k in (0, 1))
-        lines.append(f"| {step} | {seconds:.2f} | {megabytes:.0f} | {samples[-1].modules or ''} |")
+        seconds, wall, megabytes = (statistics.median(each[k] for each in samples) for k in (0, 1, 2))
+        lines.append(f"| {step} | {seconds:.2f} | {wall:.2f} | {megabytes:.0f} | {samples[-1].modules or ''} |")
     tell("Start", "startup", lines, DOCUMENT)
 
 

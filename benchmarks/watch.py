@@ -1,14 +1,20 @@
-"""Watching the window's thread: how long each turn of its event loop takes, and what of it is drawing the scene."""
+"""Watching the window's thread: how long each turn of its event loop takes, and what of it is drawing the scene.
+
+Busy machines and slow ones make every turn long. So a turn is also told in pieces of a work that is always the same.
+"""
 
 from __future__ import annotations
 
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from app.window.window import Window
@@ -17,6 +23,26 @@ PATIENCE = 60.0
 """s"""
 CALM = 0.3
 """Seconds for which the window is watched after a step is over: what it put off belongs to it."""
+
+
+def piece_of_work() -> dict[str, object]:
+    """Objects, a dictionary, small arrays: what a window does. It takes a millisecond where the figures of
+    docs/responsiveness.md were taken."""
+    table: dict[str, object] = {}
+    for k in range(800):
+        row = np.array([k, 0.5 * k, 1.0])
+        table[f"row {k % 97}"] = (row @ row, [k, str(k)])
+    return table
+
+
+def piece() -> float:
+    """Processor seconds of a piece of work now."""
+    taken = []
+    for _ in range(3):
+        began = time.thread_time()
+        piece_of_work()
+        taken.append(time.thread_time() - began)
+    return statistics.median(taken)
 
 
 def opened(name: str) -> Window:
@@ -37,6 +63,15 @@ def opened(name: str) -> Window:
     keep_what_is_there()
     prepare_forms(window.properties)
     return window
+
+
+def ended(window: Window) -> None:
+    """The window is over and its widgets are gone: the program has one, and those of the next are not to wait for
+    it."""
+    window.dispose()
+    window.hide()
+    window.deleteLater()
+    turn(0.1)
 
 
 def turn(seconds: float) -> None:
@@ -83,12 +118,13 @@ class Drawing:
 @dataclass
 class Cost:
     """Milliseconds of the window's thread: of its longest turn (processor, wall) and of all turns together, the scene's
-    drawing left out, and of that drawing (all processor)."""
+    drawing left out, and of that drawing (all processor); and the longest turn in pieces of work."""
 
     longest: float = 0.0
     longest_wall: float = 0.0
     work: float = 0.0
     drawing: float = 0.0
+    pieces: float = 0.0
 
     def __or__(self, other: Cost) -> Cost:
         """One after the other."""
@@ -97,6 +133,18 @@ class Cost:
             max(self.longest_wall, other.longest_wall),
             self.work + other.work,
             self.drawing + other.drawing,
+            max(self.pieces, other.pieces),
+        )
+
+    @classmethod
+    def usual(cls, costs: Sequence[Cost]) -> Cost:
+        """Of a movement that is made again and again: the worst of its turns, and what it takes in the median."""
+        return cls(
+            max(cost.longest for cost in costs),
+            max(cost.longest_wall for cost in costs),
+            statistics.median(cost.work for cost in costs),
+            statistics.median(cost.drawing for cost in costs),
+            max(cost.pieces for cost in costs),
         )
 
 
@@ -105,6 +153,7 @@ class Watch:
 
     def __init__(self, window: Window) -> None:
         self.drawing = Drawing(window)
+        self._piece = piece()
 
     def turn(self, action: Callable[[], object]) -> Cost:
         """What an action costs that nothing can interrupt."""
@@ -114,7 +163,7 @@ class Watch:
         cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
         beside = self.drawing.cpu - drawn[0]
         cpu, wall = 1e3 * (cpu - beside), 1e3 * (wall - self.drawing.wall + drawn[1])
-        return Cost(cpu, wall, cpu, 1e3 * beside)
+        return Cost(cpu, wall, cpu, 1e3 * beside, cpu / (1e3 * self._piece))
 
     def step(
         self, action: Callable[[], object], until: Callable[[], object] = lambda: True, calm: float = CALM
@@ -126,6 +175,7 @@ class Watch:
             QCoreApplication.processEvents()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
+        before = piece()
         cost = self.turn(action)
         end = time.perf_counter() + PATIENCE
         while not until():
@@ -137,4 +187,6 @@ class Watch:
         while time.perf_counter() < end:
             cost |= self.turn(events)
             time.sleep(0.0005)
+        self._piece = (before + piece()) / 2
+        cost.pieces = cost.longest / (1e3 * self._piece)
         return cost

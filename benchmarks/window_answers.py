@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from benchmarks.watch import PATIENCE, Cost, Watch, opened, turn
+from benchmarks.watch import PATIENCE, Cost, Watch, ended, opened, turn
 
 if TYPE_CHECKING:
     from app.window.window import Window
@@ -34,7 +34,7 @@ def answers() -> Rows:
             asked = _Asked(window)
             yield f"{function} of {name}", watch.step(asked.run, lambda asked=asked: asked.over, 1.0)  # type: ignore[misc]
             yield f"  stopped, {function} of {name}: until it ends", _stopped(window)
-        window.dispose()
+        ended(window)
 
 
 class _Asked:

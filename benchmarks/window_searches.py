@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.watch import PATIENCE, Cost, Watch, opened, turn
+from benchmarks.watch import PATIENCE, Cost, Watch, ended, opened, turn
 
 if TYPE_CHECKING:
     from app.window.window import Window
@@ -82,7 +82,7 @@ def designs() -> Rows:
     panel.curve_page.points.returnPressed.emit()
     yield from _asked(watch, "curve by any linkage", panel.search, panel.stop, over)
     yield "linkage applied", watch.step(panel.apply, calm=CALM)
-    window.dispose()
+    ended(window)
 
 
 def _leaf(t: Any) -> Any:
@@ -100,7 +100,7 @@ def studies() -> Rows:
     yield from _asked(watch, "study of the V6", panel.start, panel.stop, lambda: panel.work is None)
     panel.table.choose(3)
     yield "a row opened", watch.step(panel.open, calm=CALM)
-    window.dispose()
+    ended(window)
 
 
 def fits() -> Rows:
@@ -120,7 +120,7 @@ def fits() -> Rows:
     yield from _asked(watch, "forces of the PUMA 560", panel.start, panel.stop, over)
     panel.kind.setCurrentIndex(panel.kind.findData(MOTION))
     yield from _asked(watch, "an exciting motion of the PUMA 560", panel.start, panel.stop, over)
-    window.dispose()
+    ended(window)
 
 
 def _run(window: Window) -> Run:
@@ -149,4 +149,4 @@ def maps() -> Rows:
             job.ended.connect(lambda: state.update(over=True))
 
         yield from _asked(watch, f"map of {name}", begin, functions.stop, lambda state=state: state["over"])  # type: ignore[misc]
-        window.dispose()
+        ended(window)

@@ -8,7 +8,6 @@ import statistics
 import time
 from collections import defaultdict
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
@@ -16,6 +15,7 @@ from app.commands.elements import add_link
 from app.document.session import Ref
 from app.plotting.channels import likely
 from app.plotting.sheets import Plot
+from benchmarks.watch import piece
 from core.functions import call
 from resources import examples
 
@@ -28,25 +28,6 @@ CALM = 0.08
 LONGEST = 100.0
 """Times the piece of work that takes a millisecond where the figures of docs/responsiveness.md were taken: twice the
 50 ms that are the goal."""
-
-
-def piece_of_work():
-    """Objects, a dictionary, small arrays: what a window does."""
-    table = {}
-    for k in range(800):
-        row = np.array([k, 0.5 * k, 1.0])
-        table[f"row {k % 97}"] = (row @ row, [k, str(k)])
-    return table
-
-
-def reference():
-    """Processor seconds of it now."""
-    taken = []
-    for _ in range(3):
-        began = time.thread_time()
-        piece_of_work()
-        taken.append(time.thread_time() - began)
-    return statistics.median(taken)
 
 
 class Turns:
@@ -68,7 +49,7 @@ class Turns:
             QCoreApplication.processEvents()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
-        before = reference()
+        before = piece()
         longest, end = self.take(action), time.monotonic() + patience
         calm = None
         while calm is None or time.monotonic() < calm:
@@ -77,7 +58,7 @@ class Turns:
                 calm = time.monotonic() + CALM
             assert time.monotonic() < end, f"'{name}' does not end"
             time.sleep(0.001)
-        self.longest[name].append(longest / statistics.mean((before, reference())))
+        self.longest[name].append(longest / statistics.mean((before, piece())))
 
     def long_ones(self):
         """Steps that had too long a turn each time, in words."""
@@ -184,7 +165,7 @@ def test_no_turn_of_an_hour_of_work_is_long(bench):
 
 def test_a_long_turn_is_named(bench):
     def long():
-        end = time.thread_time() + 2.0 * LONGEST * reference()
+        end = time.thread_time() + 2.0 * LONGEST * piece()
         while time.thread_time() < end:
             pass
 
