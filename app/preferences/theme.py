@@ -101,7 +101,7 @@ QMenu::separator {{ height: 1px; background: {line}; margin: 4px 8px; }}
 QMenu::icon {{ padding-left: 6px; }}
 QDockWidget {{ titlebar-close-icon: none; titlebar-normal-icon: none; }}
 QDockWidget::title {{ background: {window}; padding: 5px 10px; text-align: left; }}
-QTabBar::tab {{ background: transparent; border: 0; border-bottom: 2px solid transparent; padding: 5px 10px;
+QTabBar::tab {{ background: transparent; border: 0; border-bottom: 2px solid transparent; padding: 5px 8px;
                color: {muted}; }}
 QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
 QTabBar::tab:hover {{ color: {text}; }}
