@@ -193,9 +193,7 @@ def test_the_study_of_the_document_is_chosen_when_it_is_opened(panel):
     assert panel.plan.currentText() == ""
 
 
-@pytest.mark.parametrize(
-    ("values", "pictured"), [("normal(0.1, 0.0001)", True), ("lognormal(0.125, 0.0125)", False)]
-)
+@pytest.mark.parametrize(("values", "pictured"), [("normal(0.1, 0.0001)", True), ("lognormal(0.125, 0.0125)", False)])
 def test_values_are_not_cut_beside_a_picture_in_a_third_of_the_window(qtbot, values, pictured):
     """255 pixels are what is left at 1440 x 900 with three columns; pictures go where values need their room."""
     table = VariedTable()
