@@ -110,6 +110,8 @@ QStatusBar {{ background: {window}; border-top: 1px solid {line}; }}
 QStatusBar::item {{ border: 0; }}
 QScrollArea, QTreeView, QListView {{ border: 0; }}
 QComboBox QAbstractItemView, #completions {{ background: {raised}; border: 1px solid {line}; }}
+QCheckBox::indicator:unchecked, QTableView::indicator:unchecked, QTreeView::indicator:unchecked {{
+  border: 1px solid {muted}; border-radius: 2px; background: {base}; }}
 QHeaderView::section {{ background: {window}; border: 0; border-bottom: 1px solid {line}; padding: 4px; }}
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px 6px; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
