@@ -10,7 +10,7 @@ best = d.solve(starts=20, seed=1) ; best.table ; model = d.apply(best)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from core.design.designed import Designed, Start, Stopped
 from core.design.generation import Generation, function_generation, motion_generation
 from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
-from core.design.search import Search
 from core.design.solvers import FULFILLED, SOLVERS, Evaluated, Problem
+from core.design.starts import StartSearch
 from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
 from core.errors import ModelError, SimulationError, near_misses
@@ -49,7 +49,7 @@ class Design:
         self.model = self.mech.model
         self.bounds: dict[str, tuple[float, float]] = {}
         self.signals = Signals(self.mech)
-        self.requirements: list[Requirement] = []
+        self.requirements: Sequence[Requirement] = []
         self._objective: Formula | None = None
         self._fit: tuple[str, Target, str, str] | None = None
         self._generation: Generation | None = None
@@ -151,7 +151,7 @@ class Design:
 
     def require(self, *comparisons: str) -> Design:
         """Comparisons of formulas that shall hold, "min(gap.x) > 2 cm"."""
-        self.requirements += [Requirement(self.signals, each) for each in comparisons]
+        self.requirements = [*self.requirements, *(Requirement(self.signals, each) for each in comparisons)]
         return self
 
     @property
@@ -351,7 +351,7 @@ class Design:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=near_misses(solver, SOLVERS))
         if starts < 1:
             raise ModelError("At least one start is needed.", where="starts", remedy="Take 10, say.")
-        search = Search(self, solver, seed, iterations, watch)
+        search = StartSearch(self, solver, seed, iterations, watch)
         self._asked = cancelled
         try:
             search.run(starts)

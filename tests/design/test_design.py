@@ -214,6 +214,12 @@ def test_runs_that_take_too_long_are_given_up_and_stop_is_heard_in_them(monkeypa
         design.solve(starts=1)
 
 
+def test_a_bound_at_which_the_search_ended_is_named(four_bar):
+    best = Design(four_bar).vary(a=(0.06, 0.14)).minimise("a*1").solve(starts=2)
+    assert best.best.parameters["a"] == pytest.approx(0.06, abs=1e-8)
+    assert best.best.at_bounds == ("a",)
+
+
 def test_wrong_slopes_are_found_out_and_differences_used(four_bar, monkeypatch):
     from core.design.swept import SweptPoint
 

@@ -3,8 +3,8 @@ another; the best of them, and what there is to say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from scipy.stats import qmc
 from core.design.designed import Designed, Start, Stopped
 from core.design.solvers import FULFILLED, Evaluated, Problem, chosen, differences, nearest, slopes_off, solve
 from core.errors import KinetostatError, ModelError
-
-if TYPE_CHECKING:
-    from core.design.design import Design
+from core.measures.run_measures import Requirement
+from core.mechanism import Mechanism
+from core.model import Model
 
 Array = NDArray[np.float64]
 Row = tuple[Array, Start]
@@ -28,12 +28,37 @@ ALIKE = 1e-8
 """Part of the largest change of the residuals below which variables cannot be told apart."""
 
 
-class Search:
+class Question(Protocol):
+    """What is asked (`core.design.design.Design`)."""
+
+    mech: Mechanism
+    bounds: dict[str, tuple[float, float]]
+    requirements: Sequence[Requirement]
+
+    @property
+    def objective(self) -> str:
+        """The formula that is to be least."""
+        ...
+
+    def problem(self, hear: Callable[[Array, float], None]) -> Problem:
+        """As solvers take it."""
+        ...
+
+    def values(self, x: Array) -> dict[str, float]:
+        """Parameters at x (n,), 0 … 1 within the bounds."""
+        ...
+
+    def apply(self, best: Start) -> Model:
+        """The model with the values of a row."""
+        ...
+
+
+class StartSearch:
     """One search. watch(start, parameters, value) : hears of each better point."""
 
     def __init__(
         self,
-        design: Design,
+        design: Question,
         solver: str,
         seed: int,
         iterations: int,
