@@ -65,8 +65,8 @@ class ColumnTable(QTableWidget):
         guesses = guessed_signals(mech, names)
         clock = next((k for k, name in enumerate(names) if name.split("[")[0].strip().lower() in TIME), 0)
         self.setRowCount(0)
+        self.setRowCount(len(guesses))  # one by one each would lay out all fields above it
         for at, (name, (signal, unit)) in enumerate(zip(names, guesses, strict=True)):
-            self.insertRow(at)
             head = QTableWidgetItem(name)
             head.setFlags(head.flags() & ~Qt.ItemFlag.ItemIsEditable)
             head.setToolTip(as_tip(name))
