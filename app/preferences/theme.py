@@ -101,7 +101,7 @@ QMenu::separator {{ height: 1px; background: {line}; margin: 4px 8px; }}
 QMenu::icon {{ padding-left: 6px; }}
 QDockWidget {{ titlebar-close-icon: none; titlebar-normal-icon: none; }}
 QDockWidget::title {{ background: {window}; padding: 5px 10px; text-align: left; }}
-QTabBar::tab {{ background: transparent; border: 0; border-bottom: 2px solid transparent; padding: 5px 10px;
+QTabBar::tab {{ background: transparent; border: 0; border-bottom: 2px solid transparent; padding: 5px 8px;
                color: {muted}; }}
 QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
 QTabBar::tab:hover {{ color: {text}; }}
@@ -110,6 +110,8 @@ QStatusBar {{ background: {window}; border-top: 1px solid {line}; }}
 QStatusBar::item {{ border: 0; }}
 QScrollArea, QTreeView, QListView {{ border: 0; }}
 QComboBox QAbstractItemView, #completions {{ background: {raised}; border: 1px solid {line}; }}
+QCheckBox::indicator:unchecked, QTableView::indicator:unchecked, QTreeView::indicator:unchecked {{
+  border: 1px solid {muted}; border-radius: 2px; background: {base}; }}
 QHeaderView::section {{ background: {window}; border: 0; border-bottom: 1px solid {line}; padding: 4px; }}
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px 6px; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}

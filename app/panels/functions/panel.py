@@ -191,7 +191,7 @@ class FunctionPanel(QWidget):
         if self._split_moved or self.form is None:
             return
         height = max(self._split.height(), 300)
-        options = min(self.form.wanted_height(), round(0.62 * height))
+        options = min(self.form.wanted_height(), round(0.66 * height))
         self._split.setSizes([height - options, options])
 
     def _person_split(self) -> None:

@@ -46,7 +46,7 @@ EVERY = 1000
 PATIENCE = 0.4
 """Seconds for which an answer is awaited before its card says that it is old."""
 GONE = "Its machine is no longer open."
-AT_ONCE = 0.02
+AT_ONCE = 0.005
 """Seconds for which widgets of a new card are made at once."""
 
 

@@ -31,6 +31,9 @@ from core.studies.study_text import is_drawn
 NAME, NOW, VALUES, PICTURE = range(4)
 NARROW = 320
 """Pixels below which present values are not shown."""
+LEAST_NAME, MOST_NAME, NOW_WIDTH, PICTURE_WIDTH = 52, 84, 64, 36
+AROUND = 12
+"""Pixels of a cell beside its text."""
 HEADS = ("Vary", "Now", "Values", "")
 TIPS = (
     "What varies: parameters of the machine, where and how fast its joints begin",
@@ -116,7 +119,7 @@ class VariedTable(QTableWidget):
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setItemDelegateForColumn(PICTURE, DistributionPicture(self))
         self.horizontalHeader().setSectionResizeMode(VALUES, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((NAME, 84), (NOW, 64), (PICTURE, 48)):
+        for column, width in ((NAME, MOST_NAME), (NOW, NOW_WIDTH), (PICTURE, PICTURE_WIDTH)):
             self.setColumnWidth(column, width)
         self._quiet = False
         self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
@@ -124,7 +127,16 @@ class VariedTable(QTableWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where there is little room, values go before what is known anyhow."""
         super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Names take what they need; present values and pictures are left out where values would be cut for them."""
         self.setColumnHidden(NOW, self.width() < NARROW)
+        self.setColumnWidth(NAME, min(max(self.sizeHintForColumn(NAME) + AROUND, LEAST_NAME), MOST_NAME))
+        texts = [self.item(k, VALUES).text() for k in range(self.rowCount())]
+        wanted = max(map(self.fontMetrics().horizontalAdvance, texts), default=0) + AROUND
+        room = self.viewport().width() - self.columnWidth(NAME) - (0 if self.isColumnHidden(NOW) else NOW_WIDTH)
+        self.setColumnHidden(PICTURE, room - PICTURE_WIDTH < wanted)
 
     def show_rows(self, rows: list[tuple[str, float, str]]) -> None:
         """(name, present value, values) of each; what is shown of a name already stays."""
@@ -144,8 +156,11 @@ class VariedTable(QTableWidget):
             shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
             picture = QTableWidgetItem()
             picture.setFlags(Qt.ItemFlag.ItemIsEnabled)
-            for column, item in enumerate((head, shown, QTableWidgetItem(text), picture)):
+            wanted = QTableWidgetItem(text)
+            wanted.setToolTip(as_tip(text))
+            for column, item in enumerate((head, shown, wanted, picture)):
                 self.setItem(at, column, item)
+        self._make_room()
         self._quiet = False
 
     def varied(self) -> dict[str, str]:
@@ -164,6 +179,8 @@ class VariedTable(QTableWidget):
             self.item(k, NAME).setCheckState(Qt.CheckState.Checked if name in varied else Qt.CheckState.Unchecked)
             if name in varied:
                 self.item(k, VALUES).setText(varied[name])
+                self.item(k, VALUES).setToolTip(as_tip(varied[name]))
+        self._make_room()
         self._quiet = False
         self.viewport().update()
         return [name for name in varied if name not in {self.item(k, NAME).text() for k in range(self.rowCount())}]
@@ -176,6 +193,7 @@ class VariedTable(QTableWidget):
         self.item(at, NAME).setCheckState(Qt.CheckState.Checked)
 
     def _changed(self) -> None:
+        self._make_room()
         self.viewport().update()
         self.edited.emit()
 

@@ -41,6 +41,11 @@ from core.functions.options import (
 from core.model import Model
 from resources import is_example
 
+ARROW = 40
+"""Pixels of a combo box beside its words."""
+WIDEST = 236
+"""Pixels that one asks for at most: as many as a narrow panel has."""
+
 
 class FlagEditor(OptionEditor):
     """A check box with the option's title."""
@@ -68,6 +73,10 @@ class ChoiceEditor(OptionEditor):
         self._combo = Combo()
         for choice in self.option.choices:
             self._combo.addItem(self.option.title_of(choice), choice)
+        widths = [
+            self._combo.fontMetrics().horizontalAdvance(self._combo.itemText(k)) for k in range(self._combo.count())
+        ]
+        self._combo.setMinimumWidth(min(max(widths, default=0) + ARROW, WIDEST))  # else it goes below its label
         self._combo.activated.connect(self.changed)
         self.row.addWidget(self._combo)
 

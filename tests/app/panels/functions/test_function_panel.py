@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QComboBox
 
 from app.panels.functions.panel import FunctionPanel
 from app.preferences.settings import Settings
@@ -243,3 +244,18 @@ def test_indices_are_asked_for_where_the_result_takes_them(panel):
         "Jvc": "i",
         "Jwc": "i",
     }
+
+
+@pytest.mark.parametrize("name", ["workspace", "write_c_code", "optimise"])
+def test_words_of_choices_are_not_cut_in_a_panel_of_its_first_width(panel, qtbot, name):
+    """A combo box whose words need more than what is left beside its label stands below it."""
+    panel.resize(280, 800)
+    panel.choose(name)
+    qtbot.waitUntil(lambda: panel._place.isVisible())
+    QCoreApplication.processEvents()
+    combos = [combo for combo in panel.form.findChildren(QComboBox) if combo.isVisible() and not combo.isEditable()]
+    assert combos
+    for combo in combos:
+        words = max(combo.fontMetrics().horizontalAdvance(combo.itemText(k)) for k in range(combo.count()))
+        assert words + 24 <= combo.width(), combo.currentText()
+        assert combo.width() < 280

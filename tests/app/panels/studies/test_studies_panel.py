@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage
 
 import kinetostat as ks
 from app.document.session import Session
-from app.panels.studies.asked_tables import NAME, VALUES
+from app.panels.studies.asked_tables import NAME, PICTURE, VALUES, VariedTable
 from app.panels.studies.drawings import PICTURES
 from app.panels.studies.panel import StudiesPanel
 
@@ -191,3 +191,17 @@ def test_the_study_of_the_document_is_chosen_when_it_is_opened(panel):
     assert panel.asked.record.record() == {"end": "at(z.q, end)"}
     panel._session.start(STONE)
     assert panel.plan.currentText() == ""
+
+
+@pytest.mark.parametrize(("values", "pictured"), [("normal(0.1, 0.0001)", True), ("lognormal(0.125, 0.0125)", False)])
+def test_values_are_not_cut_beside_a_picture_in_a_third_of_the_window(qtbot, values, pictured):
+    """255 pixels are what is left at 1440 x 900 with three columns; pictures go where values need their room."""
+    table = VariedTable()
+    qtbot.addWidget(table)
+    table.resize(255, 120)
+    table.show()
+    table.show_rows([("bore", 0.1, values), ("load", 0.0, "0, 1")])
+    assert table.isColumnHidden(PICTURE) is not pictured
+    cell = table.visualItemRect(table.item(0, VALUES))
+    assert table.fontMetrics().horizontalAdvance(values) + 6 <= cell.width()
+    assert table.item(0, VALUES).toolTip()
