@@ -1,4 +1,5 @@
-"""`python -m benchmarks [--write] [--quick]`: Kinetostat beside Pinocchio and MuJoCo, in one process.
+"""`python -m benchmarks [--write] [--quick]`: Kinetostat beside Pinocchio (from Python, and from C++
+where a compiler is there) and MuJoCo, taking turns.
 
 --write   put the tables into docs/benchmarks.md      --quick   arms and the chain of 10 only
 """

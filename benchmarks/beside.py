@@ -26,28 +26,28 @@ TARGET = 0.06
 def serve() -> None:
     """Answer each line, a machine, a method and a step (s), with what a repeat took or with why there is no run; in the
     checkout that is the folder."""
-    from core.errors import KinetostatError
-    from core.files import load
-    from core.mechanism import Mechanism
-    from core.simulation import simulate
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if "editable" not in repr(finder)
+    ]  # of an installed checkout
+    import kinetostat as ks
     from resources import examples
 
     paths = {example.path.stem: example.path for example in examples()}
     known: dict[str, Any] = {}
     for line in sys.stdin:
         name, method, step = line.split()
-        mech = known.setdefault(name, None) or Mechanism(load(paths[name]))
+        mech = known.setdefault(name, None) or ks.Mechanism(ks.load(paths[name]))
         known[name] = mech
         fixed = {"step": float(step)} if method == "rk4" else {"rtol": 1e-6, "atol": 1e-8}
         spent = count = 0
         try:
             while spent < TARGET:
-                run = simulate(
+                run = ks.simulate(
                     mech, DURATIONS[method], method=method, output=DURATIONS[method], closed_forms=False, **fixed
                 )
                 spent, count = spent + run.statistics.cpu, count + run.statistics.evaluations
             answer = [spent / count, run.q[-1].tolist(), run.statistics.evaluations]
-        except KinetostatError as error:
+        except ks.KinetostatError as error:
             answer = [str(error)]
         print(json.dumps(answer), flush=True)
 

@@ -28,8 +28,7 @@ class Pinocchio:
         else:
             self.model = _chain(pin, machine)
         self.data = self.model.createData()
-        frames = [k for k, frame in enumerate(self.model.frames) if frame.type == pin.BODY]
-        self.tip = frames[-1] if frames else None
+        self.tip = [k for k, frame in enumerate(self.model.frames) if frame.type == pin.BODY][-1]
         self.nq, self.nv = self.model.nq, self.model.nv
 
     def call(self, function: str) -> Callable[[Any, Any, Any], Any]:
@@ -41,9 +40,6 @@ class Pinocchio:
             return lambda q, v, u: pin.rnea(model, data, q, v, u)
         if function == "mass matrix":
             return lambda q, v, u: pin.crba(model, data, q)
-        if self.tip is None:
-            joint = model.njoints - 1
-            return lambda q, v, u: pin.computeJointJacobian(model, data, q, joint)
         frame = self.tip
         return lambda q, v, u: pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
 
@@ -61,6 +57,7 @@ def _chain(pin: Any, machine: Machine) -> Any:
         model.appendBodyToJoint(
             parent, pin.Inertia(body.mass, np.array(body.center_of_mass), tensor), pin.SE3.Identity()
         )
+    model.addFrame(pin.Frame("tip", parent, 0, pin.SE3.Identity(), pin.FrameType.BODY))
     return model
 
 

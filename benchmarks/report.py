@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.machines import CHAINS, Machine, machines
 from benchmarks.measure import Time, once, together
+from benchmarks.native_pinocchio import native
 from benchmarks.peers import FUNCTIONS, peers
 from core.mechanism import Mechanism
 from core.traces import program
@@ -30,12 +31,14 @@ turns; processor time, the least of 7 repeats (3 for 1000 bodies).
 {head}
 
 Times are µs per evaluation. *single*: one call from Python; *arrays*: per state of one call on an array of states;
-*inside*: per state of the loop in machine code. Pinocchio and MuJoCo: one call from their own Python interfaces,
-overhead of about 0.5 to 1 µs included. MuJoCo's forward dynamics also prepare actuation and sensors, of which there
-are none here; contacts and constraints are off.
+*inside*: per state of the loop in machine code. *C++*: per state of a loop over Pinocchio's algorithms, compiled for
+this processor by `-O3 -march=native`, where a compiler is there (`benchmarks/native`); it works in a process of its own
+and takes turns with the others. Pinocchio and MuJoCo: one call from their own Python interfaces, overhead of about 0.5
+to 1 µs included. MuJoCo's forward dynamics also prepare actuation and sensors, of which there are none here; contacts
+and constraints are off. States are within the limits of joints, beyond which ours has stops and the others nothing.
 
-| machine | function | single | arrays | inside | Pinocchio | MuJoCo | arrays ÷ peer | single ÷ peer |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| machine | function | single | arrays | inside | C++ | Pinocchio | MuJoCo | inside ÷ C++ | arrays ÷ | single ÷ |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 {rows}
 
 ## From a model to results
@@ -61,6 +64,7 @@ class Row(NamedTuple):
     single: Time
     arrays: Time
     inside: Time | None
+    native: Time | None
     theirs: dict[str, Time]
 
 
@@ -74,7 +78,10 @@ class Start(NamedTuple):
 
 def _states(mech: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    return tuple(rng.uniform(-1.0, 1.0, (count, n)) for n in (mech.nq, mech.nv, mech.nv))  # type: ignore[return-value]
+    low = np.array([-1.0 if c.lower is None or c.upper is None else c.lower for c in mech.coordinates])
+    high = np.array([1.0 if c.lower is None or c.upper is None else c.upper for c in mech.coordinates])
+    v, u = (rng.uniform(-1.0, 1.0, (count, mech.nv)) for _ in range(2))
+    return rng.uniform(low, high, (count, mech.nq)), v, u
 
 
 def _call(mech: Mechanism, function: str) -> Callable[[Any, Any, Any], Any]:
@@ -154,14 +161,19 @@ class Report:
             for target, source in zip(numbers, (q, v, u), strict=True):
                 target[: min(len(target), len(source))] = source[: min(len(target), len(source))]
             calls[other.name] = lambda call=call, numbers=numbers: call(*numbers)
-        times = together(calls, repeats=7 if machine.bodies <= 200 else 3)
+        with native(others, states) as loops:
+            if loops is not None:
+                calls["C++"] = loops.call(function)
+            times = together(calls, repeats=7 if machine.bodies <= 200 else 3)
         each = {
             name: Time(times[name].least / count, times[name].median / count)
-            for name in ("arrays", "inside")
+            for name in ("arrays", "inside", "C++")
             if name in times
         }
         theirs = {other.name: times[other.name] for other in others if other.name in times}
-        return Row(machine.title, function, times["single"], each["arrays"], each.get("inside"), theirs)
+        return Row(
+            machine.title, function, times["single"], each["arrays"], each.get("inside"), each.get("C++"), theirs
+        )
 
     # ----------------------------------------------------------------------------------- telling
 
@@ -180,6 +192,7 @@ class Report:
         lines: list[str] = []
         if arms:
             lines += [
+                *_inside_native(self.rows),
                 f"- Arms, inside compiled code at most 1/4 of Pinocchio's call: {_span(inside)} of it.",
                 f"- Arms, arrays of states at most 1/4 of a loop over Pinocchio: {_span(arrays)} of it.",
                 f"- Arms, single calls from Python ahead of Pinocchio's: {_span(single)} of its time.",
@@ -204,6 +217,23 @@ class Report:
         return lines
 
 
+def _inside_native(rows: list[Row]) -> list[str]:
+    """Beside Pinocchio from C++, where it could be compiled."""
+    found = {
+        who: [
+            _ratio(row.inside, row.native)
+            for row in rows
+            if row.inside and row.native and ("joints" in row.machine) == arm
+        ]
+        for who, arm in (("Arms", True), ("Chains", False))
+    }
+    return [
+        f"- {who}, inside compiled code, beside a loop over Pinocchio in C++: {_span(ratios)} of it."
+        for who, ratios in found.items()
+        if ratios
+    ]
+
+
 def _ratio(mine: Time, theirs: Time) -> float:
     return mine.least / theirs.least
 
@@ -219,6 +249,7 @@ def _micro(time: Time | None) -> str:
 def _line(row: Row) -> str:
     theirs = [_micro(row.theirs.get(name)) for name in ("Pinocchio", "MuJoCo")]
     best = min(row.theirs.values(), key=lambda t: t.least, default=None)
+    inside = f"{_ratio(row.inside, row.native):.2f}" if row.inside and row.native else ""
     ratios = ["", ""] if best is None else [f"{_ratio(row.arrays, best):.2f}", f"{_ratio(row.single, best):.2f}"]
-    cells = [row.machine, row.function, _micro(row.single), _micro(row.arrays), _micro(row.inside), *theirs, *ratios]
-    return "| " + " | ".join(cells) + " |"
+    own = [_micro(time) for time in (row.single, row.arrays, row.inside, row.native)]
+    return f"| {' | '.join([row.machine, row.function, *own, *theirs, inside, *ratios])} |"

@@ -11,6 +11,7 @@ import numpy as np
 from core.codegen import block_llvm_ir, direct_call, single_state
 from core.codegen.blocks import Array, Table
 from core.codegen.direct_call import Path
+from core.codegen.guards import FREE, Guard
 from core.codegen.object_code import Library
 from core.codegen.pieces import in_pieces
 
@@ -45,9 +46,9 @@ class BlockInterpreter:
 
         return views[:-1], out, call
 
-    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
         """See `Code.path`."""
-        return single_state.path(*self.bind(p), shape, general)
+        return single_state.path(*self.bind(p), shape, general, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""
@@ -109,11 +110,12 @@ class BlockCode:
         """(address of the words, how many rows, address of the places, how many) as `run` takes them."""
         return self.words.ctypes.data, len(self.table.rows), self.places.ctypes.data, len(self.places)
 
-    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
         """See `Code.path`."""
         memory = self.table.workspace()
         further = (memory.ctypes.data, *self.table_arguments())
-        return direct_call.path(self.batch_address, further, self.table.inputs[:-1], p, shape, general, (self, memory))
+        sizes, keep = self.table.inputs[:-1], (self, memory)
+        return direct_call.path(self.batch_address, further, sizes, p, shape, general, keep, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""

@@ -2,7 +2,8 @@
 
 Such a function reads its arrays where they lie (buffer protocol), has an empty array copied for the result and hands
 both to the machine code: nothing is converted, nothing is copied, and every thread may call. Arguments that are not
-rows of as many floats as are needed, and results that must be finite and are not, take the general path.
+rows of as many floats as are needed or that a guard does not let pass, and results that must be finite and are not,
+take the general path.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.guards import FREE, Guard
 from core.codegen.object_code import Library
 
 Array = NDArray[np.float64]
 Path = Callable[..., Any]
 MOST = 6
 """Arguments a function has at most (`core.codegen.signature`)."""
+_FIRST = MOST + 5
+"""Numbers of a record before further ones: how many arguments, bytes of each, function, parameters, where the guard's
+checks begin and end."""
 _TABLE = 5
 """Numbers that `block_batch` takes before the arguments: workspace, words, rows, places, how many."""
 _FLOATS = int.from_bytes(b"d\0", sys.byteorder)
@@ -58,7 +63,7 @@ define ptr @{name}(ptr %self, ptr %arrays, i64 %count) nounwind {{
 arguments:
   %i = phi i64 [0, %0], [%after, %accepted]
   %taken = icmp eq i64 %i, %count
-  br i1 %taken, label %results, label %argument
+  br i1 %taken, label %guard, label %argument
 argument:
   %at = getelementptr ptr, ptr %arrays, i64 %i
   %array = load ptr, ptr %at
@@ -102,6 +107,41 @@ refused:
   %begun = phi i64 [%i, %argument], [%i, %unsuited], [%after, %axes], [%after, %length], [%after, %format],
     [%after, %letter]
   call void @release(ptr %buffers, i64 %begun)
+  br label %general
+
+guard:
+  %checks_at = getelementptr ptr, ptr %record, i64 {checks}
+  %checks = load ptr, ptr %checks_at
+  %end_at = getelementptr ptr, ptr %record, i64 {end}
+  %end = load ptr, ptr %end_at
+  br label %look
+look:
+  %check = phi ptr [%checks, %guard], [%next, %test]
+  %passed = icmp eq ptr %check, %end
+  br i1 %passed, label %results, label %test
+test:
+  %which = load i64, ptr %check
+  %entry_at = getelementptr %check, ptr %check, i32 0, i32 1
+  %entry = load i64, ptr %entry_at
+  %low_at = getelementptr %check, ptr %check, i32 0, i32 2
+  %low = load double, ptr %low_at
+  %high_at = getelementptr %check, ptr %check, i32 0, i32 3
+  %high = load double, ptr %high_at
+  %outside_at = getelementptr %check, ptr %check, i32 0, i32 4
+  %outside = load i64, ptr %outside_at
+  %looked_at = getelementptr %buffer, ptr %buffers, i64 %which
+  %numbers = load ptr, ptr %looked_at
+  %x_at = getelementptr double, ptr %numbers, i64 %entry
+  %x = load double, ptr %x_at
+  %above = fcmp ole double %low, %x
+  %below = fcmp ole double %x, %high
+  %between = and i1 %above, %below
+  %wanted_outside = trunc i64 %outside to i1
+  %passes = xor i1 %between, %wanted_outside
+  %next = getelementptr %check, ptr %check, i64 1
+  br i1 %passes, label %look, label %beyond
+beyond:
+  call void @release(ptr %buffers, i64 %count)
   br label %general
 
 results:
@@ -151,6 +191,7 @@ general:
 
 _RELEASE = """
 %buffer = type {ptr, ptr, i64, i64, i32, i32, ptr, ptr, ptr, ptr, ptr}
+%check = type {i64, i64, double, double, i64}
 
 define internal void @release(ptr %buffers, i64 %count) nounwind {
   br label %next
@@ -188,18 +229,21 @@ def path(
     shape: Sequence[int],
     general: Path,
     keep: Any,
+    guard: Guard = FREE,
 ) -> Path:
     """A function of one state each of arrays with these sizes.
 
     batch : address of a function of (1, 0, further…, arguments…, p, result), which gives the number of failures;
     further : none, or what `block_batch` takes before the arguments; shape : of the result; general : the path for
-    everything else; keep : what must live as long as the addresses are used
+    everything else; keep : what must live as long as the addresses are used; guard : which numbers the function takes
     """
     if len(sizes) > MOST:
         raise ValueError(f"{len(sizes)} arguments are too many")
     wanted = [8 * size for size in sizes] + [0] * (MOST - len(sizes))
-    record = struct.pack(f"{MOST + 3 + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *further)
-    own = (record, np.empty(shape).copy, general, p, keep)
+    checks = np.frombuffer(guard.packed(), dtype=np.uint8)
+    bounds = checks.ctypes.data, checks.ctypes.data + checks.size
+    record = struct.pack(f"{_FIRST + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *bounds, *further)
+    own = (record, np.empty(shape).copy, general, p, keep, checks)
     with _once:
         new, definition = _new(), _definition(bool(further))
     return new(ctypes.addressof(definition), own, None)
@@ -227,9 +271,8 @@ def _library() -> Library:
 
 def _text(name: str, further: int) -> str:
     """The function for machine code that takes so many further numbers before its arguments."""
-    first = MOST + 3
     loads = [
-        f"  %further{k}_at = getelementptr i64, ptr %record, i64 {first + k}\n"
+        f"  %further{k}_at = getelementptr i64, ptr %record, i64 {_FIRST + k}\n"
         f"  %further{k} = load i64, ptr %further{k}_at"
         for k in range(further)
     ]
@@ -239,6 +282,8 @@ def _text(name: str, further: int) -> str:
         floats=_FLOATS,
         function=MOST + 1,
         parameters=MOST + 2,
+        checks=MOST + 3,
+        end=MOST + 4,
         further="\n".join(loads),
         cases=" ".join(f"i64 {n}, label %call{n}" for n in range(MOST + 1)),
         calls="\n".join(_call(n, further) for n in range(MOST + 1)),

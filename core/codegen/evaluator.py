@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import single_state
+from core.codegen.guards import FREE, Guard
 from core.codegen.signature import Signature
 from core.codegen.single_state import Path
 from core.errors import ModelError
@@ -24,9 +26,10 @@ class Code(Protocol):
     interpreted: ClassVar[bool]
     """True if machine code may yet take its place."""
 
-    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
         """The quick way for single states: a function of arrays that gives a result of this shape with parameters p.
-        What it does not take, or whose result must be finite and is not, goes to `general`."""
+        What it does not take or the guard does not let pass, or whose result must be finite and is not, goes to
+        `general`."""
         ...
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
@@ -69,9 +72,9 @@ class Interpreter:
 
         return inputs, out, call
 
-    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
         """See `Code.path`."""
-        return single_state.path(*self.bind(p), shape, general)
+        return single_state.path(*self.bind(p), shape, general, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""
@@ -98,6 +101,18 @@ def _flat(array: Array, leading: tuple[int, ...], count: int) -> Array:
     return np.ascontiguousarray(array.reshape(count, size))
 
 
+class Guarded:
+    """See `Evaluator.guarded`."""
+
+    def __init__(self, evaluator: Evaluator, guard: Guard, otherwise: Path) -> None:
+        self._p, self._shape, self._guard, self._otherwise = evaluator.p, evaluator.signature.shape, guard, otherwise
+        self.use(evaluator.code)
+
+    def use(self, code: Code) -> None:
+        """Evaluate by this code from now on."""
+        self.call = code.path(self._p, self._shape, self._otherwise, self._guard)
+
+
 class Evaluator:
     """One function of one mechanism, with the mechanism's own parameter values as default.
 
@@ -113,11 +128,20 @@ class Evaluator:
         self.size = math.prod(signature.shape)
         self.failed = _ignore
         self.call = self._path(code)
+        self._guarded = weakref.WeakSet[Guarded]()
 
     def use(self, code: Code) -> None:
         """Evaluate by this code from now on."""
         self.code = code
         self.call = self._path(code)
+        for each in list(self._guarded):
+            each.use(code)
+
+    def guarded(self, guard: Guard, otherwise: Path) -> Guarded:
+        """Quick calls of single states that the guard lets pass; otherwise : the path for everything else."""
+        found = Guarded(self, guard, otherwise)
+        self._guarded.add(found)
+        return found
 
     def __call__(self, *states: Any, p: Array | None = None) -> Array:
         """The value at a state, or at every state of arrays of states (leading axes)."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.codegen import direct_call
 from core.codegen.direct_call import Path
+from core.codegen.guards import FREE, Guard
 from core.codegen.object_code import Library
 from core.codegen.pieces import in_pieces
 
@@ -35,9 +36,9 @@ class MachineCode:
         # CFUNCTYPE releases the interpreter's lock: long arrays of states run beside the window, and on all cores
         self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.batch_address)
 
-    def path(self, p: Array, shape: Sequence[int], general: Path) -> Path:
+    def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
         """See `Code.path`."""
-        return direct_call.path(self.batch_address, (), self.sizes[:-1], p, shape, general, self)
+        return direct_call.path(self.batch_address, (), self.sizes[:-1], p, shape, general, self, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate all states; the number of those whose result is not finite (if the function is checked)."""

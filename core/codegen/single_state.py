@@ -13,15 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codegen.guards import FREE, Guard
+
 Array = NDArray[np.float64]
 Path = Callable[..., Any]
 _thread = threading.get_ident
 
 
-def path(inputs: Sequence[Array], out: Array, run: Callable[[], Any], shape: Sequence[int], general: Path) -> Path:
+def path(
+    inputs: Sequence[Array],
+    out: Array,
+    run: Callable[[], Any],
+    shape: Sequence[int],
+    general: Path,
+    guard: Guard = FREE,
+) -> Path:
     """A function of arrays with the lengths of the buffers.
 
-    run : evaluates the buffers `inputs` into `out`, true on failure; general : the path for everything else
+    run : evaluates the buffers `inputs` into `out`, true on failure; general : the path for everything else; guard :
+    which numbers the function takes
     """
     views: list[Any] = [memoryview(array) for array in inputs]  # type: ignore[arg-type]
     copy = out.reshape(shape).copy
@@ -34,7 +44,7 @@ def path(inputs: Sequence[Array], out: Array, run: Callable[[], Any], shape: Seq
             if owner[0] == _thread():
                 for view, array in zip(views, arrays, strict=True):
                     view[:] = array
-                if not run():
+                if (not guard.checks or guard.passes(views)) and not run():
                     return copy()
         except (TypeError, ValueError):
             pass

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.acting_states import may_act, own_modes, states_that_act
 from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
 from core.constraints.elastic_stops import is_elastic, pressed, pushed_in
-from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
+from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import (
     AT_REST_SPEED,
     DEAD_FRACTION,
@@ -30,13 +31,12 @@ from core.constraints.joint_rows import (
 )
 from core.constraints.motor_limits import withheld
 from core.constraints.multipliers import constrained_motion
-from core.constraints.states import per_state, states_of
-from core.model import Force, Joint
+from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
 from core.numerics.bounded_forces import resolved
 from core.numerics.fixed_points import steepest
 from core.numerics.rank import null_space
-from core.traces.compiled import Compiled, once
+from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 
@@ -52,101 +52,12 @@ class RowForces(NamedTuple):
     closing: Array
 
 
-class Resting(NamedTuple):
-    """What a look at a state of a machine with its own parameter values needs, so that states in which no row rests and
-    none is at a stop cost little.
-
-    nv : number of speeds; speeds : those of them in joints that rub; lower, upper : between which each entry of q is
-    away from stops; always : whether there are rows of joints that close loops, which no look at q and v tells,
-    or friction by reactions
-    """
-
-    nv: int
-    speeds: tuple[int, ...]
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-    always: bool
-
-    def may_act(self, q: Any, v: Any) -> bool:
-        """Whether at some of the states (…, nq), (…, nv; None: speeds do not count) a row may exert something."""
-        if self.always:
-            return True
-        q = states_of(q, len(self.lower), "q")
-        v = None if v is None or not self.speeds else states_of(v, self.nv, "v")
-        if q.ndim == 1 and (v is None or v.ndim == 1):  # faster than arrays are
-            return self._at_stop(q.tolist()) or (v is not None and self._at_rest(v.tolist()))
-        beyond = (q < self.lower) | (q > self.upper)
-        return bool(beyond.any()) or (v is not None and bool((np.abs(v[..., self.speeds]) < AT_REST_SPEED).any()))
-
-    def _at_stop(self, q: list[float]) -> bool:
-        return False in [low <= x <= high for x, low, high in zip(q, self.lower, self.upper, strict=True)]
-
-    def _at_rest(self, v: list[float]) -> bool:
-        return True in [-AT_REST_SPEED < v[k] < AT_REST_SPEED for k in self.speeds]
-
-
-@once
-def resting(compiled: Compiled) -> Resting | None:
-    """None: no row has friction or stops."""
-    rows = _own_modes(compiled).rows
-    bearing = bool(_own_modes(compiled).bearings)
-    rubbing = [row for row in rows if row.rubs]
-    stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
-    if not rubbing and not stopped:
-        return None
-    lower, upper = np.full(compiled.nq, -np.inf), np.full(compiled.nq, np.inf)
-    for row in stopped:
-        if row.at_q != NOWHERE:
-            low, high = _of_leader(row)
-            lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
-    return Resting(
-        compiled.nv,
-        tuple({row.at_v for row in rubbing}),
-        tuple(lower.tolist()),
-        tuple(upper.tolist()),
-        bearing or any(row.at_v == NOWHERE for row in (*rubbing, *stopped)),
-    )
-
-
-def _of_leader(row: JointRow) -> tuple[float, float]:
-    """Between which values of the coordinate that it follows a row is away from its stops."""
-    if row.ratio == 0.0:
-        return -np.inf, np.inf
-    ends = sorted(((row.lower - row.offset) / row.ratio, (row.upper - row.offset) / row.ratio))
-    hair = TOUCH_TOLERANCE / abs(row.ratio) if row.rigid else 0.0
-    return ends[0] + hair, ends[1] - hair
-
-
-@once
-def has_rows(compiled: Compiled) -> bool:
-    """Whether a joint or a clutch has friction or stops, perhaps with other parameter values only."""
-    model = compiled.model.expanded
-    rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
-    levels = [level for element in rubbing for level in element.friction_levels]
-    levels += [joint.friction_coefficient for joint in model.joints if joint.rubs_by_reaction]
-    levels += [bound for joint in model.joints for limit in joint.limits for bound in (limit.lower, limit.upper)]
-    return any(isinstance(level, str) for level in levels) or resting(compiled) is not None
-
-
-@once
-def _own_modes(compiled: Compiled) -> JointModes:
-    """With the model's own parameter values."""
-    return joint_modes(compiled, compiled.parameter_values(None))
-
-
-def _may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
-    if p is not None:
-        return has_rows(compiled)
-    look = resting(compiled)
-    return look is not None and look.may_act(q, v)
-
-
 def acting(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None, motors: bool = False
 ) -> RowForces | None:
     """Of rows at states with joint forces τ (…, nv); None: nothing. motors : τ are what motors give within their limits
     of effort; at limits of speed they withhold of it (`core.constraints.motor_limits`)"""
-    if not motors and not _may_act(compiled, q, v, p):
+    if not motors and not may_act(compiled, q, v, p):
         return None
     return _each(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
 
@@ -156,19 +67,26 @@ def resisting(
 ) -> Array | None:
     """(…, nv) joint forces of stops that are pushed in, of friction of joints at rest that accelerates a (…, nv)
     make slide, and of friction by reactions of trees (unless bearings is false); None: nothing."""
-    if not _may_act(compiled, q, v, p):
+    if not may_act(compiled, q, v, p):
         return None
-    return _each(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x).joint
+    which = states_that_act(compiled, q, v, p)
+    return _each(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
 
 
 def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
     """(…) J in stops that are pushed in."""
-    if not _may_act(compiled, q, None, p):
+    if not may_act(compiled, q, None, p):
         return 0.0
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], values.shape[:-1])
-    states = zip(per_state(q, leading), per_state(values, leading), strict=True)
-    return np.reshape([_stored_at(compiled, state, row) for state, row in states], leading)
+    states = zip(per_state(q, leading), per_state(values, leading), _flags(compiled, q, None, p, leading), strict=True)
+    return np.reshape([_stored_at(compiled, state, row) if acts else 0.0 for state, row, acts in states], leading)
+
+
+def _flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
+    """(n,) whether a row may exert something at each of the states."""
+    which = states_that_act(compiled, q, v, p)
+    return np.broadcast_to(True if which is None else which, leading).ravel()
 
 
 def _stored_at(compiled: Compiled, q: Array, p: Array) -> float:
@@ -178,8 +96,17 @@ def _stored_at(compiled: Compiled, q: Array, p: Array) -> float:
     return pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p).energy if met else 0.0
 
 
-def _each(compiled: Compiled, function: Any, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> RowForces:
-    """A function of (q, v, τ or a, p, t, x, modes) that gives forces along rows, at each of the states."""
+def _each(
+    compiled: Compiled,
+    function: Any,
+    states: tuple[Any, ...],
+    p: Values,
+    t: Any,
+    x: Any,
+    which: NDArray[np.bool_] | None = None,
+) -> RowForces:
+    """A function of (q, v, τ or a, p, t, x, modes) that gives forces along rows, at each of the states, of which
+    others than `which` have none."""
     q, v, third = (np.asarray(each, dtype=float) for each in states)
     values, times = compiled.parameter_values(p), np.asarray(t, dtype=float)[..., None]
     arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
@@ -187,8 +114,10 @@ def _each(compiled: Compiled, function: Any, states: tuple[Any, ...], p: Values,
     cuts = len(compiled.program.tracer.cut_coordinates)
     flat = [per_state(each, leading) for each in arrays]
     joint, closing = np.zeros((len(flat[0]), compiled.nv)), np.zeros((len(flat[0]), cuts))
-    modes = _own_modes(compiled) if p is None else joint_modes(compiled, values) if values.ndim == 1 else None
-    for k, (state, speed, other, row, time, *own) in enumerate(zip(*flat, strict=True)):
+    modes = own_modes(compiled) if p is None else joint_modes(compiled, values) if values.ndim == 1 else None
+    acts = np.broadcast_to(True if which is None else which, leading).ravel()
+    for k in np.flatnonzero(acts):
+        state, speed, other, row, time, *own = (each[k] for each in flat)
         known = joint_modes(compiled, row) if modes is None else modes
         if not known.rows:
             continue

@@ -21,11 +21,13 @@ from core.traces.compiled import Compiled
 
 if TYPE_CHECKING:
     from core.closed_forms.wording import Step
+    from core.codegen.evaluator import Guarded
+    from core.constraints.acting_states import Resting
     from core.constraints.cut_limits import CutLimit
     from core.constraints.force_ranges import ForceRanges
     from core.constraints.motion_derivatives import MotionDerivatives
+    from core.constraints.motion_with_rows import Slow
     from core.constraints.reactions import Reactions
-    from core.constraints.row_forces import Resting
     from core.mobility.mobility import Mobility
     from core.regressor.base_parameters import BaseParameters
     from core.regressor.linear_parameters import LinearParameters
@@ -309,7 +311,7 @@ class Mechanism:
         stay at rest is left out (see `inverse_dynamics_ranges`); of those that begin to slide, and of elastic stops
         that are pushed in, the forces are counted.
         """
-        if p is None and passive and actuators is None and self.compiled.plain and not self._rows_act(q, v):
+        if p is None and passive and actuators is None and self.compiled.plain:
             return self._drive.call(q, v, a)
         from core.constraints import force_ranges
 
@@ -356,7 +358,7 @@ class Mechanism:
             from core.constraints import motor_limits
 
             tau = motor_limits.given(self.compiled, tau, p)
-        elif p is None and passive and self._direct and not self._rows_act(q, v):
+        elif p is None and passive and self._direct:
             return self._accelerate.call(q, v, tau)
         return self._motion(q, v, tau, p, passive, t, x, motors)[0][0]
 
@@ -434,44 +436,37 @@ class Mechanism:
 
         return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
 
-    def _rows_act(self, q: Any, v: Any) -> bool:
-        """Whether at some of the states friction holds a joint, or a stop may press."""
-        return self._resting is not None and self._resting.may_act(q, v)
-
     @cached_property
     def _resting(self) -> Resting | None:
-        from core.constraints import row_forces
+        from core.constraints import acting_states
 
-        return row_forces.resting(self.compiled)
+        return acting_states.resting(self.compiled)
 
     @cached_property
     def _has_rows(self) -> bool:
-        from core.constraints import row_forces
+        from core.constraints import acting_states
 
-        return row_forces.has_rows(self.compiled)
+        return acting_states.has_rows(self.compiled)
 
     def _motion(
         self, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
     ) -> tuple[tuple[Array, Array], Array | None]:
-        """(accelerations and multipliers of what holds, forces along coordinates of joints that close loops) with what
-        friction at rest and stops exert."""
-        from core.constraints import multipliers, row_forces
+        """See `core.constraints.motion_with_rows`."""
+        from core.constraints.motion_with_rows import motion_with_rows
 
-        motion, c = multipliers.constrained_motion, self.compiled
-        free = motion(c, q, v, tau, p, passive, t, x)
-        may = passive and (motors or self._has_rows)
-        rows = row_forces.acting(c, q, v, tau, p, t, x, motors) if may else None
-        if rows is None:
-            return free, None
-        return motion(c, q, v, np.asarray(tau) + rows.joint, p, True, t, x, smooth=True), rows.closing
+        return motion_with_rows(self.compiled, q, v, tau, p, passive, t, x, motors)
 
     @cached_property
-    def _drive(self) -> Evaluator:
-        return self.compiled.evaluator("inverse_dynamics")
+    def _drive(self) -> Evaluator | Guarded | Slow:
+        from core.constraints.motion_with_rows import quick_forces
+
+        return quick_forces(self.compiled)
 
     @cached_property
-    def _accelerate(self) -> Evaluator:
-        return self.compiled.evaluator("forward_dynamics")
+    def _accelerate(self) -> Evaluator | Guarded | Slow:
+        from core.constraints.motion_with_rows import quick_accelerations
+
+        return quick_accelerations(self.compiled)
 
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True

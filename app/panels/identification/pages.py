@@ -90,6 +90,7 @@ class Kinds(QWidget):
         super().__init__()
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(4)
         self.boxes = {name: QCheckBox(name.capitalize()) for name in KIND_NAMES}
         for k, (name, box) in enumerate(self.boxes.items()):
             box.setChecked(name in parts_of(KINDS))

@@ -97,7 +97,7 @@ class IdentificationPanel(QWidget):
             self.pages.addWidget(scrolled(page))
         self.trace_part = self._trace_part()
         parts, bar = (self.trace_part, self.pages, self._result_part()), (self.kind, 1, self.start_button)
-        split = lay_side_by_side(self, (*bar, self.stop_button), self.note, parts, (320, 270, 560))
+        split = lay_side_by_side(self, (*bar, self.stop_button), self.note, parts, (300, 290, 560))
         split.setStretchFactor(2, 1)
 
     def _trace_part(self) -> QWidget:

@@ -1,0 +1,143 @@
+"""At which states of a machine rows of joints may exert something: friction of joints at rest, stops that are met.
+
+Of all others equations of motion know all, and go through arrays of states at the speed of machine code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.guards import Check, Guard
+from core.constraints.joint_modes import NOWHERE, JointModes, JointRow, joint_modes
+from core.constraints.joint_rows import AT_REST_SPEED, TOUCH_TOLERANCE
+from core.constraints.states import states_of
+from core.model import Force, Joint
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled, once
+
+Array = NDArray[np.float64]
+
+
+class Resting:
+    """What a look at a state of a machine with its own parameter values needs, so that states in which no row rests and
+    none is at a stop cost little.
+
+    nv : number of speeds; speeds : those of them in joints that rub; lower, upper : between which each entry of q is
+    away from stops; always : whether there are rows of joints that close loops, which no look at q and v tells,
+    or friction by reactions
+    """
+
+    def __init__(self, nv: int, speeds: tuple[int, ...], lower: Array, upper: Array, always: bool) -> None:
+        self.nv, self.speeds, self.lower, self.upper, self.always = nv, speeds, lower, upper, always
+
+    def may_act(self, q: Any, v: Any) -> bool:
+        """Whether at some of the states (…, nq), (…, nv; None: speeds do not count) a row may exert something."""
+        if self.always:
+            return True
+        q = states_of(q, len(self.lower), "q")
+        v = None if v is None or not self.speeds else states_of(v, self.nv, "v")
+        return bool(self._where(q, v).any())
+
+    def guard(self) -> Guard | None:
+        """What lets states pass, as arguments q and v, in which no row exerts anything. None: no look tells."""
+        if self.always:
+            return None
+        bounds = enumerate(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
+        stops = [Check(0, k, low, high) for k, (low, high) in bounds if low > -np.inf or high < np.inf]
+        slow = np.nextafter(AT_REST_SPEED, 0.0)
+        return Guard((*stops, *(Check(1, k, -slow, slow, outside=True) for k in self.speeds)))
+
+    def where(self, q: Any, v: Any) -> NDArray[np.bool_]:
+        """(…) at which of the states (…, nq), (…, nv; None: speeds do not count) a row may exert something."""
+        q = states_of(q, len(self.lower), "q")
+        v = None if v is None else states_of(v, self.nv, "v")
+        if self.always:
+            return np.ones(np.broadcast_shapes(q.shape[:-1], () if v is None else v.shape[:-1]), dtype=bool)
+        return self._where(q, v if self.speeds else None)
+
+    def _where(self, q: Array, v: Array | None) -> NDArray[np.bool_]:
+        found = ~np.all((self.lower <= q) & (q <= self.upper), axis=-1)
+        if v is not None:
+            found = found | np.any(np.abs(v[..., self.speeds]) < AT_REST_SPEED, axis=-1)
+        return np.asarray(found)
+
+
+@once
+def resting(compiled: Compiled) -> Resting | None:
+    """With the model's own parameter values. None: no row has friction or stops."""
+    return _resting(compiled, own_modes(compiled))
+
+
+def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
+    rows, bearing = modes.rows, bool(modes.bearings)
+    rubbing = [row for row in rows if row.rubs]
+    stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
+    if not rubbing and not stopped:
+        return None
+    lower, upper = np.full(compiled.nq, -np.inf), np.full(compiled.nq, np.inf)
+    for row in stopped:
+        if row.at_q != NOWHERE:
+            low, high = _of_leader(row)
+            lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
+    return Resting(
+        compiled.nv,
+        tuple({row.at_v for row in rubbing}),
+        lower,
+        upper,
+        bearing or any(row.at_v == NOWHERE for row in (*rubbing, *stopped)),
+    )
+
+
+def _of_leader(row: JointRow) -> tuple[float, float]:
+    """Between which values of the coordinate that it follows a row is away from its stops."""
+    if row.ratio == 0.0:
+        return -np.inf, np.inf
+    ends = sorted(((row.lower - row.offset) / row.ratio, (row.upper - row.offset) / row.ratio))
+    hair = TOUCH_TOLERANCE / abs(row.ratio) if row.rigid else 0.0
+    return ends[0] + hair, ends[1] - hair
+
+
+@once
+def has_rows(compiled: Compiled) -> bool:
+    """Whether a joint or a clutch has friction or stops, perhaps with other parameter values only."""
+    model = compiled.model.expanded
+    rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
+    levels = [level for element in rubbing for level in element.friction_levels]
+    levels += [joint.friction_coefficient for joint in model.joints if joint.rubs_by_reaction]
+    levels += [bound for joint in model.joints for limit in joint.limits for bound in (limit.lower, limit.upper)]
+    return any(isinstance(level, str) for level in levels) or resting(compiled) is not None
+
+
+@once
+def own_modes(compiled: Compiled) -> JointModes:
+    """With the model's own parameter values."""
+    return joint_modes(compiled, compiled.parameter_values(None))
+
+
+def may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
+    look = _look(compiled, p)
+    return look is not None and look.may_act(q, v)
+
+
+def _look(compiled: Compiled, p: Values) -> Resting | None:
+    """For parameter values p; where they differ from state to state it tells nothing."""
+    if p is None:
+        return resting(compiled)
+    if not has_rows(compiled):
+        return None
+    values, nowhere = compiled.parameter_values(p), np.full(compiled.nq, np.inf)
+    if values.ndim > 1:
+        return Resting(compiled.nv, (), -nowhere, nowhere, always=True)
+    return _resting(compiled, joint_modes(compiled, values))
+
+
+def states_that_act(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
+    """(…) at which of many states (v None: at rest) a row may exert something beside what traces know; None: nowhere,
+    or there is one state, which is not looked at."""
+    if max(np.ndim(q), 1 if v is None else np.ndim(v)) < 2:
+        return None
+    look = _look(compiled, p)
+    return None if look is None else look.where(q, v)

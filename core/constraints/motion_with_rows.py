@@ -1,0 +1,107 @@
+"""Accelerations under friction that holds or slides and stops that are met, at one state or many."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.evaluator import Evaluator, Guarded
+from core.codegen.single_state import Path
+from core.constraints import acting_states, force_ranges, row_forces
+from core.constraints.multipliers import constrained_motion
+from core.constraints.states import per_state
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+Motion = tuple[tuple[Array, Array], Array | None]
+"""Accelerations (…, nv) and multipliers of what holds (…, m); forces along coordinates of joints that close loops."""
+
+
+def motion_with_rows(
+    compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
+) -> Motion:
+    """With what friction at rest and stops exert. Of many states those in which they may are looked at one by one."""
+    free = constrained_motion(compiled, q, v, tau, p, passive, t, x)
+    if not passive or not (motors or acting_states.has_rows(compiled)):
+        return free, None
+    which = None if motors else acting_states.states_that_act(compiled, q, v, p)
+    if which is not None and not which.all():
+        return _where(compiled, which, free, q, v, tau, p, t, x)
+    rows = row_forces.acting(compiled, q, v, tau, p, t, x, motors)
+    if rows is None:
+        return free, None
+    given = np.asarray(tau) + rows.joint
+    return constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True), rows.closing
+
+
+def _where(
+    compiled: Compiled,
+    which: NDArray[np.bool_],
+    free: tuple[Array, Array],
+    q: Any,
+    v: Any,
+    tau: Any,
+    p: Values,
+    t: Any,
+    x: Any,
+) -> Motion:
+    """Rows act at some of the states; at the others the motion is the one without."""
+    if not which.any():
+        return free, None
+    given = [np.asarray(each, dtype=float) for each in (q, v, tau)]
+    given += [np.asarray(t, dtype=float)[..., None]] + ([] if x is None else [np.asarray(x, dtype=float)])
+    leading = np.broadcast_shapes(which.shape, *(each.shape[:-1] for each in given))
+    acts = np.flatnonzero(np.broadcast_to(which, leading))
+    states = [per_state(each, leading)[acts] for each in given]
+    own = states[4] if x is not None else None
+    (a, multipliers), closing = motion_with_rows(
+        compiled, states[0], states[1], states[2], p, True, states[3][:, 0], own
+    )
+    found = _filled(free[0], acts, a, leading), _filled(free[1], acts, multipliers, leading)
+    return found, None if closing is None else _filled(np.zeros((*leading, closing.shape[-1])), acts, closing, leading)
+
+
+def _filled(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
+    """(…, n) numbers, at some of the states others."""
+    flat = np.array(per_state(numbers, leading))
+    flat[where] = some
+    return flat.reshape(*leading, -1)
+
+
+# ------------------------------------------------------------------------------------------ quick calls
+
+
+class Slow(NamedTuple):
+    """In the place of a quick call where there is none."""
+
+    call: Path
+
+
+def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
+    """(q, v, tau) → forward dynamics of a plain machine: single states in which no row acts go straight into machine
+    code, which looks at that, too."""
+    return _quick(
+        compiled,
+        "forward_dynamics",
+        lambda q, v, tau: motion_with_rows(compiled, q, v, tau, None, True, 0.0, None)[0][0],
+    )
+
+
+def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
+    """(q, v, a) → inverse dynamics of a plain machine, likewise."""
+    return _quick(
+        compiled,
+        "inverse_dynamics",
+        lambda q, v, a: force_ranges.joint_forces(compiled, q, v, a, None, None, True),
+    )
+
+
+def _quick(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:
+    look, evaluator = acting_states.resting(compiled), compiled.evaluator(function)
+    if look is None:
+        return evaluator
+    guard = look.guard()
+    return Slow(otherwise) if guard is None else evaluator.guarded(guard, otherwise)
