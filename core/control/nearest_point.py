@@ -33,8 +33,8 @@ def nearest_point(found: Found, rows: Mapping[str, Row], point: Point, solve: So
         met = solve(rows, point._replace(q=near.q, v=near.v))
         return dataclasses.replace(met, iterations=steps + met.iterations) if met.solved else found
     units = dict(zip(near.system.output_names, near.system.units.outputs, strict=True))
-    told = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in off]
-    words = f"No such point was found; at the nearest {listed(told)}."
+    misses = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in off]
+    words = f"No such point was found; at the nearest {listed(misses)}."
     words += f" Bounds act: {listed(list(near.acting))}; widen them." if near.acting else ""
     freed = found.message.partition(FREE)[2]
     words += f" {FREE}{freed}" if freed else ""
