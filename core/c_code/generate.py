@@ -370,7 +370,7 @@ def _written(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".c_code_", dir=target.parent) as made:
-            room = Path(made)
+            room = Path(made).absolute()  # compilers run inside of it
             for name, text in files.items():
                 (room / name).write_text(text, encoding="utf-8")
             found = try_it(room)

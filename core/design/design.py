@@ -9,85 +9,36 @@ best = d.solve(starts=20, seed=1) ; best.table ; model = d.apply(best)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import qmc
 
+from core.design.designed import Designed, Start, Stopped
 from core.design.generation import Generation, function_generation, motion_generation
 from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
-from core.design.solvers import SOLVERS, Evaluated, Problem, chosen, differences, nearest, slopes_off, solve
+from core.design.solvers import FULFILLED, SOLVERS, Evaluated, Problem
+from core.design.starts import StartSearch
 from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
-from core.errors import KinetostatError, ModelError, near_misses
+from core.errors import ModelError, SimulationError, near_misses
 from core.measures.run_measures import Requirement, Signals
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.aims import PLANES
 from core.model.edits import edits
-from core.simulation import simulate
+from core.simulation import Run, simulate
 
 Array = NDArray[np.float64]
 POSES = 64
 ITERATIONS = 200
+LONGEST_RUN = 60.0
+"""Seconds of work after which the run of a point is given up."""
 LOST = 1e3
 """Residual, in sizes, of each point that a machine does not reach at all."""
-SAME = 1e-4
-"""Share of the bounds by which two results differ at least."""
-WRONG_SLOPES = 1e-4
-"""Part by which exact slopes may differ from differences; beyond it differences are used."""
-FULFILLED = 1e-7
-"""How far a requirement may be missed, in its unit."""
-
-
-class Stopped(Exception):
-    """The person stopped the search."""
-
-
-class Start(NamedTuple):
-    """A row of the table. number : from 0, the present values; parameters; value : what is to be least (of a fit the
-    root of the mean squared distance); state : "found", "requirements missed", "failed" or "stopped"; message : why"""
-
-    number: int
-    parameters: Mapping[str, float]
-    value: float
-    state: str
-    message: str
-    at_bounds: tuple[str, ...] = ()
-    missed: tuple[str, ...] = ()
-    lacking: float = 0.0
-    """By how much requirements are missed: root of the sum of squares of what each lacks, in its unit."""
-
-    @property
-    def conflict(self) -> str:
-        """Which requirements are missed, in a sentence; empty where none is."""
-        if len(self.missed) < 2:
-            return "".join(f"Missed: {each}." for each in self.missed)
-        return f"No point was found that fulfils all; these conflict: {'; '.join(self.missed)}."
-
-
-@dataclass(frozen=True, eq=False)
-class Designed:
-    """What a search came to. table : a row each start, the best first; model : the machine with the best values;
-    solver, reason : what was used and why; slopes : "exact" or "by differences"; alike : variables that cannot be told
-    apart at the best point, by name; sensitivities : change of the value by a step of each variable over its bounds"""
-
-    table: tuple[Start, ...]
-    model: Model
-    solver: str
-    reason: str
-    slopes: str
-    sensitivities: Mapping[str, float]
-    alike: tuple[str, ...] = ()
-
-    @property
-    def best(self) -> Start:
-        """The first row."""
-        return self.table[0]
 
 
 class Design:
@@ -98,13 +49,15 @@ class Design:
         self.model = self.mech.model
         self.bounds: dict[str, tuple[float, float]] = {}
         self.signals = Signals(self.mech)
-        self.requirements: list[Requirement] = []
+        self.requirements: Sequence[Requirement] = []
         self._objective: Formula | None = None
         self._fit: tuple[str, Target, str, str] | None = None
         self._generation: Generation | None = None
         self._sweep: tuple[str, Array] | None = None
         self._run: dict[str, Any] | None = None
         self._point: SweptPoint | None = None
+        self._asked: Callable[[], bool] = lambda: False
+        """Whether the search that goes on shall stop."""
 
     # -------------------------------------------------------------------------------------------- the question
 
@@ -198,8 +151,13 @@ class Design:
 
     def require(self, *comparisons: str) -> Design:
         """Comparisons of formulas that shall hold, "min(gap.x) > 2 cm"."""
-        self.requirements += [Requirement(self.signals, each) for each in comparisons]
+        self.requirements = [*self.requirements, *(Requirement(self.signals, each) for each in comparisons)]
         return self
+
+    @property
+    def objective(self) -> str:
+        """The formula that is to be least; empty where something else is asked."""
+        return self._objective.text if self._objective is not None else ""
 
     # ------------------------------------------------------------------------------------------------- values
 
@@ -211,12 +169,35 @@ class Design:
         """The poses or the run at x. Raises KinetostatError where the machine does not get through."""
         p = {**dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True)), **self.values(x)}
         if self._run is not None:
-            run = simulate(self.mech, parameters=p, **self._run)
-            return Motion(run, p, False)
+            return Motion(self._moved(p), p, False)
         if self._sweep is None:
             return poses_of(self.mech, self.mech.rest(p)[None], p, np.zeros(1))
         coordinate, along = self._sweep
         return poses_of(self.mech, self._swept(coordinate, along, p), p, along)
+
+    def _moved(self, p: Mapping[str, float]) -> Run:
+        """The run with these parameters. Raises SimulationError where it takes too long, too."""
+        assert self._run is not None
+        began, late = time.monotonic(), [False]
+
+        def enough() -> bool:
+            late[0] = time.monotonic() - began > LONGEST_RUN
+            return late[0] or self._asked()
+
+        run = simulate(self.mech, parameters=p, cancelled=enough, **self._run)
+        if late[0]:
+            raise SimulationError(
+                f"The run was given up after {LONGEST_RUN:g} s of work, at t = {run.time[-1]:.4g} s.",
+                where="design",
+                remedy="Let it last shorter, or narrow the bounds.",
+            )
+        self._heed()
+        return run
+
+    def _heed(self) -> None:
+        """Raise Stopped where the search shall stop."""
+        if self._asked():
+            raise Stopped
 
     def generated(self, parameters: Mapping[str, float]) -> Array:
         """What a machine with these parameters does in place of the rows of `generate` (n, 2) or `guide` (n, 4).
@@ -252,7 +233,8 @@ class Design:
             poses.append(q)
         return np.array(poses)
 
-    def _problem(self, hear: Callable[[Array, float], None]) -> Problem:
+    def problem(self, hear: Callable[[Array, float], None]) -> Problem:
+        """As solvers take it; hear(x, value) : of each point that fulfils what is required. Raises ModelError."""
         if not self.bounds:
             raise ModelError("No parameter is varied.", where="design", remedy="Name one: d.vary('a').")
         if self._fit is None and self._objective is None and self._generation is None:
@@ -270,6 +252,7 @@ class Design:
             refuse_moving(objective.channels, f"objective '{objective.text}'")
 
         def evaluate(x: Array) -> Evaluated:
+            self._heed()
             try:
                 motion = self.motion(x)
             except NotReached as error:
@@ -288,6 +271,7 @@ class Design:
         size = [0]
 
         def evaluate(x: Array) -> Evaluated:
+            self._heed()
             try:
                 motion = self.motion(x)
             except NotReached as error:
@@ -320,6 +304,7 @@ class Design:
             return swept.carried(times, start, p).q[0], p
 
         def evaluate(x: Array) -> Evaluated:
+            self._heed()
             q, p = guesses(x)
             rests.clear()
             rests[x.tobytes()] = q
@@ -366,137 +351,13 @@ class Design:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=near_misses(solver, SOLVERS))
         if starts < 1:
             raise ModelError("At least one start is needed.", where="starts", remedy="Take 10, say.")
-        number, best = [0], dict[int, tuple[float, Array]]()
-
-        def hear(x: Array, value: float) -> None:
-            if np.isfinite(value) and (number[0] not in best or value < best[number[0]][0]):
-                best[number[0]] = (value, x.copy())
-                watch(number[0], self.values(x), value)
-            if cancelled():
-                raise Stopped
-
-        problem = self._problem(lambda *_: None)
-        points = self._starts(starts, seed)
-        self._check(problem, points)
-        exact = self._exact(problem, points[0], seed)
-        problem = self._problem(hear)
-        problem = problem if exact else problem._replace(slopes=None)
-        name, reason = chosen(problem, len(self.requirements)) if solver == "auto" else (solver, "as asked")
-        reason += "" if exact else "; its exact slopes differ from differences, which are used"
-        rows: list[tuple[Array, Start]] = []
-        for k, point in enumerate(points):
-            number[0] = k
-            try:
-                ended = solve(problem, name, point, iterations, seed + k)
-                row = ended.x, self._row(k, ended.x, problem, "found", ended.message)
-                rows.append(self._fulfilling(problem, name, row, iterations, seed) if row[1].missed else row)
-            except Stopped:
-                if k in best:
-                    rows.append((best[k][1], self._row(k, best[k][1], None, "stopped", "stopped", best[k][0])))
-                break
-            except (KinetostatError, ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-                if k in best:  # it came to a value before
-                    rows.append((best[k][1], self._row(k, best[k][1], None, "stopped", str(error), best[k][0])))
-                    continue
-                rows.append((point, Start(k, self.values(point), np.inf, "failed", str(error))))
-        return self._designed(rows, name, reason, problem)
-
-    def _exact(self, problem: Problem, point: Array, seed: int) -> bool:
-        """Whether slopes, where there are exact ones, are those of the values (one look, along a random direction)."""
+        search = StartSearch(self, solver, seed, iterations, watch)
+        self._asked = cancelled
         try:
-            return problem.slopes is None or slopes_off(problem, point, seed) <= WRONG_SLOPES
-        except (KinetostatError, ArithmeticError, ValueError):
-            return True
-
-    def _fulfilling(
-        self, problem: Problem, solver: str, row: tuple[Array, Start], iterations: int, seed: int
-    ) -> tuple[Array, Start]:
-        """A row whose solver ended with requirements missed, begun again where they are missed least; that point where
-        they are missed there, too."""
-        if problem.rough:
-            return row
-        x = nearest(problem, row[0], iterations)
-        least = x, self._row(row[1].number, x, problem, "found", "requirements are missed least here")
-        if least[1].missed:
-            return least if least[1].lacking < row[1].lacking else row
-        ended = solve(problem, solver, x, iterations, seed + row[1].number)
-        again = ended.x, self._row(row[1].number, ended.x, problem, "found", ended.message)
-        return least if again[1].missed else again
-
-    def _starts(self, count: int, seed: int) -> list[Array]:
-        values = dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True))
-        first = [np.clip((values[n] - low) / (high - low), 0.0, 1.0) for n, (low, high) in self.bounds.items()]
-        sobol = qmc.Sobol(len(self.bounds), seed=seed)
-        others = sobol.random_base2(max(1, int(np.ceil(np.log2(max(count, 2)))))) if count > 1 else np.zeros((0, 1))
-        return [np.array(first, dtype=float), *others[: count - 1]]
-
-    def _check(self, problem: Problem, points: list[Array]) -> None:
-        """Refuse what cannot be: the first value is computed, and something must change it."""
-        try:
-            first = problem.evaluate(points[0]).residuals
-        except (KinetostatError, ArithmeticError, ValueError):
-            return  # other starts may do
-        if problem.slopes is not None or problem.rough or not np.isfinite(first).all():
-            return
-        inside = [np.clip(point, 0.05, 0.95) for point in (points[0], np.full(problem.size, 0.37))]
-        for point in inside:
-            try:
-                if np.abs(differences(lambda x: problem.evaluate(x).residuals, point)).max() > 0.0:
-                    return
-            except KinetostatError:
-                return
-        raise ModelError(
-            "None of the varied parameters changes it.",
-            where=f"objective '{self._objective.text if self._objective else ''}'",
-            remedy="Vary a parameter on which it depends.",
-        )
-
-    def _row(
-        self, k: int, x: Array, problem: Problem | None, state: str, message: str, value: float | None = None
-    ) -> Start:
-        missed: tuple[str, ...] = ()
-        lacking = 0.0
-        if problem is not None:
-            found = problem.evaluate(x)
-            value = float(np.sqrt(found.residuals @ found.residuals)) if problem.squares else float(found.residuals[0])
-            missed = tuple(
-                each.text for each, by in zip(self.requirements, found.required, strict=True) if by < -FULFILLED
-            )
-            lacking = float(np.linalg.norm(np.minimum(found.required, 0.0)))
-        if not np.isfinite(value if value is not None else np.nan):
-            return Start(k, self.values(x), np.inf, "failed", "The value is no number.")
-        edge = tuple(name for name, t in zip(self.bounds, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)
-        state = "requirements missed" if missed else state
-        return Start(k, self.values(x), float(value or 0.0), state, message, edge, missed, lacking)
-
-    def _designed(self, rows: list[tuple[Array, Start]], name: str, reason: str, problem: Problem) -> Designed:
-        order = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
-        rows.sort(key=lambda row: (order[row[1].state], row[1].lacking if row[1].missed else 0.0, row[1].value))
-        if not rows or rows[0][1].state == "failed":
-            why = f" The first: {rows[0][1].message}" if rows else ""
-            raise ModelError(f"No start came to a value.{why}", where="design", remedy="Change bounds or start values.")
-        x, best = rows[0]
-        plain = self._problem(lambda *_: None)._replace(slopes=problem.slopes)
-        sensitivities: dict[str, float] = {}
-        alike: tuple[str, ...] = ()
-        try:
-            J = plain.slopes(x) if plain.slopes else differences(lambda y: plain.evaluate(y).residuals, x)
-            sensitivities = dict(zip(self.bounds, np.linalg.norm(J, axis=0).tolist(), strict=True))
-            alike = self._alike(J) if plain.squares else ()
-        except KinetostatError:
-            pass
-        slopes = "exact" if plain.slopes else "by differences" if name != "differential_evolution" else "none"
-        model = self.model
-        for parameter, value in best.parameters.items():
-            model = edits.change(model, "parameters", parameter, value=value)
-        return Designed(tuple(row for _, row in rows), model, name, reason, slopes, sensitivities, alike)
-
-    def _alike(self, J: Array) -> tuple[str, ...]:
-        """Variables of the direction in which the residuals do not change."""
-        _, sizes, right = np.linalg.svd(J)
-        if len(sizes) and sizes[-1] > 1e-8 * sizes[0]:
-            return ()
-        return tuple(name for name, part in zip(self.bounds, right[-1], strict=True) if abs(part) > 0.1)
+            search.run(starts)
+        finally:
+            self._asked = lambda: False
+        return search.designed()
 
     def apply(self, best: Designed | Start) -> Model:
         """The model with the values of a result or of one of its rows: one edit."""

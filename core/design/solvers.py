@@ -6,11 +6,14 @@ then steps back, or ends there and says so.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.errors import KinetostatError
 
 Array = NDArray[np.float64]
 STEP = 1e-6
@@ -34,6 +37,10 @@ _ENDED = {
     4: "value and parameters change no more",
 }
 """How `scipy.optimize.least_squares` ends, by its status."""
+FULFILLED = 1e-7
+"""How far a requirement may be missed, in its unit."""
+KEPT = 4
+"""Points whose values are kept for a while, as many times the variables and one."""
 SMALL_PROBLEM = 50
 FEW = 10
 
@@ -82,7 +89,9 @@ def chosen(problem: Problem, requirements: int) -> tuple[str, str]:
 
 
 def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
-    """(r, n) by central differences, one-sided at bounds."""
+    """(r, n) by central differences, one-sided at bounds. Raises FloatingPointError for a point that is none."""
+    if not np.isfinite(x).all():
+        raise FloatingPointError("The solver came to a point that is no number.")
     columns = []
     for k in range(len(x)):
         ends = []
@@ -97,10 +106,18 @@ def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
 def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: int) -> Ended:
     """From one start. Raises FloatingPointError where nothing can be computed at it."""
     count = [0]
+    last: dict[bytes, Evaluated] = {}
 
     def evaluate(x: Array) -> Evaluated:
-        count[0] += 1
-        return problem.evaluate(np.clip(x, 0.0, 1.0))
+        """Objective and requirements are asked for one after the other at the same points: each is computed once."""
+        key = np.asarray(x, dtype=float).tobytes()
+        if key not in last:
+            count[0] += 1
+            found = problem.evaluate(np.clip(x, 0.0, 1.0))
+            if len(last) > KEPT * (problem.size + 1):
+                last.clear()
+            last[key] = found
+        return last[key]
 
     first = evaluate(start)
     if not (np.isfinite(first.residuals).all() and np.isfinite(first.required).all()):
@@ -183,10 +200,12 @@ def _minimize(method: str) -> Callable[..., tuple[Array, str]]:
             own = NonlinearConstraint(required, 0.0, np.inf, jac=slopes)
             constraints = [own] if method != "SLSQP" else [{"type": "ineq", "fun": required, "jac": slopes}]
         tight = {"ftol": 1e-14} if method == "SLSQP" else {"gtol": 1e-10, "xtol": 1e-12}
-        found = minimize(
-            problem.value, start, jac=_gradient(problem), method=method, bounds=Bounds(0.0, 1.0),
-            constraints=constraints, options={"maxiter": iterations, **tight},
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of curvature that is not known yet
+            found = minimize(
+                problem.value, start, jac=_gradient(problem), method=method, bounds=Bounds(0.0, 1.0),
+                constraints=constraints, options={"maxiter": iterations, **tight},
+            )  # fmt: skip
         return np.asarray(found.x), str(found.message).replace("`", "")
 
     return run
@@ -249,17 +268,35 @@ def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: in
     def slopes(x: Array) -> Array:
         return np.vstack([gradient(x), differences(lambda y: problem.evaluate(y).required, x).reshape(count, -1)])
 
-    called = _callback(problem.size, 1 + count, values, slopes)
+    stopped: list[BaseException] = []
+    """What ends the search: CasADi lets no exception through."""
+
+    def guarded(function: Callable[[Array], Array], *shape: int) -> Callable[[Array], Array]:
+        def call(x: Array) -> Array:
+            try:
+                if not stopped:
+                    return function(x)
+            except (KinetostatError, ArithmeticError, ValueError, np.linalg.LinAlgError):
+                pass  # no number: it steps back
+            except BaseException as error:
+                stopped.append(error)
+            return np.full(shape, np.nan)
+
+        return call
+
+    called = _callback(problem.size, 1 + count, guarded(values, 1 + count), guarded(slopes, 1 + count, problem.size))
     x = ca.MX.sym("x", problem.size)
     y = called(x)
     options = {
         "ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.max_iter": iterations, "ipopt.tol": 1e-10,
-        "ipopt.hessian_approximation": "limited-memory",
+        "ipopt.hessian_approximation": "limited-memory", "show_eval_warnings": False,
     }  # fmt: skip
     nlp = {"x": x, "f": y[0], **({"g": y[1:]} if count else {})}
     run = ca.nlpsol("design", "ipopt", nlp, options)
     given = {"lbg": 0.0, "ubg": ca.inf} if count else {}
     found = run(x0=start, lbx=0.0, ubx=1.0, **given)
+    if stopped:
+        raise stopped[0]
     return found["x"].full().ravel(), str(run.stats()["return_status"])
 
 

@@ -334,6 +334,15 @@ def test_without_a_compiler_the_code_is_written_and_said_to_be_untried(
     assert "no C compiler" in (found.folder / "README.md").read_text()
 
 
+@needs_compiler
+def test_a_folder_is_named_from_where_one_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = generate_c(example("double_pendulum"), "code", fmi="2.0")
+    assert found.trial.passed, found.trial.words
+    assert (tmp_path / "code" / "double_pendulum.c").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["code"]
+
+
 def test_outputs_that_add_what_measures_different_things_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(ks.KinetostatError, match=r"outputs, 'tip.position.z \+ phi1.q'.*length .* meets angle"):
         generate_c(example("double_pendulum"), tmp_path / "code", outputs=["tip.position.z + phi1.q"], trial=False)

@@ -1,6 +1,7 @@
 """Designs of machines: closed forms, references, and solvers among each other."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_solvers_agree_on_a_constrained_optimum(four_bar):
 
 def test_values_of_a_sweep_are_those_of_the_closed_form(four_bar):
     design = Design(four_bar).vary("a").sweep("crank_pin", count=64).minimise("span(coupler_point.position.z)")
-    value = design._problem(lambda *_: None).value(np.array([(0.1 - 0.05) / 0.09]))
+    value = design.problem(lambda *_: None).value(np.array([(0.1 - 0.05) / 0.09]))
     values = four_bar.values()
     shape = {name: values[name] for name in "abcd"} | {"px": values["b"] / 2, "py": 0.08}
     z = drawn_curve(shape, np.linspace(0.0, 2.0 * np.pi, 64), 1.0)[:, 1]
@@ -110,7 +111,7 @@ def test_a_search_that_is_stopped_keeps_the_best(four_bar):
 
 def test_a_loop_that_cannot_close_is_a_graded_value_not_an_error(four_bar):
     design = Design(four_bar).vary(d=(0.1, 3.0)).sweep("crank_pin", count=24).minimise("span(rocker_pin.q)")
-    problem = design._problem(lambda *_: None)
+    problem = design.problem(lambda *_: None)
     far, farther = problem.value(np.array([0.6])), problem.value(np.array([0.9]))
     assert 1e2 < far < farther
 
@@ -161,17 +162,17 @@ def test_a_start_that_comes_to_no_number_is_a_row_and_others_go_on(four_bar):
         Design(below).vary(a=(0.05, 0.09)).minimise("(sqrt(a - 0.1 m) - 0.1)^2").solve(starts=3)
 
 
-def test_where_no_point_is_feasible_the_least_violating_one_is_shown_with_what_conflicts(four_bar):
-    """a ≥ 0.18, b ≥ 3 a, b ≤ 0.3: all are missed where the sum of squares of what they lack is least, linear least
+def test_where_no_point_is_feasible_the_least_violating_one_is_shown_with_what_conflicts():
+    """k ≥ 5, u ≥ 3 k, u ≤ 6: all are missed where the sum of squares of what they lack is least, linear least
     squares."""
-    design = Design(four_bar).vary(a=(0.05, 0.2), b=(0.1, 0.5)).minimise("a*1")
-    best = design.require("a > 0.18 m", "b > 3*a", "b < 0.3 m", "d > 0.1 m").solve(starts=3)
-    A, limits = np.array([[1.0, 0.0], [-3.0, 1.0], [0.0, -1.0]]), np.array([0.18, 0.0, -0.3])
+    design = Design(loads(PENDULUM)).vary("k", "useless").minimise("k*1")
+    best = design.require("k > 5", "useless > 3*k", "useless < 6", "k > 0.2").solve(starts=3)
+    A, limits = np.array([[1.0, 0.0], [-3.0, 1.0], [0.0, -1.0]]), np.array([5.0, 0.0, -6.0])
     least = np.linalg.lstsq(A, limits, rcond=None)[0]  # each of the three is missed there
     assert (A @ least < limits).all()
-    assert [best.best.parameters[name] for name in "ab"] == pytest.approx(least, abs=1e-6)
+    assert [best.best.parameters[name] for name in ("k", "useless")] == pytest.approx(least, rel=1e-6)
     assert best.best.lacking == pytest.approx(np.linalg.norm(A @ least - limits), rel=1e-6)
-    assert best.best.conflict.endswith("these conflict: a > 0.18 m; b > 3*a; b < 0.3 m.")
+    assert best.best.conflict.endswith("these conflict: k > 5; useless > 3*k; useless < 6.")
 
 
 def test_an_infeasible_start_is_brought_to_where_requirements_hold_first(four_bar):
@@ -181,6 +182,42 @@ def test_an_infeasible_start_is_brought_to_where_requirements_hold_first(four_ba
     assert best.best.state == "found"
     assert best.best.parameters["a"] >= 0.18 - 1e-6
     assert best.best.parameters["b"] >= 0.4 - 1e-6
+
+
+@pytest.mark.parametrize("solver", ["SLSQP", "trust-constr", "IPOPT", "differential_evolution"])
+def test_stop_is_heard_where_nothing_is_feasible_and_the_least_violating_point_kept(four_bar, solver):
+    design = Design(four_bar).vary("c", "d").sweep("crank_pin", count=24).minimise("span(rocker_pin.q)")
+    design.require("c + d < 0.1 m", "d > 0.3 m")
+    asked = []
+
+    def enough():
+        asked.append(0)
+        return len(asked) > 40
+
+    best = design.solve(starts=1000, solver=solver, cancelled=enough)
+    assert len(asked) == 41  # and not once more
+    assert best.best.state == "requirements missed"
+    assert "c + d < 0.1 m" in best.best.missed
+    values = best.best.parameters
+    short = [max(values["c"] + values["d"] - 0.1, 0.0), max(0.3 - values["d"], 0.0)]
+    assert best.best.lacking == pytest.approx(np.linalg.norm(short), rel=1e-9)
+
+
+def test_runs_that_take_too_long_are_given_up_and_stop_is_heard_in_them(monkeypatch):
+    design = Design(loads(PENDULUM)).vary("k").run(duration=1e6, method="rk4", step=1e-3).minimise("max(pin.q)")
+    began = time.monotonic()
+    with pytest.raises(ModelError, match="No start came to a value"):
+        design.solve(starts=3, cancelled=lambda: time.monotonic() - began > 0.3)
+    assert time.monotonic() - began < 3.0
+    monkeypatch.setattr("core.design.design.LONGEST_RUN", 0.2)
+    with pytest.raises(ModelError, match=r"The first: .*given up after 0.2 s of work, at t = .* Let it last shorter"):
+        design.solve(starts=1)
+
+
+def test_a_bound_at_which_the_search_ended_is_named(four_bar):
+    best = Design(four_bar).vary(a=(0.06, 0.14)).minimise("a*1").solve(starts=2)
+    assert best.best.parameters["a"] == pytest.approx(0.06, abs=1e-8)
+    assert best.best.at_bounds == ("a",)
 
 
 def test_wrong_slopes_are_found_out_and_differences_used(four_bar, monkeypatch):

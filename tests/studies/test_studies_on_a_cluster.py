@@ -11,6 +11,7 @@ import pytest
 import kinetostat as ks
 from core.studies.distributions import normal, uniform
 from core.studies.study import Study
+from core.studies.study_result import StudyResult
 
 pytest.importorskip("distributed")
 
@@ -41,18 +42,56 @@ def cluster(tmp_path):
             each.wait()
 
 
-def test_a_cluster_gives_the_same_bits_and_its_loss_is_told(cluster, tmp_path):
-    address, processes = cluster
+def fallen(rows, duration=0.2):
     model = ks.Model(
         name="fall",
         parameters=(ks.Parameter(name="m", value=2.0),),
         bodies=(ks.Body(name="stone", mass="m"),),
         joints=(ks.Joint(name="z", kind="prismatic", parent="world", child="stone", axis=(0.0, 0.0, 1.0)),),
     )
-    s = Study(model, duration=0.2, method="rk4", step=1e-3)
-    s.sample(24, {"z.v": normal(1.0, 0.3)}, m=uniform(1.0, 3.0), seed=7).record(
-        end="at(z.q, end)", e="max(energy.total)"
-    )
+    s = Study(model, duration=duration, method="rk4", step=1e-3)
+    s.sample(rows, {"z.v": normal(1.0, 0.3)}, m=uniform(1.0, 3.0), seed=7)
+    return s.record(end="at(z.q, end)", e="max(energy.total)")
+
+
+class Killing:
+    """Kills a process once some rows are done."""
+
+    def __init__(self, process, after):
+        self.process, self.after, self.at = process, after, None
+
+    def __call__(self, progress):
+        if self.at is None and progress.done >= self.after:
+            self.at = progress.done, progress.total
+            self.process.kill()
+
+
+def test_a_worker_that_is_lost_while_rows_are_computed_loses_none(cluster):
+    address, processes = cluster
+    s, killing = fallen(600, 8.0), Killing(processes[1], 20)
+    there = s.run(cluster=address, progress=killing)
+    assert killing.at is not None
+    assert killing.at[0] < killing.at[1]
+    assert there.rows.done.all()
+    assert not there.failed
+    assert np.array_equal(s.run().rows.results, there.rows.results)
+
+
+def test_a_scheduler_that_is_lost_while_rows_are_computed_leaves_a_file_to_go_on_with(cluster, tmp_path):
+    address, processes = cluster
+    s, file, killing = fallen(600, 8.0), str(tmp_path / "study.h5"), Killing(processes[0], 20)
+    with pytest.raises(ks.SimulationError, match="cannot be reached any more.*Resume there, or on this computer"):
+        s.run(file, cluster=address, progress=killing)
+    kept = StudyResult.load(file)
+    assert 20 <= kept.rows.done.sum() < 600
+    whole = s.run()
+    assert np.array_equal(kept.rows.results[kept.rows.done], whole.rows.results[kept.rows.done])
+    assert np.array_equal(s.resume(file).rows.results, whole.rows.results)
+
+
+def test_a_cluster_gives_the_same_bits_and_its_loss_is_told(cluster, tmp_path):
+    address, processes = cluster
+    s = fallen(24)
     here, there = s.run(), s.run(cluster=address)
     assert there.rows.done.all()
     assert np.array_equal(here.rows.results, there.rows.results)

@@ -31,7 +31,7 @@ from core.model.trims import dimension_of_signal
 if TYPE_CHECKING:
     from app.viewport.stage import Stage
     from app.workbench import Workbench
-    from core.design.design import Designed
+    from core.design.designed import Designed
     from core.design.path_synthesis import Linkage
 
 NOTHING_FOUND = "Stopped before anything was found."

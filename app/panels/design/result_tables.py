@@ -11,7 +11,7 @@ from app.widgets.panel_parts import fixed_cell
 from core.functions.subjects.design import TOPOLOGY_TITLES
 
 if TYPE_CHECKING:
-    from core.design.design import Designed
+    from core.design.designed import Designed
     from core.design.path_synthesis import Linkage
 
 

@@ -17,7 +17,8 @@ from core.model.parameters import value_of
 from core.model.trims import dimension_of_signal
 
 if TYPE_CHECKING:
-    from core.design.design import Design, Designed
+    from core.design.design import Design
+    from core.design.designed import Designed
     from core.design.path_synthesis import Linkage
     from core.design.target_curves import Target
 
@@ -68,7 +69,12 @@ def machine_work(model: Model, aim: Aim, starts: int, units: Units, asked: Asked
                 rows = _generated(design, aim, parameters, model, units)
             progress.show(Better(start, dict(parameters), value, rows))
 
-        found = design.solve(starts, cancelled=lambda: asked(cancelled), watch=watch)
+        try:
+            found = design.solve(starts, cancelled=lambda: asked(cancelled), watch=watch)
+        except KinetostatError:
+            if asked(cancelled):  # stopped before anything was found
+                raise Cancelled from None
+            raise
         rows = {}
         for row in found.table[:MOST_ROWS]:
             made = _generated(design, aim, row.parameters, model, units) if row.state != "failed" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem
 
+from app.background.slices import slices
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from core.errors import ModelError
@@ -52,6 +54,10 @@ class ColumnTable(QTableWidget):
         self._names: tuple[str, ...] = ()
         self._numbers: Array = np.zeros((0, 0))
         self._choices = QStringListModel(self)
+        self._said: list[str] = []
+        """What rows are said to be as long as they have no field."""
+        self._without: list[int] = []
+        """Rows that have none yet: fields are made in slices."""
         self._quiet = False
         self.itemChanged.connect(self._changed)
 
@@ -65,24 +71,43 @@ class ColumnTable(QTableWidget):
         guesses = guessed_signals(mech, names)
         clock = next((k for k, name in enumerate(names) if name.split("[")[0].strip().lower() in TIME), 0)
         self.setRowCount(0)
+        self.setRowCount(len(guesses))  # one by one each would lay out all fields above it
         for at, (name, (signal, unit)) in enumerate(zip(names, guesses, strict=True)):
-            self.insertRow(at)
             head = QTableWidgetItem(name)
             head.setFlags(head.flags() & ~Qt.ItemFlag.ItemIsEditable)
             head.setToolTip(as_tip(name))
             self.setItem(at, COLUMN, head)
-            combo = Combo()
-            combo.setModel(self._choices)
-            combo.setAccessibleName(f"What {name} is")
-            combo.setCurrentText(CLOCK if at == clock else signal or UNUSED)
-            combo.activated.connect(lambda _, at=at: self._chosen(at))
-            self.setCellWidget(at, IS, combo)
             self.setItem(at, UNIT, QTableWidgetItem(unit or ("s" if at == clock else si_unit(mech, signal))))
         self._quiet = False
+        self._said = self._known([CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)])
+        self._without = list(range(len(guesses)))
+        slices().add(self, self._fill)
+
+    def _fill(self, seconds: float) -> bool:
+        """Make fields for so long, one at least; True once every row has one."""
+        until = monotonic() + seconds
+        while self._without:
+            self._field(self._without[0])
+            if monotonic() > until:
+                break
+        return not self._without
+
+    def _field(self, at: int) -> Combo:
+        """The field of a row, made when it is needed."""
+        combo: Any = self.cellWidget(at, IS)
+        if combo is None:
+            combo = Combo()
+            combo.setModel(self._choices)
+            combo.setAccessibleName(f"What {self._names[at]} is")
+            combo.setCurrentText(self._said[at])
+            combo.activated.connect(lambda _: self._chosen(at))
+            self.setCellWidget(at, IS, combo)
+            self._without.remove(at)
+        return combo  # type: ignore[no-any-return]
 
     def clear_columns(self) -> None:
         """No trace."""
-        self._names, self._numbers = (), np.zeros((0, 0))
+        self._names, self._numbers, self._said, self._without = (), np.zeros((0, 0)), [], []
         self.setRowCount(0)
 
     def offer(self, mech: Mechanism) -> None:
@@ -94,17 +119,22 @@ class ColumnTable(QTableWidget):
         places = [f"{name}.position.{axis}" for name in frames for axis in "xyz"]
         sensors = [sensor.name for sensor in mech.model.expanded.sensors]
         self._choices.setStringList([UNUSED, CLOCK, *dict.fromkeys([*signal_names(mech).values(), *sensors, *places])])
+        self._said = self._known(self._said)
+
+    def _known(self, signals: Sequence[str]) -> list[str]:
+        """Of signals those that may be chosen."""
+        known = set(self._choices.stringList())
+        return [each if each in known else UNUSED for each in signals]
 
     def signal(self, at: int) -> str:
         """What a row is said to be."""
         combo: Any = self.cellWidget(at, IS)
-        return str(combo.currentText())
+        return self._said[at] if combo is None else str(combo.currentText())
 
     def choose(self, column: str, signal: str, unit: str = "") -> None:
         """Say what a column is, as a person does."""
         at = self._names.index(column)
-        combo: Any = self.cellWidget(at, IS)
-        combo.setCurrentText(signal)
+        self._field(at).setCurrentText(signal)
         self._chosen(at)
         if unit:
             self.item(at, UNIT).setText(unit)

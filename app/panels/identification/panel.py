@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
+from app.background.slices import slices
 from app.document.run_tree import Record
 from app.document.session import Session, State
 from app.panels.identification.column_table import ColumnTable
@@ -69,6 +70,8 @@ class IdentificationPanel(QWidget):
         self._stop = threading.Event()
         self._job: Job | None = None
         self._applying = False
+        self._sheets: tuple[Sheet, ...] = ()
+        """Curves that are shown, or will be."""
         self.title = ""
         self._units: Units = settings or SIUnits()
         self.note = panel_note()
@@ -140,6 +143,7 @@ class IdentificationPanel(QWidget):
     def close(self) -> None:
         """Listen no more, compute no more."""
         self.stop()
+        slices().drop(self)
         self._life.close()
 
     # -------------------------------------------------------------------------------------------- the machine
@@ -352,15 +356,20 @@ class IdentificationPanel(QWidget):
     # ------------------------------------------------------------------------------------------------ results
 
     def _show_sheets(self, sheets: Sequence[Sheet]) -> None:
-        """Curves; the chart is made when there are any."""
-        if self.chart is None:
-            if not sheets:
-                return
-            from app.panels.identification.signal_chart import SignalChart
+        """Curves, in turns of their own; the chart is made when there are any."""
+        self._sheets = tuple(sheets)
+        if self.chart is not None or sheets:
+            slices().add(self, self._draw_sheets)
 
-            self.chart = SignalChart()
-            self.curves.addWidget(self.chart)
-        self.chart.show_sheets(sheets)
+    def _draw_sheets(self, seconds: float) -> bool:
+        if self.chart is not None:
+            self.chart.show_sheets(self._sheets)
+            return True
+        from app.panels.identification.signal_chart import SignalChart
+
+        self.chart = SignalChart()
+        self.curves.addWidget(self.chart)
+        return False
 
     def _show_forces(self, found: Identification) -> None:
         from app.panels.identification.shown_results import force_rows, force_sheets

@@ -16,7 +16,8 @@ from core.functions.results import Message, PoseSequence, Report, Result, Table
 from core.functions.text import Cell, Column
 
 if TYPE_CHECKING:
-    from core.design.design import Design, Designed
+    from core.design.design import Design
+    from core.design.designed import Designed
     from core.design.path_synthesis import Linkage
     from core.design.target_curves import Target
 

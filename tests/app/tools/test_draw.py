@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from app.document.session import Ref
 from app.tools.draw.snapping import Aim, grid_step, snapped
 from app.tools.draw.tool import hand_of
+from benchmarks.watch import piece
 from core import linkage
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Sphere
 from tests.app.conftest import MAKING, pump
-from tests.app.window.test_turns import reference
 
 PLAIN = Qt.KeyboardModifier.NoModifier
 
@@ -738,12 +738,12 @@ def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_
     def sweep():
         turns = []
         for k in range(61):
-            before = reference()
+            before = piece()
             began = time.thread_time()
             pen.aim(0.4 + 0.01 * k, 0.3 - 0.006 * k)
             pen.bench.view.annotations.repaint()
             taken = time.thread_time() - began
-            turns.append(taken / statistics.mean((before, reference())))
+            turns.append(taken / statistics.mean((before, piece())))
         return turns
 
     sweep()
@@ -754,9 +754,9 @@ def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_
         pump(lambda: False, 1.0)  # the hand is on its way
         x, y = pen.pixel(0.5 + 0.1 * k, 0.3)
         pen.bench.press(x, y)
-        before, began = reference(), time.thread_time()
+        before, began = piece(), time.thread_time()
         QTest.mouseRelease(pen.bench.view, Qt.MouseButton.LeftButton, PLAIN, QPoint(x, y))
-        clicks.append((time.thread_time() - began) / statistics.mean((before, reference())))
+        clicks.append((time.thread_time() - began) / statistics.mean((before, piece())))
     assert len(pen.model.bodies) == 32
     assert min(clicks) < 150.0, clicks
 

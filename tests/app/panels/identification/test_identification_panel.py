@@ -83,6 +83,7 @@ def test_forces_are_identified_from_a_file_whose_headings_are_guessed(panel, qtb
     found = panel.identified
     assert np.max(found.validation.relative) < 0.02
     assert panel.estimates.rowCount() == len(found.names) + len(found.unseen)
+    qtbot.waitUntil(lambda: panel.chart is not None and len(panel.chart.sheets) > 0)  # in a turn of its own
     assert [sheet.title for sheet in panel.chart.sheets] == ["shoulder.tau", "elbow.tau"]
     session, before = panel._session, panel._session.model
     panel.apply_button.click()

@@ -12,6 +12,8 @@ from app.document.session import Session
 from app.panels.studies.asked_tables import NAME, PICTURE, VALUES, VariedTable
 from app.panels.studies.drawings import PICTURES
 from app.panels.studies.panel import StudiesPanel
+from core.studies.row_file import RowFile
+from core.studies.study_result import StudyResult
 
 G, T = 9.81, 0.4
 STONE = ks.Model(
@@ -165,6 +167,28 @@ def test_a_file_keeps_rows_and_is_gone_on_with(panel, qtbot, tmp_path):
     assert "holds another study" in panel.note.words
     panel.save_to(tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text().startswith("z.v,end,status")
+
+
+def test_where_the_disk_is_full_another_file_is_asked_for_and_all_rows_are_in_it(panel, qtbot, tmp_path, monkeypatch):
+    full, other, write = tmp_path / "full.h5", tmp_path / "other.h5", RowFile._write
+
+    def written(self, record):
+        if self.path == full and not record.startswith(b"kinetostat"):
+            raise OSError(28, "No space left on device")
+        write(self, record)
+
+    monkeypatch.setattr(RowFile, "_write", written)
+    monkeypatch.setattr(panel, "_choose_file", lambda: str(other))
+    ask(panel, z_v="normal(1, 0.1)")
+    panel.asked.file.setText(str(full))
+    panel.start()
+    qtbot.waitUntil(panel.yes_button.isVisible, timeout=60000)
+    assert "No space left on device" in panel.note.words
+    panel.yes_button.click()
+    ended(panel, qtbot)
+    assert panel.asked.file.text() == str(other)
+    assert np.array_equal(StudyResult.load(other).rows.results, panel.result.rows.results)
+    assert StudyResult.load(other).rows.done.all()
 
 
 def test_rows_of_what_varies_follow_the_machine(panel):

@@ -1,0 +1,240 @@
+"""The search of a design: from the present values and from points of a Sobol sequence within the bounds, one after
+another; the best of them, and what there is to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from core.design.designed import Designed, Start, Stopped
+from core.design.solvers import FULFILLED, Evaluated, Problem, chosen, differences, nearest, slopes_off, solve
+from core.errors import KinetostatError, ModelError
+from core.measures.run_measures import Requirement
+from core.mechanism import Mechanism
+from core.model import Model
+
+Array = NDArray[np.float64]
+Row = tuple[Array, Start]
+
+FAILURES = (KinetostatError, ArithmeticError, ValueError, np.linalg.LinAlgError)
+"""What ends a start, and no other."""
+WRONG_SLOPES = 1e-4
+"""Part by which exact slopes may differ from differences; beyond it differences are used."""
+ALIKE = 1e-8
+"""Part of the largest change of the residuals below which variables cannot be told apart."""
+
+
+class Question(Protocol):
+    """What is asked (`core.design.design.Design`)."""
+
+    mech: Mechanism
+    bounds: dict[str, tuple[float, float]]
+    requirements: Sequence[Requirement]
+
+    @property
+    def objective(self) -> str:
+        """The formula that is to be least."""
+        ...
+
+    def problem(self, hear: Callable[[Array, float], None]) -> Problem:
+        """As solvers take it."""
+        ...
+
+    def values(self, x: Array) -> dict[str, float]:
+        """Parameters at x (n,), 0 … 1 within the bounds."""
+        ...
+
+    def apply(self, best: Start) -> Model:
+        """The model with the values of a row."""
+        ...
+
+
+class StartSearch:
+    """One search. watch(start, parameters, value) : hears of each better point."""
+
+    def __init__(
+        self,
+        design: Question,
+        solver: str,
+        seed: int,
+        iterations: int,
+        watch: Callable[[int, Mapping[str, float], float], None],
+    ) -> None:
+        self.design, self.seed, self.iterations, self._watch = design, seed, iterations, watch
+        self.rows: list[Row] = []
+        self._number = 0
+        self._best: dict[int, tuple[float, Array]] = {}
+        """By start the best value so far, and where it is."""
+        self._nearest: dict[int, Row] = {}
+        """By start the point at which requirements were missed least so far."""
+        self._whole = False
+        self.problem = self._looked_on(design.problem(self._hear))
+        asked = solver, "as asked"
+        self.solver, self.reason = chosen(self.problem, len(design.requirements)) if solver == "auto" else asked
+
+    def _hear(self, x: Array, value: float) -> None:
+        known = self._best.get(self._number)
+        if np.isfinite(value) and (known is None or value < known[0]):
+            self._best[self._number] = value, x.copy()
+            self._watch(self._number, self.design.values(x), value)
+
+    def _looked_on(self, problem: Problem) -> Problem:
+        """The same; points that miss requirements are kept, too, the least violating of each start."""
+
+        def evaluate(x: Array) -> Evaluated:
+            found = problem.evaluate(x)
+            if len(found.required) and np.isfinite(found.required).all() and np.isfinite(found.residuals).all():
+                row = self._judged(self._number, x, found, problem.squares, "stopped", "stopped")
+                known = self._nearest.get(self._number)
+                if row.missed and (known is None or row.lacking < known[1].lacking):
+                    self._nearest[self._number] = x.copy(), row
+            return found
+
+        return problem._replace(evaluate=evaluate)
+
+    def run(self, starts: int) -> None:
+        """All starts, until somebody stops it. Raises ModelError for an objective that nothing changes."""
+        try:
+            points = self._points(starts)
+            self._check(points)
+            for self._number, point in enumerate(points):
+                self.rows.append(self._from_start(self._number, point))
+            self._whole = True
+        except Stopped:
+            self.rows += self._kept("stopped")
+
+    def _kept(self, message: str) -> list[Row]:
+        """What a start had that came to no end: its best point, else the one that missed requirements least."""
+        k = self._number
+        if k in self._best:
+            value, x = self._best[k]
+            return [(x, Start(k, self.design.values(x), value, "stopped", message, self._edge(x)))]
+        return [(x, row._replace(message=message)) for x, row in (self._nearest[k],)] if k in self._nearest else []
+
+    def _points(self, count: int) -> list[Array]:
+        mech, bounds = self.design.mech, self.design.bounds
+        values = dict(zip(mech.p_names, mech.parameter_values().tolist(), strict=True))
+        first = [np.clip((values[n] - low) / (high - low), 0.0, 1.0) for n, (low, high) in bounds.items()]
+        sobol = qmc.Sobol(len(bounds), seed=self.seed)
+        others = sobol.random_base2(max(1, int(np.ceil(np.log2(max(count, 2)))))) if count > 1 else np.zeros((0, 1))
+        return [np.array(first, dtype=float), *others[: count - 1]]
+
+    # ----------------------------------------------------------------------------------------------- before it
+
+    def _check(self, points: list[Array]) -> None:
+        """Refuse what cannot be: the first value is computed, and something must change it. Exact slopes that are not
+        those of the values are used no more."""
+        quiet = self.design.problem(lambda *_: None)
+        if quiet.slopes is not None:
+            if not _exact(quiet, points[0], self.seed):
+                self.problem = self.problem._replace(slopes=None)
+                self.reason += "; its exact slopes differ from differences, which are used"
+            return
+        try:
+            first = quiet.evaluate(points[0]).residuals
+        except FAILURES:
+            return  # other starts may do
+        if quiet.rough or not np.isfinite(first).all():
+            return
+        for point in (points[0], np.full(quiet.size, 0.37)):
+            try:
+                if np.abs(differences(lambda x: quiet.evaluate(x).residuals, np.clip(point, 0.05, 0.95))).max() > 0.0:
+                    return
+            except FAILURES:
+                return
+        raise ModelError(
+            "None of the varied parameters changes it.",
+            where=f"objective '{self.design.objective}'",
+            remedy="Vary a parameter on which it depends.",
+        )
+
+    # -------------------------------------------------------------------------------------------------- starts
+
+    def _from_start(self, k: int, point: Array) -> Row:
+        """What comes of a start. Raises Stopped."""
+        try:
+            row = self._solved(k, point)
+            return self._fulfilling(row) if row[1].missed else row
+        except FAILURES as error:
+            for row in self._kept(str(error)):  # it came to a value before
+                return row
+            return point, Start(k, self.design.values(point), np.inf, "failed", str(error))
+
+    def _solved(self, k: int, point: Array) -> Row:
+        ended = solve(self.problem, self.solver, point, self.iterations, self.seed + k)
+        return ended.x, self._row(k, ended.x, ended.message)
+
+    def _fulfilling(self, row: Row) -> Row:
+        """A row whose solver ended with requirements missed, begun again where they are missed least; that point where
+        they are missed there, too."""
+        if self.problem.rough:
+            return row
+        k, x = row[1].number, nearest(self.problem, row[0], self.iterations)
+        least = x, self._row(k, x, "requirements are missed least here")
+        if least[1].missed:
+            return least if least[1].lacking < row[1].lacking else row
+        again = self._solved(k, x)
+        return least if again[1].missed else again
+
+    def _row(self, k: int, x: Array, message: str) -> Start:
+        return self._judged(k, x, self.problem.evaluate(x), self.problem.squares, "found", message)
+
+    def _judged(self, k: int, x: Array, found: Evaluated, squares: bool, state: str, message: str) -> Start:
+        """The row of a point. squares : whether a sum of squares is to be least"""
+        values = self.design.values(x)
+        value = float(np.sqrt(found.residuals @ found.residuals)) if squares else float(found.residuals[0])
+        if not np.isfinite(value):
+            return Start(k, values, np.inf, "failed", "The value is no number.")
+        required = zip(self.design.requirements, found.required, strict=True)
+        missed = tuple(each.text for each, by in required if by < -FULFILLED)
+        lacking = float(np.linalg.norm(np.minimum(found.required, 0.0))) if missed else 0.0
+        state = "requirements missed" if missed else state
+        return Start(k, values, value, state, message, self._edge(x), missed, lacking)
+
+    def _edge(self, x: Array) -> tuple[str, ...]:
+        """Variables at a bound."""
+        return tuple(name for name, t in zip(self.design.bounds, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)
+
+    # ------------------------------------------------------------------------------------------------- results
+
+    def designed(self) -> Designed:
+        """The table, the best first. Raises ModelError where no start came to a value."""
+        order = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
+        rows = sorted(self.rows, key=lambda row: (order[row[1].state], row[1].lacking, row[1].value))
+        if not rows or rows[0][1].state == "failed":
+            why = f" The first: {rows[0][1].message.rstrip('.')}." if rows else ""
+            raise ModelError(f"No start came to a value.{why}", where="design", remedy="Change bounds or start values.")
+        x, best = rows[0]
+        sensitivities: dict[str, float] = {}
+        alike: tuple[str, ...] = ()
+        if self._whole:  # else nothing more is computed
+            plain = self.design.problem(lambda *_: None)._replace(slopes=self.problem.slopes)
+            try:
+                J = plain.slopes(x) if plain.slopes else differences(lambda y: plain.evaluate(y).residuals, x)
+                sensitivities = dict(zip(self.design.bounds, np.linalg.norm(J, axis=0).tolist(), strict=True))
+                alike = self._alike(J) if plain.squares else ()
+            except FAILURES:
+                pass
+        differs = "by differences" if self.solver != "differential_evolution" else "none"
+        slopes = "exact" if self.problem.slopes else differs
+        table, model = tuple(row for _, row in rows), self.design.apply(best)
+        return Designed(table, model, self.solver, self.reason, slopes, sensitivities, alike)
+
+    def _alike(self, J: Array) -> tuple[str, ...]:
+        """Variables of the direction in which the residuals do not change."""
+        _, sizes, right = np.linalg.svd(J)
+        if len(sizes) and sizes[-1] > ALIKE * sizes[0]:
+            return ()
+        return tuple(name for name, part in zip(self.design.bounds, right[-1], strict=True) if abs(part) > 0.1)
+
+
+def _exact(problem: Problem, point: Array, seed: int) -> bool:
+    """Whether exact slopes are those of the values (one look, along a random direction)."""
+    try:
+        return slopes_off(problem, point, seed) <= WRONG_SLOPES
+    except FAILURES:
+        return True
