@@ -3,7 +3,7 @@ may cost.
 
 Processor time, the least of several; on a busy machine that is up to a third more than on a calm one. Machine code is
 made before, but for the first gradient, whose code is made within it. Pinocchio stands beside it where it is installed,
-called from Python (its call takes about 0.5 µs).
+called from C++ where a compiler is there, and from Python (its call takes about 0.5 µs).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import numpy as np
 
 import kinetostat as ks
 from benchmarks.document import tell
-from benchmarks.machines import ARMS, robots
+from benchmarks.machines import machines
 from benchmarks.measure import together
+from benchmarks.native_pinocchio import native
+from benchmarks.peers import Pinocchio
 from core.codegen import background
 from resources import EXAMPLES
 
@@ -56,7 +58,8 @@ def _seconds(call: Callable[[], Any], repeats: int = 5) -> float:
 
 def derivatives() -> Iterator[Row]:
     """∂a/∂q and ∂a/∂v of an arm, at many states and at one, beside Pinocchio's."""
-    mech = _machine("ur5")
+    theirs = _pinocchio()
+    mech = _machine("ur5") if theirs is None else ks.Mechanism(theirs.machine.model)
     random = np.random.default_rng(1)
     q, v, tau = random.normal(size=(3, STATES, mech.nv))
     mech.compile("motion_slopes")
@@ -69,31 +72,37 @@ def derivatives() -> Iterator[Row]:
         return call
 
     calls = {"many": both(q, v, tau), "one": both(q[0], v[0], tau[0])}
-    theirs = _pinocchio(q[0], v[0], tau[0])
     if theirs is not None:
-        calls["Pinocchio"] = theirs
-    times = {name: each.least for name, each in together(calls, 9).items()}
+        calls["Python"] = partial(theirs.call("derivatives"), q[0], v[0], tau[0])
+    with native([theirs], (q, v, tau)) as loops:
+        if loops is not None:
+            expected = mech.derivatives(q[0], v[0], tau[0])
+            np.testing.assert_allclose(
+                loops.values("derivatives"), np.hstack([expected.a_q, expected.a_v]).ravel(), rtol=1e-9, atol=1e-9
+            )
+            calls["C++"] = loops.call("derivatives")
+        times = {name: each.least for name, each in together(calls, 9).items()}
     own = times["many"] / STATES
     yield Row(f"∂a/∂(q, v) of the UR5, each of {STATES} states at once", f"{1e6 * own:.2f} µs", "1.0")
-    if theirs is not None:
-        ratio = f"{times['Pinocchio'] / own:.1f} times that"
-        took = f"{1e6 * times['Pinocchio']:.1f} µs, {ratio}"
-        yield Row("Pinocchio's `computeABADerivatives`, called from Python, in the same process", took, "3 times")
+    for language, count, place in (
+        ("C++", STATES, "compiled for this processor, a loop over the states"),
+        ("Python", 1, ""),
+    ):
+        if language in times:
+            each = times[language] / count
+            what = f"Pinocchio's `computeABADerivatives`, called from {language}"
+            took = f"{1e6 * each:.1f} µs, {each / own:.1f} times that"
+            yield Row(", ".join(filter(None, (what, place))), took, "3 times" if language == "C++" else "")
     yield Row("the same of a single state, with the call from Python", f"{1e6 * times['one']:.0f} µs")
 
 
-def _pinocchio(q: Any, v: Any, tau: Any) -> Callable[[], Any] | None:
-    """Their derivatives of the same arm at one state, where they and its file are installed."""
-    folder = robots()
+def _pinocchio() -> Pinocchio | None:
+    """The same arm, where they and its file are installed."""
+    arm = next((machine for machine in machines(()) if machine.title.startswith("UR5")), None)
     try:
-        import pinocchio as pin
+        return None if arm is None else Pinocchio(arm)
     except ImportError:
         return None
-    if folder is None:
-        return None
-    model = pin.buildModelFromUrdf(str(folder / ARMS["UR5, 6 joints"]))
-    data = model.createData()
-    return lambda: pin.computeABADerivatives(model, data, q, v, tau)
 
 
 def with_parameters(model: ks.Model) -> ks.Model:

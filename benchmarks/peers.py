@@ -21,7 +21,7 @@ class Pinocchio:
     def __init__(self, machine: Machine) -> None:
         import pinocchio as pin
 
-        self.pin = pin
+        self.pin, self.machine = pin, machine
         if machine.file is not None:
             self.model = pin.buildModelFromUrdf(str(machine.file))
             self.model.armature[:] = 0.0
@@ -38,6 +38,8 @@ class Pinocchio:
             return lambda q, v, u: pin.aba(model, data, q, v, u)
         if function == "inverse dynamics":
             return lambda q, v, u: pin.rnea(model, data, q, v, u)
+        if function == "derivatives":
+            return lambda q, v, u: pin.computeABADerivatives(model, data, q, v, u)
         if function == "mass matrix":
             return lambda q, v, u: pin.crba(model, data, q)
         frame = self.tip

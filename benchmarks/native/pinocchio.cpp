@@ -9,6 +9,7 @@
 // repeats with the values at the first state.
 #include <pinocchio/multibody.hpp>
 
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/frames.hpp>
@@ -88,6 +89,9 @@ int main(int, char **given) {
   pin::Data::Matrix6x J = pin::Data::Matrix6x::Zero(6, model.nv);
   const std::map<std::string, std::function<void()>> loops = {
       {"forward dynamics", [&] { for (std::size_t k = 0; k < q.size(); ++k) pin::aba(model, data, q[k], v[k], u[k]); }},
+      {"derivatives", [&] {
+         for (std::size_t k = 0; k < q.size(); ++k) pin::computeABADerivatives(model, data, q[k], v[k], u[k]);
+       }},
       {"inverse dynamics", [&] { for (std::size_t k = 0; k < q.size(); ++k) pin::rnea(model, data, q[k], v[k], u[k]); }},
       {"mass matrix", [&] { for (std::size_t k = 0; k < q.size(); ++k) pin::crba(model, data, q[k]); }},
       {"Jacobian", [&] {
@@ -97,6 +101,12 @@ int main(int, char **given) {
   };
   const std::map<std::string, std::function<Eigen::MatrixXd()>> values = {
       {"forward dynamics", [&] { return Eigen::MatrixXd(pin::aba(model, data, q[0], v[0], u[0])); }},
+      {"derivatives", [&] {
+         pin::computeABADerivatives(model, data, q[0], v[0], u[0]);
+         Eigen::MatrixXd both(model.nv, 2 * model.nv);
+         both << data.ddq_dq, data.ddq_dv;
+         return both;
+       }},
       {"inverse dynamics", [&] { return Eigen::MatrixXd(pin::rnea(model, data, q[0], v[0], u[0])); }},
       {"mass matrix", [&] {
          const Eigen::MatrixXd half = pin::crba(model, data, q[0]);
