@@ -172,8 +172,9 @@ def test_panel_command_line_and_console_agree(qtbot, file, session, settings, fu
     monkeypatch.chdir(tmp_path)  # pictures go here
     options, arguments = CHOSEN.get(function, ({}, []))
     panel = from_panel(qtbot, session, settings, function, options)
-    assert cli([FUNCTIONS[function].command, str(file), *arguments, "--json"]) == 0
-    command_line = json.loads(capsys.readouterr().out)
+    code, said = cli([FUNCTIONS[function].command, str(file), *arguments, "--json"]), capsys.readouterr().out
+    assert code == int('"severity": "error"' in said)
+    command_line = json.loads(said)
     console = from_console(qtbot, session, settings, panel.call)
     assert same(data(panel), data(command_line))
     assert same(data(panel), data(console))
