@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -17,6 +17,11 @@ Array = NDArray[np.float64]
 
 MOST_INSTRUCTIONS = 16_000
 """Of a graph that is compiled; LLVM takes more than linear time, two seconds for so many."""
+MOST_UNSHARED = 40_000
+"""Instructions of a graph whose common parts are looked for at once. Of larger ones, which are interpreted, that takes
+0.4 s and more in which no other thread runs (CasADi keeps Python's interpreter), and makes them a third shorter."""
+FEW_STATES = 60
+"""Up to which it is not worth while."""
 
 
 class FlatCode:
@@ -31,7 +36,14 @@ class FlatCode:
         inputs = [*(arguments[k] for k in self._taken), arguments[-1]]
         self.shapes = [each.shape for each in matrices]
         flat = ca.vertcat(*(ca.vec(ca.densify(each).T) for each in matrices))
-        function = ca.Function("f", inputs, [flat], {"cse": True})
+        self._shared: Callable[[], Interpreter] | None = None
+        """Makes what the interpreter takes for many states."""
+        self._states = 0
+        function = ca.Function("f", inputs, [flat])
+        if function.n_instructions() <= MOST_UNSHARED:
+            function = ca.Function("f", inputs, [flat], {"cse": True})
+        else:
+            self._shared = lambda: Interpreter(ca.Function("f", inputs, [flat], {"cse": True}), checked=False)
         self.sizes, self.size = [int(each.numel()) for each in inputs], int(flat.numel())
         self._wide = later
         self._code: MachineCode | Interpreter = Interpreter(function, checked=False)
@@ -65,6 +77,10 @@ class FlatCode:
 
     def __call__(self, states: Sequence[Array], p: Array) -> list[Array]:
         """(n, r, c) each, at states (n, size) of the arguments."""
+        self._states += len(states[0])
+        if self._shared is not None and self._states > FEW_STATES:
+            shared, self._shared = self._shared, None
+            self._code = shared()
         given = [np.ascontiguousarray(states[k], dtype=float) for k in self._taken]
         out = np.empty((len(states[0]), self.size))
         if self.size:

@@ -16,7 +16,7 @@ Numerical Optimization, 16.5).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from core.control.asked_points import ask, asked_point
 from core.control.found_point import Found
 from core.control.inputs import input_names
 from core.control.lineariser import Lineariser, Point, input_points
+from core.control.nearest_point import nearest_point
 from core.control.outputs import FORMULA_SIGNS, all_outputs
 from core.control.trim_rows import Row
 from core.control.trim_solver import TrimSolver
@@ -138,7 +139,7 @@ class OperatingPoint:
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
         found: list[Found] = []
         for point in points:
-            own = TrimSolver(self.rows, self.mech, self.lineariser, point, self.motors).found()
+            own = nearest_point(self._solved(self.rows, point), self.rows, point, self._solved)
             if not own.solved and self.motors:
                 own = self._told(own, point)
             same = (np.max(np.abs(self.mech.difference(own.q, other.q)), initial=0.0) < 1e-6 for other in found)
@@ -147,6 +148,9 @@ class OperatingPoint:
         effort = [float(np.linalg.norm(list(each.inputs.values()))) for each in found]
         order = sorted(range(len(found)), key=lambda k: (not found[k].solved, effort[k]))
         return tuple(found[k] for k in order)
+
+    def _solved(self, rows: Mapping[str, Row], point: Point) -> Found:
+        return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).found()
 
     def _told(self, found: Found, point: Point) -> Found:
         """What was not found, with the motors that are too weak for it, if strong ones would do."""

@@ -284,3 +284,32 @@ def test_a_target_that_what_holds_bends_away_from_is_met():
     found = op.solve()
     assert found.solved, found.message
     assert found.values["coupler_point.position.z"] == pytest.approx(0.3, abs=1e-9)
+
+
+def test_a_fixed_height_that_newtons_method_alone_misses_is_found():
+    mech = ks.Mechanism(ks.load(str(EXAMPLES / "four_bar.kst")))
+    op = ks.OperatingPoint(mech)
+    op["coupler_point.position.z"].fixed(0.3)
+    op["crank_pin.tau"].free()
+    found = op.solve()
+    assert found.solved, found.message
+    assert mech.frame(found.q, "coupler_point")[2, 3] == pytest.approx(0.3, abs=1e-9)
+    np.testing.assert_allclose(mech.forward_dynamics(found.q, found.v, found.tau), 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("height", [9.0, 0.25])
+def test_of_a_fixed_height_that_there_is_not_the_nearest_balanced_point_is_shown(height):
+    mech = ks.Mechanism(ks.load(str(EXAMPLES / "four_bar.kst")))
+    op = ks.OperatingPoint(mech)
+    op["coupler_point.position.z"].fixed(height)
+    op["crank_pin.tau"].free()
+    found = op.solve()
+    assert not found.solved
+    turns = np.radians(np.arange(0.0, 360.0, 0.5))
+    heights = [mech.frame(mech.move(found.q, {"crank_pin": x}), "coupler_point")[2, 3] for x in turns]
+    off = min((z - height for z in heights), key=abs)
+    assert found.residuals["coupler_point.position.z"] == pytest.approx(off, abs=1e-4)
+    assert f"at the nearest coupler_point.position.z is off by {found.residuals['coupler_point.position.z']:.4g} m" in (
+        found.message
+    )
+    np.testing.assert_allclose(mech.forward_dynamics(found.q, found.v, found.tau), 0.0, atol=1e-6)
