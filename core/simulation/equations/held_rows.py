@@ -102,6 +102,8 @@ def act(place: int, t: float, y: Any) -> int:
     s = load_system(place)
     r, held = load_rows(s.mode_rows), 0
     command(place, t, y)
+    if r.quiet == 1:
+        return 0
     adjust(place, t, y)
     refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     for k in range(r.count):

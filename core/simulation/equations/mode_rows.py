@@ -193,6 +193,8 @@ class ModeRows(Record):
     decay: float = 0.0
     """1/s, of what rounding leaves of the speeds of held rows, and of their ways; little in a long step, where explicit
     methods would make it grow."""
+    quiet: int = 0
+    """1: no row exerts anything in this step, so that only joint forces are looked at in it."""
     wrong: int = -1
     """A row whose formulas of friction have no meaning, at a step's begin; −1: there is none."""
     unsettled: int = 0

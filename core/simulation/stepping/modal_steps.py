@@ -54,6 +54,7 @@ from core.simulation.stepping.mode_log import (
     keep_after,
     keep_before,
     keep_contact,
+    load_log,
     measure,
     spans,
 )
@@ -304,12 +305,25 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
 
 
 @native
+def idle(rows: int) -> Any:
+    """Whether no row exerts anything, and none is made to: all move freely, between their stops."""
+    r = load_rows(rows)
+    for k in range(r.count):
+        if abs(r.mode[k]) != MOVING or r.stop[k] != APART or rubs(rows, k):
+            return False
+    return r.bearing_loads == 0 and r.levels == 0
+
+
+@native
 def plain(state: int, t: float, h: float) -> Any:
     """A fixed step from w.y on, without a look at modes."""
     w = load_state(state)
     w.time, w.taken = t, h
-    load_rows(load_system(w.system).mode_rows).decay = decay(h)
+    rows = load_system(w.system).mode_rows
+    r = load_rows(rows)
+    r.decay, r.quiet = decay(h), 1 if idle(rows) else 0
     well = call_entry(w.step_of, state, t, 0, 0) == FINE if w.step_of != 0 else fixed_step(state, t, h)
+    r.quiet = 0
     return project(state, t + h, w.y, w.failed[:0]) if well else NOT_FINITE
 
 
@@ -360,6 +374,20 @@ def first_root(state: int, t: float, begun: Any, h: float, passed: int, ended: A
 
 
 @native
+def speeds_within(state: int, begun: Any, h: float, x: float, out: Any) -> None:
+    """Speeds at a part x of a fixed step from `begun` (n,) to w.y, into `out` (n,), in which coordinates are cubic in
+    time; where they have quaternions they are linear."""
+    w = load_state(state)
+    s = load_system(w.system)
+    for i in range(s.nv):
+        out[s.nq + i] = (1.0 - x) * begun[s.nq + i] + x * w.y[s.nq + i]
+        if len(s.quaternions) == 0:
+            growth = (w.y[i] - begun[i]) / h
+            turned = (1.0 - x) * (1.0 - 3.0 * x) * begun[s.nq + i] + x * (3.0 * x - 2.0) * w.y[s.nq + i]
+            out[s.nq + i] = 6.0 * x * (1.0 - x) * growth + turned
+
+
+@native
 def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
     """Powers at the quarters of a part of a fixed step, from `begun` (n,) to w.y: coordinates are cubic in time, joint
     forces linear."""
@@ -390,12 +418,33 @@ def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
             r.rate[k] += x * (3.0 * x - 2.0) * onward[k]
         for i in range(n):
             r.given[i] = (1.0 - x) * given[i] + x * asked[i]
-            other[s.nq + i] = (1.0 - x) * begun[s.nq + i] + x * w.y[s.nq + i]
-            if len(s.quaternions) == 0:
-                growth = (w.y[i] - begun[i]) / h
-                turned = (1.0 - x) * (1.0 - 3.0 * x) * begun[s.nq + i] + x * (3.0 * x - 2.0) * w.y[s.nq + i]
-                other[s.nq + i] = 6.0 * x * (1.0 - x) * growth + turned
+        speeds_within(state, begun, h, x, other)
         measure(state, quarter, other)
+    spans(state, t, h)
+
+
+@native
+def measure_given(state: int, t: float, begun: Any, h: float) -> None:
+    """The same where no row exerts anything: powers of joint forces alone."""
+    w = load_state(state)
+    s, g = load_system(w.system), load_log(w.log)
+    r, n = load_rows(s.mode_rows), s.nv
+    given, other, some = scratch(n), scratch(len(begun)), False
+    book(state)
+    for quarter in range(QUARTERS + 1):
+        for i in range(g.powers.shape[1]):
+            g.powers[quarter, i] = 0.0
+    command(w.system, t, begun)
+    copy(r.given, given)
+    command(w.system, t + h, w.y)
+    for i in range(n):
+        some = some or given[i] != 0.0 or r.given[i] != 0.0
+    for quarter in range(QUARTERS + 1 if some else 0):
+        x, total = quarter / QUARTERS, 0.0
+        speeds_within(state, begun, h, x, other)
+        for i in range(n):
+            total += ((1.0 - x) * given[i] + x * r.given[i]) * other[s.nq + i]
+        g.powers[quarter, g.powers.shape[1] - 1] = total
     spans(state, t, h)
 
 
@@ -404,7 +453,8 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
     """A fixed step of length w.taken, in parts that end where modes do."""
     w = load_state(state)
     n, h, done, rounds, parts, steady_parts = len(w.y), w.taken, 0.0, 0, 0, 0
-    r = load_rows(load_system(w.system).mode_rows)
+    rows = load_system(w.system).mode_rows
+    r = load_rows(rows)
     begun, room, ended = scratch(n), scratch(EACH * r.count), scratch(n)
     other, passed, stopping = scratch(EACH * r.count), -1, scratch(r.count)
     keep_contact(state)
@@ -432,7 +482,10 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             rounds, parts, passed = 0, 0, which if passed == -1 else ALL
             continue
         if which < 0:
-            measure_part(state, t + done, begun, part, other)
+            if idle(rows):
+                measure_given(state, t + done, begun, part)
+            else:
+                measure_part(state, t + done, begun, part, other)
             if part < h - done:
                 done += part
                 steady_parts += 1
