@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -175,11 +175,6 @@ def _never() -> bool:
     return False
 
 
-def _finite(rows: Array, end: int) -> bool:
-    """Whether all numbers before column `end` are; their sum tells it at once where all others are, too."""
-    return bool(np.isfinite(rows.sum()) or np.isfinite(rows[:, :end]).all())
-
-
 BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
 """Weights of values at the quarters of a step."""
 LOOKS = 5
@@ -213,9 +208,9 @@ class Job:
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
-        self._columns = [slice(*each) for each in pairwise((*ends, None))]
+        self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
+        self._columns[0] = slice(None), 0
         """Of what is logged: time, q, v, x, v̇, joint forces, modes."""
-        self._before_modes = ends[-1]
         self.watched = drivers_repeat(mech.compiled, y[: mech.nq], self.p)
         """Whether drivers must be watched, because several of them move the same."""
 
@@ -229,6 +224,8 @@ class Job:
         self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes)))
         self.begun = begun(self.equations, chosen, y)
         self.state = self.begun.state
+        self._advance = advance_adaptive if rule.adaptive else advance_fixed
+        self._room, self._room_at = np.empty((0, len(y))), 0
         self._first = self.state.words.copy()
 
     def begin_anew(self, y: Array, time: float) -> None:
@@ -350,13 +347,15 @@ class Job:
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
         mech, state = self.mech, self.state
-        out = np.empty((count, mech.nq + mech.nv + mech.nx))
+        if count > len(self._room):
+            self._room = np.empty((count, mech.nq + mech.nv + mech.nx))
+            self._room_at = place_of(self._room)
         state.budget = min(self.budget, STEPS)
-        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(state.place, place_of(out), count)
+        happened = self._advance(state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
             return self.logged(happened)
-        out = out[: state.sample - first]
+        out = self._room[: state.sample - first]
         times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         with self.equations.released():
@@ -383,9 +382,8 @@ class Job:
         assert log is not None
         rows = log.rows[: log.used].copy()
         log.used = log.changes = 0
-        time, q, v, x, a, tau, modes = (rows[:, columns] for columns in self._columns)
-        time = time[:, 0]
-        if happened in (FINE, PAUSED, STIFF) and not _finite(rows, self._before_modes):
+        time, q, v, x, a, tau, modes = [rows[columns] for columns in self._columns]
+        if log.broken and happened in (FINE, PAUSED, STIFF):
             self.state.time, happened = time[-1], NOT_FINITE
         if happened == STIFF:
             self._meet_stiffness()

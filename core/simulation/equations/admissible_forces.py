@@ -58,6 +58,9 @@ def shift(A: Any, n: int) -> float:
 @native
 def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
     """λ of rows that are inside (side 0) by one step toward γ̇ = 0, which is g now."""
+    if n == 1:
+        lam[0] -= g[0] / A[0] if side[0] == 0.0 and A[0] != 0.0 else 0.0
+        return
     m = 0
     for i in range(n):
         if side[i] == 0.0:

@@ -160,6 +160,7 @@ class CompiledEquations:
             q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
             require_unique(compiled, self.joint_modes, q, v, p, x=x if len(x) else None)
             closed_forms = False
+        self._degree_in_time = joint_forces.degree_in_time(torque)
         constant = joint_forces.constant(mech, torque)
         self._forms = None if closed_forms is False else closed_forms_of(compiled.program)
         self.entries: dict[str, Entry] = {name: compiled.entry(name, p) for name, needed in wanted.items() if needed}
@@ -266,7 +267,7 @@ class CompiledEquations:
         from core.simulation.equations.joint_mode_rows import mode_rows
 
         places = {name: function.place for name, function in functions.items()}
-        return mode_rows(compiled, self.joint_modes, u, places, derivative, q, p)
+        return mode_rows(compiled, self.joint_modes, u, places, derivative, q, p, self._degree_in_time)
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -297,7 +298,7 @@ class CompiledEquations:
         from core.simulation.equations.joint_mode_rows import mode_rows
 
         places = {name: function.place for name, function in self._functions.items()}
-        other = mode_rows(compiled, modes, rows.wanted, places, rows.inner, q, p)
+        other = mode_rows(compiled, modes, rows.wanted, places, rows.inner, q, p, self._degree_in_time)
         for field in rows.fields:
             if field.dimensions:
                 getattr(rows, field.name)[...] = getattr(other, field.name)

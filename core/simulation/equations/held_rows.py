@@ -152,7 +152,7 @@ def hold(place: int, t: float, y: Any, out: Any, n: int) -> Any:
         c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning(rows, k)
         lam[i] = side[i] = 0.0
     motion(A, c, lam, g, n)
-    for _ in range(POLISHES):
+    for _ in range(POLISHES if n > 1 else 1):
         correct(A, g, lam, side, n)
         motion(A, c, lam, g, n)
     for i in range(n):

@@ -20,6 +20,7 @@ from core.errors import ExpressionError, ModelError
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
+from core.model.formula.polynomials import degree_in
 from core.model.parameters import environment
 from core.model.signals import component
 from core.traces import native_entry
@@ -142,6 +143,14 @@ def _finite(name: str, value: Any) -> float:
             remedy="Give N·m or N, or a formula as text, e.g. '10*sin(t)'.",
         )
     return number
+
+
+def degree_in_time(torque: Torque) -> float:
+    """The degree of joint forces as polynomials of time; infinite: they may be none."""
+    if isinstance(torque, Law):
+        return math.inf
+    texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
+    return max((degree_in(parse(text), {"t", "time"}) for text in texts), default=0.0)
 
 
 def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:

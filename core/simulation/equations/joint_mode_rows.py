@@ -17,7 +17,7 @@ from core.constraints.joint_modes import (
     stiffness_per_inertia,
 )
 from core.constraints.joint_rows import compliances_of_tree, rows_at
-from core.simulation.equations.mode_rows import HUNT_CROSSLEY, LINEAR, ModeRows
+from core.simulation.equations.mode_rows import HUNT_CROSSLEY, LINEAR, MARGINS, ModeRows
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -27,10 +27,17 @@ LITTLE = 1e-30
 
 
 def mode_rows(
-    compiled: Compiled, modes: JointModes, u: Array, functions: dict[str, int], inner: int, q: Array, p: Array
+    compiled: Compiled,
+    modes: JointModes,
+    u: Array,
+    functions: dict[str, int],
+    inner: int,
+    q: Array,
+    p: Array,
+    degree: float,
 ) -> ModeRows:
     """The rows as machine code takes them. u (nv,): constant joint forces; functions: addresses by name; inner: of the
-    entry without modes; q (nq,): where the run begins."""
+    entry without modes; q (nq,): where the run begins; degree: of joint forces as polynomials of time."""
     rows, nv = modes.rows, compiled.nv
     count = len(rows)
 
@@ -53,6 +60,7 @@ def mode_rows(
         bearing_loads=functions.get("bearing_loads", 0),
         cut_rows=len(compiled.program.tracer.cut_coordinates),
         balls=int(any(row.shares != 1 for row in rows)),
+        linear=int(_linear(compiled, modes, degree)),
         shares=np.array([row.shares for row in rows], dtype=np.int64),
         leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
         aim=nothing.copy(),
@@ -104,13 +112,27 @@ def mode_rows(
         carried=nothing.copy(),
         weight=np.where(static > 0.0, static, 1.0),
         largest=_largest(compiled, modes, q, p),
-        bounces=np.zeros(count, dtype=np.int64),
-        clipped=np.zeros(count, dtype=np.int64),
-        struck=nothing.copy(),
-        ends=np.zeros(count, dtype=np.int64),
-        began=np.full(count, np.nan),
-        quickest=nothing.copy(),
+        **_begun(count),
     )
+
+
+def _begun(count: int) -> dict[str, Any]:
+    """What rows have come to before a run begins."""
+    return {
+        "bounces": np.zeros(count, dtype=np.int64),
+        "clipped": np.zeros(count, dtype=np.int64),
+        "struck": np.zeros(count),
+        "ends": np.zeros(count, dtype=np.int64),
+        "began": np.full(count, np.nan),
+        "ended": np.zeros(MARGINS * count),
+        "stood": np.zeros(2 * count),
+        "quickest": np.zeros(count),
+    }
+
+
+def _linear(compiled: Compiled, modes: JointModes, degree: float) -> bool:
+    """Whether what rows carry is linear in time where nothing moves: friction by reactions makes curves of lines."""
+    return degree <= 1 and not compiled.program.tracer.clock.timed and not modes.bearings
 
 
 def depends_on_size(modes: JointModes) -> bool:

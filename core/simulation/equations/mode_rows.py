@@ -49,6 +49,8 @@ APART, PRESSED, LEAVING, AGAINST = range(4)
 """A row's stop, with the sign of the side: no contact, pushed in, on its way out without a force (a stop never pulls),
 at a rigid one."""
 STOPS = -1.0
+MARGINS = 4
+"""Of a row (`core.simulation.stepping.mode_margins`)."""
 HUNT_CROSSLEY, LINEAR = range(2)
 """Laws of elastic stops: k p (1 + c ṗ), k p + d ṗ."""
 
@@ -74,6 +76,8 @@ class ModeRows(Record):
     """Number of coordinates of joints that close loops that it takes forces along."""
     balls: Fixed
     """1: there are rows with one friction."""
+    linear: Fixed
+    """1: what rows carry is linear in time where nothing moves; 0: loads may come and go within a step."""
     shares: Ints
     """How many rows from one on have one friction; 0 behind it."""
     leader: Ints
@@ -197,6 +201,15 @@ class ModeRows(Record):
     """1: no row exerts anything in this step, so that only joint forces are looked at in it."""
     wrong: int = -1
     """A row whose formulas of friction have no meaning, at a step's begin; −1: there is none."""
+    resting: int = 0
+    """1: nothing moves, because rows are held."""
+    step_before: float = 0.0
+    """s: the step to try next where something moved last; 0: none is known."""
+    ended: Floats
+    stood: Floats
+    """Margins, and coordinates and speeds, at the end of the step taken last."""
+    end_known: int = 0
+    """1: they are those at the beginning of the next."""
     unsettled: int = 0
     """1: no friction was in balance with the reaction that it makes."""
     cramped: int = 0

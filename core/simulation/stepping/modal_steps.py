@@ -47,6 +47,7 @@ from core.simulation.stepping.mode_changes import (
     clip,
     give_way,
 )
+from core.simulation.stepping.mode_ends import ALL, SOON, end_at, first_end, measure_again
 from core.simulation.stepping.mode_log import (
     QUARTERS,
     begin_log,
@@ -58,28 +59,24 @@ from core.simulation.stepping.mode_log import (
     measure,
     spans,
 )
-from core.simulation.stepping.mode_margins import (
-    ALL,
-    EACH,
-    SOON,
-    end_at,
-    first_end,
-    margins,
-    measure_again,
-)
+from core.simulation.stepping.mode_margins import EACH, margins
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, WRONG_FRICTION
 from core.simulation.stepping.sliding_modes import MODE as FORMULAS
 from core.simulation.stepping.step_loop import fixed_step
-from core.simulation.stepping.step_state import begin_anew, copy, load_state, project, take_back
+from core.simulation.stepping.step_state import (
+    begin_anew,
+    copy,
+    load_state,
+    project,
+    take_back,
+)
+from core.simulation.stepping.steps_at_rest import longest_held, stay, stretch
 from core.simulation.stepping.stops import is_slow, stiffen
 
 MOST_CHANGES = 8
 """Changes at one instant for each row."""
 DECAY, GENTLY = 10.0, 0.05
 """1/s, and 1/steps: how quickly what rounding leaves of the speeds of held rows decays at most."""
-LONGEST_HELD, PARTS_HELD = 0.1, 500.0
-"""While a row is held steps are at most so many seconds, or that part of a run: whether it holds is looked at during
-steps, and loads may come and go meanwhile though nothing moves."""
 MOST_PARTS, MOST_STEADY = 1000, 100
 """Of a fixed step; of them, in which balls do not turn about."""
 
@@ -91,7 +88,8 @@ def shorten(state: int) -> None:
     r = load_rows(load_system(w.system).mode_rows)
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING:
-            w.step = min(w.step, max(LONGEST_HELD, w.limit / PARTS_HELD))
+            if r.resting == 0:
+                w.step = min(w.step, longest_held(w.limit))
         elif r.shares[k] > 1 and w.jacobian == 0 and r.zone[k] == 0.0 and r.free[k] == 0:
             steady(state, k)
 
@@ -129,6 +127,7 @@ def begin_modes(state: int) -> None:
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
     refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
+    r.resting, r.step_before, r.end_known = 0, 0.0, 0
     for k in range(r.count):
         fast = abs(r.rate[k]) > r.fastest[k]
         r.mode[k], r.stop[k], r.carried[k] = OVERRUN if fast else MOVING, APART, 0.0
@@ -258,7 +257,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
-    room, other, rounds, passed = scratch(EACH * r.count), scratch(EACH * r.count), 0, -1
+    rounds, passed = 0, -1
     kept = scratch(w.events.shape[1] + 3)
     keep_contact(state)
     book(state)
@@ -269,13 +268,17 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
         if r.wrong >= 0 or r.unsettled == 1:
             return WRONG_FRICTION
         keep_events(state, kept)
+        stretch(state)
         shorten(state)
         r.decay = decay(w.step)
-        happened: int = call_entry(w.plain_step, state, t, 0, 0)
+        if w.fresh == 0:
+            r.end_known = 0
+        spared = r.resting == 1 and w.stages > 1
+        happened: int = stay(state) if spared else call_entry(w.plain_step, state, t, 0, 0)
         if happened != FINE:
             return happened
         length = w.reach - t if w.plain_step != w.step_of else w.taken
-        which, theta = first_end(state, length / w.taken, room, other, passed)
+        which, theta = first_end(state, length / w.taken, passed)
         if which < 0:
             break
         restore_events(state, kept)
@@ -287,13 +290,13 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
                 give_way(state, which)
                 rounds, passed = 0, which if passed == -1 else ALL
             continue
-        happened, length = end_at(state, which, theta, room)
+        happened, length = end_at(state, which, theta)
         if happened != FINE:
             return happened
         if length > 0.0:
             w.pending, w.jumped = which, 1
         length = abs(length)
-        measure_again(state, length / w.taken, room)
+        measure_again(state, length / w.taken)
         break
     if asks_again(state):
         w.jumped = 1

@@ -44,7 +44,7 @@ from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, at_rest
 from core.simulation.stepping.step_state import begin_anew, load_state, project
-from core.simulation.stepping.stops import ends_bouncing, is_touching, meet_stops, stiffen, strike
+from core.simulation.stepping.stops import comes_back, ends_bouncing, is_touching, meet_stops, stiffen, strike
 
 _pending: Any = np.arange(-3, 0)
 BEGINS, NOTHING_PENDING, LOOK_AGAIN = _pending
@@ -419,6 +419,7 @@ def change(state: int, y: Any, which: int) -> None:
     refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     for k in range(r.count):
         before[k] = r.mode[k]
+    returns = which >= 0 and which % EACH == STANDING and comes_back(s.mode_rows, which // EACH)
     if which >= 0 and which % EACH == STANDING:
         met = r.stop[which // EACH] == APART  # what presses again before it was left is as it was
         meet_stops(state, which)
@@ -428,6 +429,8 @@ def change(state: int, y: Any, which: int) -> None:
         clip(s.mode_rows, which // EACH)
     strike(state, y)
     ends_bouncing(state, y, which)
+    if returns:
+        r.ends[which // EACH] = 1
     n = candidates(state, y, which)
     if n > 0:
         settle_modes(state, y, which, before, n)

@@ -43,7 +43,7 @@ from core.simulation.run.mode_columns import (
     WITHHELD,
 )
 from core.simulation.stepping.outcome import FINE
-from core.simulation.stepping.step_state import derivative, load_state
+from core.simulation.stepping.step_state import copy, derivative, load_state
 
 QUARTERS = 4
 """Parts of a step at whose ends powers are known."""
@@ -58,6 +58,8 @@ class ModeLog(Record):
     rows: FloatRows
     used: int = 0
     """How many are written."""
+    broken: int = 0
+    """1: some of them have states, accelerations or joint forces that are not finite."""
     most: Fixed
     """Rows of changes, until a piece of the run ends."""
     changes: int = 0
@@ -122,11 +124,12 @@ def measure(state: int, quarter: int, y: Any) -> None:
 @native
 def book(state: int) -> None:
     """Add what the step taken has cost to what was spent before."""
-    g, weight = load_log(load_state(state).log), scratch(5)
-    weights(1.0, weight)
+    g = load_log(load_state(state).log)
+    if g.length == 0.0:
+        return
     for i in range(len(g.spent)):
-        for quarter in range(QUARTERS + 1):
-            g.spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
+        ends, quarters = g.powers[0, i] + g.powers[4, i], g.powers[1, i] + g.powers[3, i]
+        g.spent[i] += g.length * (7.0 * ends + 32.0 * quarters + 12.0 * g.powers[2, i]) / 90.0
     g.length = 0.0
 
 
@@ -145,13 +148,13 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
     """Modes, forces and energies of all rows, as evaluated last, into out from `first` on."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
-    r, weight = load_rows(s.mode_rows), scratch(5)
-    weights((t - g.begin) / g.length if g.length > 0.0 else 0.0, weight)
-    spent = scratch(len(g.spent))
-    for i in range(len(spent)):
-        spent[i] = g.spent[i]
-        for quarter in range(QUARTERS + 1):
-            spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
+    r, weight, spent = load_rows(s.mode_rows), scratch(5), scratch(len(g.spent))
+    copy(g.spent, spent)
+    if g.length > 0.0:
+        weights((t - g.begin) / g.length, weight)
+        for i in range(len(spent)):
+            for quarter in range(QUARTERS + 1):
+                spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
     work = spent[POWERS * r.count]
     for k in range(r.count):
         at = first + EACH_ROW * k
@@ -178,12 +181,16 @@ def keep(state: int, t: float, y: Any) -> Any:
     out = g.rows[g.used]
     g.used += 1
     g.last = out[0] = t
-    r = load_rows(s.mode_rows)
+    r, total = load_rows(s.mode_rows), 0.0
     for j in range(n):
         out[1 + j] = y[j]
+        total += 0.0 * y[j]
     for i in range(s.nv):
         out[1 + n + i] = f[s.nq + i]
         out[1 + n + s.nv + i] = r.given[i]
+        total += 0.0 * f[s.nq + i] + 0.0 * r.given[i]
+    if total != 0.0:  # not a number
+        g.broken = 1
     write_row(state, out, t, 1 + n + 2 * s.nv)
 
 

@@ -32,6 +32,8 @@ from core.simulation.stepping.step_state import derivative, load_state
 
 BRIEF, LOW = 1e-9, 1e-15
 """s, and rad or m (as a part of those above 1): flights from a rigid stop that are shorter or lower end on it."""
+ROUNDED = 1e-14
+"""Part of the work of impulses that rounding makes."""
 CALM = 0.1
 """Part of the tolerance within which a coordinate must swing in an elastic stop to become calm."""
 
@@ -158,9 +160,10 @@ def turn_stops(state: int, y: Any) -> None:
 
 @native
 def impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
-    """Impulses with a share of all restitutions, into lam (n,); the energy that is gained, J."""
+    """Impulses with a share of all restitutions, into lam (n,); the energy that is gained, J; 0: none but what rounding
+    makes."""
     r = load_rows(rows)
-    c, side, g, gain = scratch(n), scratch(n), scratch(n), 0.0
+    c, side, g, gain, size = scratch(n), scratch(n), scratch(n), 0.0, 0.0
     for i in range(n):
         k = int(chosen[i])
         outward = r.rate[k] >= 0.0 if low[i] == 0.0 else r.rate[k] <= 0.0
@@ -168,9 +171,10 @@ def impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, 
     bounded(A, c, low, high, lam, side, g, n)
     for i in range(n):
         gain += lam[i] * r.rate[int(chosen[i])]
+        size += abs(lam[i] * r.rate[int(chosen[i])])
         for j in range(n):
             gain += 0.5 * lam[i] * A[i * n + j] * lam[j]
-    return gain
+    return gain if gain > ROUNDED * size else 0.0
 
 
 @native
@@ -200,6 +204,14 @@ def become_calm(state: int, y: Any, which: int) -> None:
             pace = np.sqrt(r.stiffness[k] / r.inertia[k])
             rising = along(s.mode_rows, k, f[s.nq : s.nq + s.nv]) + r.bias[k]
             r.ends[k] = 1 if abs(rising) / pace + 2.0 * abs(r.rate[k]) < CALM * r.fine[k] * pace else 0
+
+
+@native
+def comes_back(rows: int, k: int) -> Any:
+    """Whether a row leaves a rigid stop at which its gap has ended nevertheless: it is back sooner than can be told
+    from where it is."""
+    side = is_touching(rows, k)
+    return side != 0 and side * load_rows(rows).rate[k] < 0.0
 
 
 @native

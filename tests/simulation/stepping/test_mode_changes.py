@@ -102,6 +102,15 @@ def test_a_relay_whose_changes_accumulate_ends_with_fixed_steps():
     np.testing.assert_allclose(run.q[-1, 0], 0.0, atol=1e-2)
 
 
+def test_a_stop_that_is_left_for_less_than_can_be_told_is_not_passed(tmp_path):
+    """A random tree in which one joint comes to rest at its stop while another, at its own, takes part in the impacts:
+    a flight of 1e-14 rad that what holds the other shortens."""
+    from tests.campaign.modal_trials import ModalTrials
+    from tests.campaign.trials import luck_of
+
+    assert ModalTrials(tmp_path).trial(luck_of(16, "modes", 354), tmp_path) == "tree"
+
+
 def _in_order(order, cut):
     """A slider-crank with friction in its joints and stops at its slider."""
     from tests.campaign.modal_machines import shape

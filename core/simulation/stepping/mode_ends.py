@@ -1,0 +1,403 @@
+"""Steps that end at the root of a margin (`core.simulation.stepping.mode_margins`).
+
+1. Margins are looked at within and at the end of each step (`PARTS`), more closely where those of held rows bend.
+2. The first root is found by the Illinois method on the continuous extension. With tight tolerances the step is taken
+   again with that length, and corrected along the margin's slope until it ends there, to the method's own accuracy;
+   with loose ones, of which the continuous extension is as exact as the step, it is cut there (`end_at`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.mode_rows import APART, is_held, load_rows
+from core.simulation.equations.system import load_system
+from core.simulation.machine_code.language import address_of, call_entry, native, scratch
+from core.simulation.stepping.event_location import SHARP_TOLERANCE, fix_modes, implicit
+from core.simulation.stepping.illinois import ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
+from core.simulation.stepping.mode_log import QUARTERS, load_log, measure
+from core.simulation.stepping.mode_margins import BEARING, EACH, STANDING, holds_any, margin, margins, see_powers, tell
+from core.simulation.stepping.outcome import FINE, SWITCHED
+from core.simulation.stepping.step_state import again, copy, load_state
+
+ALL = -2
+"""Margins, passed over."""
+PARTS = 4
+"""Parts of a step at whose ends margins are looked at."""
+FINEST = 64
+"""Of a step in which forces of held rows bend: nothing moves there, so that its length says nothing of them."""
+CORRECTIONS = 6
+"""Steps that are taken again to end at a root."""
+SHARP = 1e-13
+"""Part of what a margin changes in a step within which it has ended."""
+SHARPEST = 1e-15
+"""What of it counts as none in any case."""
+OF_TOLERANCE = 1e-4
+"""The same of friction, as a part of a loose relative tolerance; stops and limits are always met sharply."""
+BEFORE_JUMP = 1.0 - 1e-11
+"""Part of a step, at whose end a formula may jump, until which margins are looked at."""
+NEARLY = 0.2
+"""Part of a stop's gap at both ends of a part of a step: where it would be less in between, that is looked at."""
+SOON = 1e-8
+"""Part of a step after which a margin that begins at nothing is looked at first; then at ten times that, and so on."""
+
+
+@native
+def point_within(state: int, theta: float) -> None:
+    """The point at t + θ h of the step taken into `failed`, without projection."""
+    w = load_state(state)
+    if load_rows(load_system(w.system).mode_rows).resting == 1:
+        copy(w.y, w.failed)
+        return
+    projected = w.projected
+    w.projected = 0
+    call_entry(w.within_of, state, theta, address_of(w.failed), 0)
+    w.projected = projected
+
+
+@native
+def margins_within(state: int, theta: float, out: Any) -> Any:
+    """Margins at t + θ h of the step taken."""
+    w = load_state(state)
+    if theta == 1.0:
+        return margins(w.system, w.time + w.taken, w.new, out)
+    point_within(state, theta)
+    return margins(w.system, w.time + theta * w.taken, w.failed, out)
+
+
+@native
+def value_within(state: int, m: int, theta: float) -> float:
+    """One margin at t + θ h."""
+    w = load_state(state)
+    if theta == 1.0:
+        return margin(w.system, w.time + w.taken, w.new, m)
+    point_within(state, theta)
+    return margin(w.system, w.time + theta * w.taken, w.failed, m)
+
+
+@native
+def place_of_look(state: int, last: float, i: int) -> float:
+    """θ of the i-th of `FINEST` places in the step taken until θ = last."""
+    w = load_state(state)
+    theta = last * i / FINEST
+    return theta * BEFORE_JUMP if i == FINEST and w.plain_step != w.step_of else theta
+
+
+@native
+def look(state: int, last: float, i: int, values: Any, places: Any) -> None:
+    """Margins (FINEST + 1, 4 count) at the i-th place, and what `stand` gives there (FINEST + 1, 2 count); powers at
+    quarters."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    count, theta = EACH * r.count, place_of_look(state, last, i)
+    margins_within(state, theta, values[i * count : (i + 1) * count])
+    stand(state, places[2 * i * r.count : 2 * (i + 1) * r.count])
+    if i % (FINEST // QUARTERS) == 0:
+        measure(state, i * QUARTERS // FINEST, w.new if theta == 1.0 else w.failed)
+
+
+@native
+def look_at_begin(state: int, values: Any, places: Any) -> None:
+    """The same at the beginning: as the step before has ended, if nothing has changed."""
+    w = load_state(state)
+    g, r = load_log(w.log), load_rows(load_system(w.system).mode_rows)
+    if r.end_known == 0:
+        margins(w.system, w.time, w.y, values[: EACH * r.count])
+        stand(state, places[: 2 * r.count])
+        measure(state, 0, w.y)
+        return
+    r.end_known = 0
+    copy(r.ended, values[: EACH * r.count])
+    copy(r.stood, places[: 2 * r.count])
+    copy(g.powers[QUARTERS], g.powers[0])
+
+
+@native
+def ends_evaluated(state: int, last: float) -> Any:
+    """Whether the step's end is what the equations were evaluated at last."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    alone = w.projected == 0 and w.plain_step == w.step_of and last == 1.0 and r.resting == 0
+    return alone and r.bearing_loads == 0 and w.stages > 1 and w.stages == len(w.A)
+
+
+@native
+def look_at_end(state: int, values: Any, places: Any) -> None:
+    """The same at the end, where all was evaluated just now."""
+    w = load_state(state)
+    rows = load_system(w.system).mode_rows
+    count = load_rows(rows).count
+    tell(rows, values[FINEST * EACH * count : (FINEST + 1) * EACH * count])
+    stand(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
+    measure(state, QUARTERS, w.new)
+
+
+@native
+def keep_end(state: int, values: Any, places: Any) -> None:
+    """What there is at the end of a step after which nothing changes."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    copy(values[FINEST * EACH * r.count : (FINEST + 1) * EACH * r.count], r.ended)
+    copy(places[FINEST * 2 * r.count : (FINEST + 1) * 2 * r.count], r.stood)
+    r.end_known = 1 if w.plain_step == w.step_of and r.balls == 0 else 0  # formulas may jump, balls aim anew
+
+
+@native
+def look_closely(state: int, last: float, values: Any, places: Any, end: int) -> int:
+    """How many places lie between two at which margins are looked at: so few that what held rows may carry more hardly
+    bends within two; they are looked at now, but for the one at the end that was."""
+    rows = load_system(load_state(state).system).mode_rows
+    stride, known = FINEST // PARTS, 2 * FINEST
+    while True:
+        for i in range(stride, FINEST + 1, stride):
+            if i % known != 0 and i != end:
+                look(state, last, i, values, places)
+        if stride == 1 or not bends(rows, values, stride):
+            return stride
+        known, stride = stride, stride // 4
+
+
+@native
+def bends(rows: int, values: Any, stride: int) -> bool:
+    """Whether a margin of a held row, known at every stride-th place, is far from straight in the middle of two."""
+    r = load_rows(rows)
+    count = EACH * r.count
+    for k in range(r.count):
+        if is_held(r.mode[k]):
+            for i in range(stride, FINEST, 2 * stride):
+                here, m = values[i * count + EACH * k + BEARING], EACH * k + BEARING
+                between = 0.5 * (values[(i - stride) * count + m] + values[(i + stride) * count + m])
+                if here < np.inf and abs(here - between) > 0.5 * abs(here):
+                    return True
+    return False
+
+
+@native
+def look_at_rest(state: int, last: float, values: Any, places: Any) -> int:
+    """The same where nothing moves and loads are linear in time: what rows may carry more is concave, so that ends of
+    the step tell."""
+    look(state, last, FINEST, values, places)
+    g = load_log(load_state(state).log)
+    for quarter in range(1, QUARTERS):
+        copy(g.powers[0], g.powers[quarter])  # none
+    return FINEST
+
+
+@native
+def first_end(state: int, last: float, passed: int) -> Any:
+    """(which margin ends first in the step taken until θ = last, −1: none; θ), but for one that is passed over (−1:
+    none, `ALL` of them)."""
+    w = load_state(state)
+    rows = load_system(w.system).mode_rows
+    r = load_rows(rows)
+    values, places = scratch((FINEST + 1) * EACH * r.count), scratch((FINEST + 1) * 2 * r.count)
+    stride, held, which, first = FINEST // PARTS, holds_any(rows), -1, 2.0
+    end, known = FINEST if ends_evaluated(state, last) else 0, r.end_known == 1
+    if known:
+        look_at_begin(state, values, places)
+    if end == FINEST:  # before anything else is evaluated
+        look_at_end(state, values, places)
+    if not known:
+        look_at_begin(state, values, places)
+    if r.resting == 1 and r.linear == 1:
+        stride = look_at_rest(state, last, values, places)
+    elif held:
+        stride = look_closely(state, last, values, places, end)
+    for i in range(stride, FINEST + 1, stride):
+        if not held and i != end:
+            look(state, last, i, values, places)
+        if passed != ALL:
+            which, first = first_between(state, last, i - stride, i, values, places, passed)
+            if which >= 0:
+                return which, first
+    keep_end(state, values, places)
+    return which, first
+
+
+@native
+def first_between(state: int, last: float, low: int, high: int, values: Any, places: Any, passed: int) -> Any:
+    """The same, between two places that were looked at."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    count, which, first = EACH * r.count, -1, 2.0
+    begin, end = place_of_look(state, last, low), place_of_look(state, last, high)
+    before, after = values[low * count : (low + 1) * count], values[high * count : (high + 1) * count]
+    stood = places[2 * low * r.count : 2 * (low + 1) * r.count]
+    stands = places[2 * high * r.count : 2 * (high + 1) * r.count]
+    for m in range(count):
+        if m == passed:
+            continue
+        if after[m] < 0.0:
+            found = root(state, m, begin, end, before[m], after[m])
+        elif m % EACH == STANDING and before[m] > 0.0:
+            found = dip(state, m // EACH, begin, end, stood, stands)
+        else:
+            continue
+        if found < first:
+            first, which = found, m
+    return which, first
+
+
+@native
+def stand(state: int, out: Any) -> None:
+    """Coordinates and speeds of rows, as evaluated last."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    for k in range(r.count):
+        out[k], out[r.count + k] = r.value[k], r.rate[k]
+
+
+@native
+def dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -> float:
+    """θ at which row k meets an open stop that it has left again before the end of a part of a step; 2: it meets none.
+    places, goals : what `stand` gives there; between them coordinates are about cubic (Hermite)."""
+    w = load_state(state)
+    r = load_rows(load_system(w.system).mode_rows)
+    length = (end - begin) * w.taken
+    if r.stop[k] != APART or r.measured[k] == 0:
+        return 2.0
+    for side in (1, -1):
+        edge = r.upper[k] if side > 0 else r.lower[k]
+        onward, back = side * places[r.count + k], -side * goals[r.count + k]
+        if not np.isfinite(edge) or onward <= 0.0 or back <= 0.0:
+            continue
+        first, last = side * (edge - places[k]), side * (edge - goals[k])
+        x = onward / (onward + back)
+        rise = x * x * (3.0 - 2.0 * x)
+        gap = (1.0 - rise) * first + rise * last - length * x * (1.0 - x) * ((1.0 - x) * onward + x * back)
+        if gap <= NEARLY * min(first, last):
+            theta, m = begin + x * (end - begin), EACH * k + STANDING
+            least_gap = value_within(state, m, theta)
+            if least_gap < 0.0:
+                return root(state, m, begin, theta, first, least_gap)
+    return 2.0
+
+
+@native
+def measure_again(state: int, last: float) -> None:
+    """Powers at the quarters of the step taken but its begin, until θ = last."""
+    w = load_state(state)
+    for part in range(1, QUARTERS + 1):
+        theta = last * part / QUARTERS
+        if theta == 1.0:
+            see_powers(w.system, w.time + w.taken, w.new)
+        else:
+            point_within(state, theta)
+            see_powers(w.system, w.time + theta * w.taken, w.failed)
+        measure(state, part, w.new if theta == 1.0 else w.failed)
+
+
+@native
+def is_loose(state: int) -> Any:
+    """Whether tolerances are so loose that jumps are errors among others."""
+    return load_state(state).rtol > SHARP_TOLERANCE
+
+
+@native
+def sharpness(state: int, m: int) -> float:
+    """Part of what margin m changes in a step within which it has ended."""
+    loose = is_loose(state) and m % EACH == BEARING
+    return OF_TOLERANCE * load_state(state).rtol if loose else SHARP
+
+
+@native
+def root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
+    """θ at which margin m ends; `low` if it had none there."""
+    begin, end, soon = low, high, SOON
+    while not below > 0.0 and soon < 1.0:
+        low = begin + soon * (end - begin)
+        below = value_within(state, m, low)
+        soon *= 10.0
+    if not below > 0.0:
+        return begin
+    while SOON < soon < 1.0:  # what ends soon after it began is looked for there
+        x = value_within(state, m, begin + soon * (end - begin))
+        if x <= 0.0:
+            high, above = begin + soon * (end - begin), x
+            break
+        low, below = begin + soon * (end - begin), x
+        soon *= 10.0
+    ends, sharp = scratch(ENDS), sharpness(state, m) if is_loose(state) else 0.0
+    nothing, least = sharp * (below - above), 1e-14
+    if load_rows(load_system(load_state(state).system).mode_rows).resting == 1:
+        least *= high  # steps there are as long as runs
+    bracket(ends, low, high, below, above)
+    for _ in range(MOST_ROUNDS):
+        if ends[RIGHT] - ends[LEFT] < max(least, sharp):
+            break
+        theta = between(ends)
+        x = value_within(state, m, theta)
+        if -nothing <= x <= 0.0:
+            return theta
+        narrow(ends, theta, x)
+    return ends[RIGHT]
+
+
+@native
+def with_fixed_modes(state: int, h: float) -> Any:
+    """A step of length h that was refused because a formula jumps: its side is fixed."""
+    w = load_state(state)
+    end = w.end
+    fix_modes(state, w.time)
+    w.step, w.end = h, w.time + h
+    happened = call_entry(w.step_of, state, w.time, 0, 0)
+    w.end = end
+    return happened
+
+
+@native
+def end_at(state: int, m: int, theta: float) -> Any:
+    """End the step taken where margin m ends, which the continuous extension found at θ; (what happened,
+    length; negative if the step taken again was shorter)."""
+    w = load_state(state)
+    if load_rows(load_system(w.system).mode_rows).resting == 1:
+        return FINE, theta * w.taken
+    if is_loose(state) and w.plain_step == w.step_of and not implicit(state):
+        return cut_at(state, theta)
+    h, length = w.taken, theta * w.taken
+    now = margin(w.system, w.time, w.y, m)
+    begun = now if now < np.inf else 0.0
+    shortest, longest = 0.0, h
+    for _ in range(CORRECTIONS):
+        happened = again(state, length)
+        if happened == SWITCHED:
+            happened = with_fixed_modes(state, length)
+        if happened != FINE or w.taken < 0.999999 * length:
+            return happened, -w.taken
+        now = margin(w.system, w.time + length, w.new, m)
+        swing = max(abs(begun - now), abs(now))
+        sharp = max(sharpness(state, m) * swing, SHARPEST)
+        if now <= 0.0 and -now <= sharp:
+            break
+        if now > 0.0:
+            shortest = length
+        else:
+            longest = length
+        slope = slope_at(state, m, length, now)
+        length -= (now + 0.5 * sharp) / slope if slope < 0.0 else 0.0
+        if not shortest < length < longest:
+            length = 0.5 * (shortest + longest)
+    length = w.taken
+    w.step = max(w.step, h)
+    w.last_step, w.last_error, w.error = 0.0, 0.0, 1e-4
+    return FINE, length
+
+
+@native
+def cut_at(state: int, theta: float) -> Any:
+    """End the step taken at θ of its continuous extension; (what happened, length)."""
+    w = load_state(state)
+    happened = call_entry(w.within_of, state, theta, address_of(w.failed), 0)
+    copy(w.failed, w.new)
+    w.step = max(w.step, w.taken)
+    w.last_step, w.last_error, w.error = 0.0, 0.0, 1e-4
+    return happened, theta * w.taken
+
+
+@native
+def slope_at(state: int, m: int, length: float, now: float) -> float:
+    """Rate of margin m at the end of the step taken, by a difference over what is its last part."""
+    part = 1e-4
+    return (now - value_within(state, m, 1.0 - part)) / (part * length) if length > 0.0 else 0.0
