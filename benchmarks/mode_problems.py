@@ -18,8 +18,19 @@ HEAVY = 1e9
 """kg of what moves at a given speed in programs of others."""
 LENGTH = 0.35
 """m: of arms, by which their moments are divided."""
-STEPS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
+STEPS = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
 """s, of programs of others."""
+
+
+class Sample(NamedTuple):
+    """A run: what is the same in finer ones, its setting, processor seconds, and error in m or rad."""
+
+    family: str
+    setting: str
+    seconds: float
+    error: float
+
+
 LONGEST = 4.0
 """Processor seconds of one run after which no shorter steps are tried."""
 

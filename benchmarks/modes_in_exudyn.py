@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Result, least
-from benchmarks.mode_problems import HEAVY, LENGTH, LONGEST, STEPS, Problem, error_of
+from benchmarks.mode_problems import HEAVY, LENGTH, LONGEST, STEPS, Problem, Sample, error_of
 from benchmarks.solvers import exudyn_settings
 
 STIFFNESSES = (1e4, 1e6, 1e8)
@@ -130,12 +130,13 @@ class System:
             self._push(end, load)
 
 
-def runs(problem: Problem) -> Iterator[tuple[str, Result]]:
-    """(setting, (processor seconds, error)) of steps, and of the stiffness of what sticks or stops."""
+def runs(problem: Problem) -> Iterator[Sample]:
+    """Of steps, and of the stiffness of what sticks or stops."""
     for stiffness in (0.0,) if problem.case == "slider" else STIFFNESSES:
         for step in STEPS:
             found = run(problem, step, stiffness)
-            yield f"generalised-α, {step:g} s" + (f", {stiffness:g}" if stiffness else ""), found
+            setting = f"generalised-α, {step:g} s" + (f", {stiffness:g}" if stiffness else "")
+            yield Sample(str(stiffness), setting, *found)
             if found[0] > LONGEST:
                 break
 

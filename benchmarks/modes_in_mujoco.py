@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.measure import Result, least
-from benchmarks.mode_problems import HEAVY, LENGTH, LONGEST, STEPS, Problem, error_of
+from benchmarks.mode_problems import HEAVY, LENGTH, LONGEST, STEPS, Problem, Sample, error_of
 from core.constraints.joint_modes import damping_ratio_of
 
 HARD = "0.9999 0.9999 0.001 0.5 2"
@@ -99,13 +99,14 @@ class Text:
         self._couple("r1", "r2", self._rubbing(self.p["friction"]))
 
 
-def runs(problem: Problem) -> Iterator[tuple[str, Result]]:
-    """(setting, (processor seconds, error)) of integrators and steps; rigid stops of several stiffnesses."""
+def runs(problem: Problem) -> Iterator[Sample]:
+    """Of integrators and steps; rigid stops of several stiffnesses."""
     for integrator in INTEGRATORS:
         for stop in STOPS if problem.case == "pendulum" else (0.0,):
             for step in STEPS:
                 found = run(problem, integrator, step, stop)
-                yield f"{integrator}, {step:g} s" + (f", stop {stop:g}/s²" if stop else ""), found
+                setting = f"{integrator}, {step:g} s" + (f", stop {stop:g}/s²" if stop else "")
+                yield Sample(f"{integrator} {stop}", setting, *found)
                 if found[0] > LONGEST:
                     break
 
