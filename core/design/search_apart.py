@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +12,9 @@ from core.design.designed import Array, Designed, Row, Start, applied, at_edge, 
 from core.design.search_process import Left, Lost, SearchProcess
 from core.design.search_tasks import Begins, Begun, Better, Say, Summary, Task
 from core.errors import KinetostatError, ModelError, SimulationError
+from core.kinds import KindError, for_other_processes
 from core.model import Aim, Model
+from core.model.unknown_kinds import own_kinds_of
 
 ITERATIONS = 200
 MOST_UNPREPARED = 2
@@ -43,11 +46,18 @@ def design_apart(
 ) -> Apart:
     """As `design_of_aim(model, aim, "design").solve(…)` with the same numbers; cancelled, paused : asked again and
     again, the first may wait; watch, lost : hear of each better point, of each start over which a process ended.
-    Raises KinetostatError as that does, and where no process can begin."""
+    A machine with a kind that was made in the console is searched here. Raises KinetostatError as that does, and where
+    no process can begin."""
     from core.files import dumps
 
-    task = Task(dumps(model), str(getattr(model, "origin", "") or ""), aim, starts, solver, seed, iterations)
+    text, origin = dumps(model), str(getattr(model, "origin", "") or "")
     search = _Search(watch)
+    try:
+        kinds = pickle.dumps(for_other_processes(own_kinds_of(model.expanded)))
+    except KindError:
+        task = Task(text, origin, aim, starts, solver, seed, iterations, pickle.dumps(()))
+        return _here(model, task, cancelled, search)
+    task = Task(text, origin, aim, starts, solver, seed, iterations, kinds)
     unprepared = 0
     while True:
         try:
@@ -71,6 +81,13 @@ def design_apart(
                 raise _no_process(found.words)
         if len(search.rows) == starts or cancelled():
             return search.apart(model)
+
+
+def _here(model: Model, task: Task, cancelled: Callable[[], bool], search: _Search) -> Apart:
+    from core.design.searched_task import searched
+
+    found = searched(task, cancelled, search.hear)
+    return Apart(_whole(model, found), found.rows, ())
 
 
 def _no_process(why: str) -> KinetostatError:

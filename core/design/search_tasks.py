@@ -29,8 +29,8 @@ class Say(Enum):
 
 
 class Task(NamedTuple):
-    """Parameters that a design asks for. model, origin : the text of the document and its path; before : rows of starts
-    that are over."""
+    """Parameters that a design asks for. model, origin : the text of the document and its path; kinds : pickled, those
+    that people have added and the document names; before : rows of starts that are over."""
 
     model: str
     origin: str
@@ -39,6 +39,7 @@ class Task(NamedTuple):
     solver: str
     seed: int
     iterations: int
+    kinds: bytes
     before: tuple[Row, ...] = ()
 
 

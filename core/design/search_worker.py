@@ -9,14 +9,8 @@ import threading
 import time
 from typing import IO, Any
 
-from core.design.asked_designs import design_of_aim
-from core.design.design import Design
-from core.design.designed import Array, Designed, Row
-from core.design.search_tasks import Begins, Begun, Better, Say, Summary, Task
-from core.design.starts import Listener, StartSearch
-from core.errors import KinetostatError
-from core.files import loads
-from core.model import Aim
+from core.design.search_tasks import Say
+from core.design.searched_task import searched
 from core.piped_process import BROKEN, receive, send, serve
 
 LIVES_EVERY = 0.2
@@ -25,10 +19,6 @@ STUCK = 120.0
 """Seconds of an iteration after which a process ends by itself, where nobody is there any more to end it."""
 IDLE = 600.0
 """Seconds after which a process that nobody asks anything ends."""
-TOLD_EVERY = 0.1
-"""Seconds between two looks at what a better machine does."""
-MOST_ROWS = 50
-"""Results whose poses are computed."""
 
 
 class Line:
@@ -51,6 +41,8 @@ class Line:
             while True:
                 self._heard(*receive(self._questions))
         except BROKEN:
+            pass
+        finally:
             os._exit(0)  # whatever the search does just now
 
     def _heard(self, say: Say, number: int, what: Any = None) -> None:
@@ -87,65 +79,6 @@ class Line:
         faulthandler.cancel_dump_traceback_later()
 
 
-class Told(Listener):
-    """Tells over the line what a search does."""
-
-    def __init__(self, line: Line, design: Design, aim: Aim) -> None:
-        self._line, self._design, self._aim = line, design, aim
-        self._looked = 0.0
-
-    def begun(self, search: StartSearch) -> None:
-        """How it is searched."""
-        self._line.tell(Say.BEGUN, Begun(search.solver, search.reason, search.slopes))
-
-    def start(self, number: int, x: Array) -> None:
-        """Where a start begins."""
-        self._line.tell(Say.START, Begins(number, x, self._design.values(x)))
-
-    def better(self, number: int, x: Array, value: float) -> None:
-        """The point, and now and then what the machine does there."""
-        values, rows = self._design.values(x), None
-        if time.monotonic() - self._looked > TOLD_EVERY:
-            self._looked = time.monotonic()
-            rows = generated(self._design, self._aim, values)
-        self._line.tell(Say.BETTER, Better(number, x.copy(), values, value, rows))
-
-    def row(self, row: Row) -> None:
-        """What came of a start."""
-        self._line.tell(Say.ROW, row)
-
-
-def generated(design: Design, aim: Aim, parameters: Any) -> Array | None:
-    """What a machine does where a function or poses are wanted, SI."""
-    if aim.kind not in ("function", "motion"):
-        return None
-    try:
-        return design.generated(parameters)
-    except (KinetostatError, ArithmeticError, ValueError):
-        return None
-
-
-def searched(line: Line, task: Task) -> Summary:
-    """All that a task asks. Raises KinetostatError."""
-    design = design_of_aim(loads(task.model, origin=task.origin), task.aim, "design")
-    listener = Told(line, design, task.aim)
-    found = design.search(
-        task.starts, task.solver, task.seed, task.iterations, line.asked, listener, before=task.before
-    )
-    rows = {}
-    for row in found.table[:MOST_ROWS]:
-        made = generated(design, task.aim, row.parameters) if row.state != "failed" else None
-        if made is not None:
-            rows[row.number] = made
-    return summary(found, rows)
-
-
-def summary(found: Designed, rows: dict[int, Array]) -> Summary:
-    """A result without its model, which follows from the table."""
-    how = Begun(found.solver, found.reason, found.slopes)
-    return Summary(found.table, how, dict(found.sensitivities), found.alike, rows)
-
-
 def main() -> None:
     """Until the other side ends, or asks nothing for long."""
     line = Line(*serve())
@@ -156,7 +89,7 @@ def main() -> None:
         except queue.Empty:
             return
         try:
-            line.tell(Say.FOUND, searched(line, task))
+            line.tell(Say.FOUND, searched(task, line.asked, line.tell))
         except Exception as error:
             line.tell(Say.ERROR, error)
         line.over()

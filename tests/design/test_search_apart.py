@@ -10,12 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core import kinds
 from core.design.search_apart import design_apart
 from core.design.search_process import SearchProcess
 from core.errors import ExpressionError, SimulationError
-from core.files import load
-from core.model import Aim, DesignVariable
+from core.files import load, loads
+from core.joints import JOINT_KINDS
+from core.kinds import register
+from core.model import Aim, DesignVariable, fields
 from resources import EXAMPLES
+from tests.design.test_design import PENDULUM
+from tests.joints.made_up_kinds import Parabola
 
 ROOT = Path(__file__).parents[2]
 HEARD = 0.3
@@ -69,6 +74,13 @@ def process():
     yield made
     made.close()
     assert made.id is None
+
+
+@pytest.fixture
+def own_kinds(monkeypatch):
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", dict(JOINT_KINDS))
+    monkeypatch.setattr(kinds, "_own", {})
+    monkeypatch.setattr(fields, "_named_by_files", set())
 
 
 def high(formula="rms(coupler_point.position.z - 0.35)"):
@@ -180,6 +192,22 @@ def test_processes_that_end_before_a_search_is_prepared_are_said(four_bar, proce
 def test_what_makes_no_sense_is_refused_as_here(four_bar, process):
     with pytest.raises(ExpressionError, match="coupler_point"):
         design_apart(process, four_bar, high("rms(couplr_point.position.z)"), 3)
+
+
+def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_searched_here(process, own_kinds):
+    class Local(Parabola):
+        name = "local"
+
+    def found(kind):
+        register(kind)
+        model = loads(PENDULUM.replace("kind: revolute", f"kind: {kind.name}"))
+        aim = Aim(name="low", vary=(DesignVariable(parameter="k"),), minimise="(k - 2)^2")
+        return design_apart(process, model, aim, 1).designed.best.parameters["k"]
+
+    assert found(Local) == pytest.approx(2.0, abs=1e-5)
+    assert process.id is None
+    assert found(Parabola) == pytest.approx(2.0, abs=1e-5)
+    assert process.id is not None
 
 
 @signals
