@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from core.design.designed import Array, Row, Start
+from core.design.target_curves import Target
 from core.model import Aim
 
 
@@ -41,6 +42,14 @@ class Task(NamedTuple):
     iterations: int
     kinds: bytes
     before: tuple[Row, ...] = ()
+
+
+class CurveTask(NamedTuple):
+    """Linkages for a curve, as of `synthesise`; most : solutions at most"""
+
+    target: Target
+    topology: str
+    most: int
 
 
 class Begun(NamedTuple):

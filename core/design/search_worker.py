@@ -10,7 +10,7 @@ import time
 from typing import IO, Any
 
 from core.design.search_tasks import Say
-from core.design.searched_task import searched
+from core.design.searched_task import done
 from core.piped_process import BROKEN, receive, send, serve
 
 LIVES_EVERY = 0.2
@@ -89,7 +89,7 @@ def main() -> None:
         except queue.Empty:
             return
         try:
-            line.tell(Say.FOUND, searched(task, line.asked, line.tell))
+            line.tell(Say.FOUND, done(task, line.asked, line.tell))
         except Exception as error:
             line.tell(Say.ERROR, error)
         line.over()

@@ -10,7 +10,8 @@ from typing import Any
 from core.design.asked_designs import design_of_aim
 from core.design.design import Design
 from core.design.designed import Array, Designed, Row
-from core.design.search_tasks import Begins, Begun, Better, Say, Summary, Task
+from core.design.path_synthesis import Linkage, Progress, synthesise
+from core.design.search_tasks import Begins, Begun, Better, CurveTask, Say, Summary, Task
 from core.design.starts import Listener, StartSearch
 from core.errors import KinetostatError
 from core.files import loads
@@ -22,6 +23,25 @@ TOLD_EVERY = 0.1
 """Seconds between two looks at what a better machine does."""
 MOST_ROWS = 50
 """Results whose poses are computed."""
+
+
+def done(task: Task | CurveTask, asked: Callable[[], bool], tell: Tell) -> Any:
+    """What comes of a task; asked : whether to stop; tell : is told what the search does. Raises KinetostatError."""
+    return linkages(task, asked, tell) if isinstance(task, CurveTask) else searched(task, asked, tell)
+
+
+def linkages(task: CurveTask, asked: Callable[[], bool], tell: Tell) -> tuple[Linkage, ...]:
+    """Linkages with their curves, so that nobody else follows them."""
+
+    def hear(now: Progress) -> None:
+        if now.best is not None:
+            now.best.curve()
+        tell(Say.BETTER, now)
+
+    found = synthesise(task.target, task.topology, count=task.most, stop=asked, tell=hear)
+    for each in found:
+        each.curve()
+    return found
 
 
 class Told(Listener):

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from core import kinds
+from core.design.curve_apart import linkages_apart
 from core.design.search_apart import design_apart
 from core.design.search_process import SearchProcess
+from core.design.search_tasks import CurveTask
+from core.design.target_curves import target
 from core.errors import ExpressionError, SimulationError
 from core.files import load, loads
 from core.joints import JOINT_KINDS
@@ -208,6 +211,61 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_search
     assert process.id is None
     assert found(Parabola) == pytest.approx(2.0, abs=1e-5)
     assert process.id is not None
+
+
+LINKAGES = """
+import numpy as np
+from core.design.curve_apart import linkages_apart
+from core.design.path_synthesis import synthesise
+from core.design.search_process import SearchProcess
+from core.design.search_tasks import CurveTask
+from core.design.target_curves import target
+from core.files import dumps
+
+t = 2.0 * np.pi * np.arange(30) / 30
+wanted = target(np.column_stack([0.1 * np.cos(t) + 0.03 * np.cos(2 * t), 0.06 * np.sin(t)]))
+process = SearchProcess()
+there = linkages_apart(process, CurveTask(wanted, "four_bar", 4))
+process.close()
+here = synthesise(wanted, "four_bar", count=4)
+assert not there.lost
+assert len(there.found) == len(here) >= 2
+for one, other in zip(there.found, here):
+    for name in ("lengths", "relative", "defects", "turns"):
+        assert getattr(one, name) == getattr(other, name)
+    np.testing.assert_array_equal(one.curve(), other.curve())
+    assert dumps(one.model) == dumps(other.model)
+print("the same")
+"""
+
+
+def test_linkages_are_those_of_a_search_here_to_the_last_bit():
+    said, _ = script(LINKAGES, stderr=subprocess.STDOUT).communicate(timeout=300)
+    assert said.strip().endswith("the same"), said
+
+
+@signals
+def test_a_crash_keeps_the_linkages_that_were_found_before(process):
+    t = 2.0 * np.pi * np.arange(30) / 30
+    wanted = target(np.column_stack([0.1 * np.cos(t) + 0.03 * np.cos(2 * t), 0.06 * np.sin(t)]))
+    heard = []
+
+    def watch(now):
+        heard.append(now)
+        if now.best is not None:
+            os.kill(process.id, signal.SIGSEGV)
+
+    found = linkages_apart(process, CurveTask(wanted, "slider_crank", 4), watch=watch)
+    assert found.lost == "The solver ended unexpectedly (signal 11)."
+    assert found.found == (heard[-1].best,)
+    assert np.isfinite(found.found[0].curve()).all()
+
+    def crash():
+        os.kill(process.id, signal.SIGSEGV)
+        return False
+
+    with pytest.raises(SimulationError, match="Nothing was found: The solver ended unexpectedly .signal 11"):
+        linkages_apart(process, CurveTask(wanted, "slider_crank", 4), cancelled=crash)
 
 
 @signals

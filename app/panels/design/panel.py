@@ -260,13 +260,14 @@ class DesignPanel(QWidget):
 
     def search(self) -> None:
         """Begin, beside the window."""
+        search = self.searching
         try:
             if self.kind.currentData() == CURVE:
                 topology = str(self.curve_page.topology.currentData())
-                work = curve_work(self.curve.asked(), topology, self.searching.asked)
+                work = curve_work(self.process, self.curve.asked(), topology, search.asked, search.paused)
             else:
                 aim, starts = self.machine_page.aim("design"), self.machine_page.count()
-                search, model = self.searching, self._session.model
+                model = self._session.model
                 work = machine_work(self.process, model, aim, starts, self._units, search.asked, search.paused)
         except KinetostatError as error:
             self.note.say(str(error), "error")
@@ -311,7 +312,7 @@ class DesignPanel(QWidget):
         if isinstance(found, Found):
             self._show_designed(found)
         else:
-            self._show_linkages(found)
+            self._show_linkages(found.linkages, found.lost)
 
     def _show_designed(self, result: Found) -> None:
         self.found, self._generated = result.designed, dict(result.rows)
@@ -331,13 +332,14 @@ class DesignPanel(QWidget):
         by = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason})."
         self.note.say(f"{by}{lost}{more}{bounds}{missed}{alike}", "warning" if missed or lost else "done")
 
-    def _show_linkages(self, found: tuple[Linkage, ...]) -> None:
+    def _show_linkages(self, found: tuple[Linkage, ...], lost: str = "") -> None:
         self.linkages = found
         show_linkages(self.results, found)
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."
-        self.note.say(words, "warning" if best.defects else "done")
+        kept = f" {lost} What was found before is kept." if lost else ""
+        self.note.say(words + kept, "warning" if best.defects or lost else "done")
 
     def _failed(self, error: BaseException) -> None:
         self._session.cancel()

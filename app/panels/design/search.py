@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.widgets.quantities.quantity_text import Units, measure_of
+from core.design.search_tasks import CurveTask
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.model import Aim, Model
@@ -39,6 +40,13 @@ class Better(NamedTuple):
     parameters: Mapping[str, float]
     value: float
     rows: Array | None
+    lost: str = ""
+
+
+class Curves(NamedTuple):
+    """Linkages for a curve, the best first; lost : that the search's process ended, and how, in a sentence."""
+
+    linkages: tuple[Linkage, ...]
     lost: str = ""
 
 
@@ -111,20 +119,19 @@ def shown_rows(aim: Aim, model: Model, units: Units) -> Array:
     return rows.reshape(len(asked), 4 if aim.kind == "motion" else 2) / _factors(aim, model, units)
 
 
-def curve_work(wanted: Target, topology: str, asked: Asked) -> Any:
-    """The search for a linkage."""
+def curve_work(process: SearchProcess, wanted: Target, topology: str, asked: Asked, paused: Callable[[], bool]) -> Any:
+    """The search for a linkage, in a process."""
 
-    def work(progress: Any, cancelled: Any) -> tuple[Linkage, ...]:
-        from core.design.path_synthesis import synthesise
+    def work(progress: Any, cancelled: Any) -> Curves:
+        from core.design.curve_apart import linkages_apart
 
-        def tell(found: Any) -> None:
-            if found.best is not None:
-                found.best.curve()  # followed here, not in the window's thread
-            progress.show(found)
+        def stop() -> bool:
+            return asked(cancelled)
 
-        result = synthesise(wanted, topology, count=MOST_LINKAGES, stop=lambda: asked(cancelled), tell=tell)
-        if not result:
+        task = CurveTask(wanted, topology, MOST_LINKAGES)
+        found, lost = linkages_apart(process, task, cancelled=stop, paused=paused, watch=progress.show)
+        if not found:
             raise Cancelled
-        return result
+        return Curves(found, lost)
 
     return work
