@@ -36,6 +36,9 @@ POSES = 64
 ITERATIONS = 200
 LONGEST_RUN = 60.0
 """Seconds of work after which the run of a point is given up."""
+SETTLES = 3.0
+"""Seconds for which machine code is waited for before the first start; then the interpreter serves until it is there,
+and the last bits of values depend on when that is."""
 LOOK = 0.02
 """Seconds between two looks whether to stop while code is made."""
 LOST = 1e3
@@ -218,7 +221,8 @@ class Design:
         first()
         making = threading.Thread(target=self.mech.compile, daemon=True)
         making.start()
-        while making.is_alive():
+        ends = time.monotonic() + SETTLES
+        while making.is_alive() and time.monotonic() < ends:
             self._heed()
             making.join(LOOK)
         self.__dict__.pop("_rest", None)  # it may come from the interpreter that serves until the code is there
