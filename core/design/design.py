@@ -9,19 +9,20 @@ best = d.solve(starts=20, seed=1) ; best.table ; model = d.apply(best)
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from core.design.designed import Designed, Start, Stopped
+from core.design.designed import Array, Designed, Row, Start, Stopped, applied
 from core.design.generation import Generation, function_generation, motion_generation
 from core.design.objective import Formula, Motion, margin, poses_of, refuse_moving
 from core.design.solvers import FULFILLED, SOLVERS, Evaluated, Problem
-from core.design.starts import StartSearch
+from core.design.starts import Listener, StartSearch
 from core.design.swept import SweptPoint, explicit_forms
 from core.design.target_curves import Target
 from core.errors import ModelError, SimulationError, near_misses
@@ -29,14 +30,17 @@ from core.measures.run_measures import Requirement, Signals
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.aims import PLANES
-from core.model.edits import edits
 from core.simulation import Run, simulate
 
-Array = NDArray[np.float64]
 POSES = 64
 ITERATIONS = 200
 LONGEST_RUN = 60.0
 """Seconds of work after which the run of a point is given up."""
+SETTLES = 3.0
+"""Seconds for which machine code is waited for before the first start; then the interpreter serves until it is there,
+and the last bits of values depend on when that is."""
+LOOK = 0.02
+"""Seconds between two looks whether to stop while code is made."""
 LOST = 1e3
 """Residual, in sizes, of each point that a machine does not reach at all."""
 
@@ -98,7 +102,8 @@ class Design:
 
     def run(self, duration: float, **settings: Any) -> Design:
         """A run of the machine, s; settings as of `simulate`."""
-        self._run, self._sweep = {"duration": float(duration), **settings}, None
+        ready = {"closed_forms": True}  # what is ready first must not decide about numbers
+        self._run, self._sweep = {**ready, "duration": float(duration), **settings}, None
         return self
 
     def minimise(self, formula: str) -> Design:
@@ -210,6 +215,18 @@ class Design:
     def _rest(self) -> Array:
         """The rest pose of the present machine: it says on which branch closed forms begin."""
         return self.mech.rest()
+
+    def settle(self, first: Callable[[], object]) -> None:
+        """Compute a first value, which is dropped, and make machine code of all that it took."""
+        first()
+        making = threading.Thread(target=self.mech.compile, daemon=True)
+        making.start()
+        ends = time.monotonic() + SETTLES
+        while making.is_alive() and time.monotonic() < ends:
+            self._heed()
+            making.join(LOOK)
+        self.__dict__.pop("_rest", None)  # it may come from the interpreter that serves until the code is there
+        self._point = None
 
     def _required(self, motion: Motion) -> Array:
         return np.array([margin(each, motion) for each in self.requirements], dtype=float)
@@ -347,14 +364,27 @@ class Design:
         watch : called with (start, parameters, value) of each better point
         Raises ModelError before anything is tried: for unknown signals, and for an objective that nothing changes.
         """
+        return self.search(starts, solver, seed, iterations, cancelled, _Watched(self, watch))
+
+    def search(
+        self,
+        starts: int,
+        solver: str,
+        seed: int,
+        iterations: int,
+        cancelled: Callable[[], bool],
+        listener: Listener,
+        before: Sequence[Row] = (),
+    ) -> Designed:
+        """As `solve`; listener : hears all of it; before : rows of the first starts, which are there already."""
         if solver != "auto" and solver not in SOLVERS:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=near_misses(solver, SOLVERS))
         if starts < 1:
             raise ModelError("At least one start is needed.", where="starts", remedy="Take 10, say.")
-        search = StartSearch(self, solver, seed, iterations, watch)
+        search = StartSearch(self, solver, seed, iterations, listener)
         self._asked = cancelled
         try:
-            search.run(starts)
+            search.run(starts, before)
         finally:
             self._asked = lambda: False
         return search.designed()
@@ -362,10 +392,17 @@ class Design:
     def apply(self, best: Designed | Start) -> Model:
         """The model with the values of a result or of one of its rows: one edit."""
         row = best.best if isinstance(best, Designed) else best
-        model = self.model
-        for parameter, value in row.parameters.items():
-            model = edits.change(model, "parameters", parameter, value=value)
-        return model
+        return applied(self.model, row)
+
+
+class _Watched(Listener):
+    """Tells a function of each better point."""
+
+    def __init__(self, design: Design, watch: Callable[[int, Mapping[str, float], float], None]) -> None:
+        self._design, self._watch = design, watch
+
+    def better(self, number: int, x: Array, value: float) -> None:
+        self._watch(number, self._design.values(x), value)
 
 
 class NotReached(ModelError):

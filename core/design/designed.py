@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
 from core.model import Model
+from core.model.edits import edits
+
+Array = NDArray[np.float64]
+ORDER = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
+"""Of states in the table."""
 
 
 class Stopped(Exception):
@@ -54,3 +63,28 @@ class Designed:
     def best(self) -> Start:
         """The first row."""
         return self.table[0]
+
+
+Row = tuple[Array, Start]
+"""x (n,), 0 … 1 within the bounds, and what came of the start."""
+
+
+def ranked(rows: Sequence[Row]) -> list[Row]:
+    """The best first. Raises ModelError where no start came to a value."""
+    found = sorted(rows, key=lambda row: (ORDER[row[1].state], row[1].lacking, row[1].value))
+    if not found or found[0][1].state == "failed":
+        why = f" The first: {found[0][1].message.rstrip('.')}." if found else ""
+        raise ModelError(f"No start came to a value.{why}", where="design", remedy="Change bounds or start values.")
+    return found
+
+
+def applied(model: Model, row: Start) -> Model:
+    """The model with the values of a row."""
+    for parameter, value in row.parameters.items():
+        model = edits.change(model, "parameters", parameter, value=value)
+    return model
+
+
+def at_edge(names: Sequence[str], x: Array) -> tuple[str, ...]:
+    """Variables that are at a bound at x (n,), 0 … 1."""
+    return tuple(name for name, t in zip(names, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)

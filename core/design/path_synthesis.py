@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ POLISHED = 4
 ALIKE = 1e-3
 """Share of the lengths by which two solutions differ at least."""
 DENSE = 360
+SHOWN = 128
+"""Points of a curve that is looked at: it goes with a linkage from one process to another."""
 TURN = 2.0 * np.pi * np.arange(DENSE) / DENSE
 STEPS = 6
 """Poses from point to point at which it is looked whether links reach each other."""
@@ -55,8 +57,7 @@ class Linkage:
     def model(self) -> Model:
         """The machine, at the first point of the curve."""
         model = topology_named(self.topology).model(self.lengths)
-        mech = swept_of(topology_named(self.topology)).mech
-        for name, value in zip(mech.q_names, self.start, strict=True):
+        for name, value in zip(_coordinate_names(self.topology), self.start, strict=True):
             model = edits.change(model, "joints", name, rest=(float(value),))
         return model
 
@@ -65,8 +66,15 @@ class Linkage:
         """Whether the crank turns through."""
         return bool(self._whole(2)[1].min() > 0.0)
 
-    def curve(self, count: int = 128) -> Array:
+    def curve(self, count: int = SHOWN) -> Array:
         """(count, 2) the curve of the point: the crank's whole turn where it closes, else as far as the target."""
+        return self._shown if count == SHOWN else self._curve(count)
+
+    @cached_property
+    def _shown(self) -> Array:
+        return self._curve(SHOWN)
+
+    def _curve(self, count: int) -> Array:
         points, reach = self._whole(count)
         if reach.min() > 0.0:
             return points
@@ -107,6 +115,12 @@ class Linkage:
         first = _four_bar(b * abs(ratio), a * abs(ratio), c * abs(ratio), A0, C0, 1.0 / ratio)
         second = _four_bar(b * abs(other), c * abs(other), a * abs(other), B0, C0, 1.0 / other)
         return first, second
+
+
+@lru_cache
+def _coordinate_names(topology: str) -> tuple[str, ...]:
+    """Of the machine of a topology, without the code of its curves."""
+    return tuple(Mechanism(topology_named(topology).model({}, drawn=False)).q_names)
 
 
 def _followed(linkages: Sequence[Linkage], theta: Array) -> list[tuple[Array, Array]]:

@@ -3,14 +3,15 @@ another; the best of them, and what there is to say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
-from core.design.designed import Designed, Start, Stopped
+from core.design.designed import Designed, Row, Start, Stopped, at_edge, ranked
 from core.design.solvers import FULFILLED, Evaluated, Problem, chosen, differences, nearest, slopes_off, solve
 from core.errors import KinetostatError, ModelError
 from core.measures.run_measures import Requirement
@@ -18,7 +19,6 @@ from core.mechanism import Mechanism
 from core.model import Model
 
 Array = NDArray[np.float64]
-Row = tuple[Array, Start]
 
 FAILURES = (KinetostatError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 """What ends a start, and no other."""
@@ -48,13 +48,33 @@ class Question(Protocol):
         """Parameters at x (n,), 0 … 1 within the bounds."""
         ...
 
+    def settle(self, first: Callable[[], object]) -> None:
+        """Compute a first value, which is dropped, and make machine code of all that it took."""
+        ...
+
     def apply(self, best: Start) -> Model:
         """The model with the values of a row."""
         ...
 
 
+class Listener:
+    """Whom a search tells what it does, as it does it."""
+
+    def begun(self, search: StartSearch) -> None:
+        """It is prepared."""
+
+    def start(self, number: int, x: Array) -> None:
+        """A start begins at x (n,), 0 … 1."""
+
+    def better(self, number: int, x: Array, value: float) -> None:
+        """A better point of a start."""
+
+    def row(self, row: Row) -> None:
+        """A start came to its end."""
+
+
 class StartSearch:
-    """One search. watch(start, parameters, value) : hears of each better point."""
+    """One search. listener : hears what it does."""
 
     def __init__(
         self,
@@ -62,9 +82,9 @@ class StartSearch:
         solver: str,
         seed: int,
         iterations: int,
-        watch: Callable[[int, Mapping[str, float], float], None],
+        listener: Listener,
     ) -> None:
-        self.design, self.seed, self.iterations, self._watch = design, seed, iterations, watch
+        self.design, self.seed, self.iterations, self._listener = design, seed, iterations, listener
         self.rows: list[Row] = []
         self._number = 0
         self._best: dict[int, tuple[float, Array]] = {}
@@ -80,7 +100,7 @@ class StartSearch:
         known = self._best.get(self._number)
         if np.isfinite(value) and (known is None or value < known[0]):
             self._best[self._number] = value, x.copy()
-            self._watch(self._number, self.design.values(x), value)
+            self._listener.better(self._number, x, value)
 
     def _looked_on(self, problem: Problem) -> Problem:
         """The same; points that miss requirements are kept, too, the least violating of each start."""
@@ -96,13 +116,19 @@ class StartSearch:
 
         return problem._replace(evaluate=evaluate)
 
-    def run(self, starts: int) -> None:
-        """All starts, until somebody stops it. Raises ModelError for an objective that nothing changes."""
+    def run(self, starts: int, before: Sequence[Row] = ()) -> None:
+        """All starts, until somebody stops it; before : rows of the first ones, which are there already. Raises
+        ModelError for an objective that nothing changes."""
+        self.rows += before
         try:
             points = self._points(starts)
+            self._settle(points[0])
             self._check(points)
-            for self._number, point in enumerate(points):
+            self._listener.begun(self)
+            for self._number, point in list(enumerate(points))[len(before) :]:
+                self._listener.start(self._number, point)
                 self.rows.append(self._from_start(self._number, point))
+                self._listener.row(self.rows[-1])
             self._whole = True
         except Stopped:
             self.rows += self._kept("stopped")
@@ -124,6 +150,18 @@ class StartSearch:
         return [np.array(first, dtype=float), *others[: count - 1]]
 
     # ----------------------------------------------------------------------------------------------- before it
+
+    def _settle(self, point: Array) -> None:
+        """All values that count come from the same machine code, whatever was ready first."""
+        quiet = self.design.problem(lambda *_: None)
+
+        def first() -> None:
+            with contextlib.suppress(*FAILURES):
+                quiet.evaluate(point)
+                if quiet.slopes is not None:
+                    quiet.slopes(point)
+
+        self.design.settle(first)
 
     def _check(self, points: list[Array]) -> None:
         """Refuse what cannot be: the first value is computed, and something must change it. Exact slopes that are not
@@ -196,18 +234,13 @@ class StartSearch:
         return Start(k, values, value, state, message, self._edge(x), missed, lacking)
 
     def _edge(self, x: Array) -> tuple[str, ...]:
-        """Variables at a bound."""
-        return tuple(name for name, t in zip(self.design.bounds, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)
+        return at_edge(tuple(self.design.bounds), x)
 
     # ------------------------------------------------------------------------------------------------- results
 
     def designed(self) -> Designed:
         """The table, the best first. Raises ModelError where no start came to a value."""
-        order = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
-        rows = sorted(self.rows, key=lambda row: (order[row[1].state], row[1].lacking, row[1].value))
-        if not rows or rows[0][1].state == "failed":
-            why = f" The first: {rows[0][1].message.rstrip('.')}." if rows else ""
-            raise ModelError(f"No start came to a value.{why}", where="design", remedy="Change bounds or start values.")
+        rows = ranked(self.rows)
         x, best = rows[0]
         sensitivities: dict[str, float] = {}
         alike: tuple[str, ...] = ()
@@ -219,10 +252,14 @@ class StartSearch:
                 alike = self._alike(J) if plain.squares else ()
             except FAILURES:
                 pass
-        differs = "by differences" if self.solver != "differential_evolution" else "none"
-        slopes = "exact" if self.problem.slopes else differs
         table, model = tuple(row for _, row in rows), self.design.apply(best)
-        return Designed(table, model, self.solver, self.reason, slopes, sensitivities, alike)
+        return Designed(table, model, self.solver, self.reason, self.slopes, sensitivities, alike)
+
+    @property
+    def slopes(self) -> str:
+        """Where slopes come from."""
+        differs = "by differences" if self.solver != "differential_evolution" else "none"
+        return "exact" if self.problem.slopes else differs
 
     def _alike(self, J: Array) -> tuple[str, ...]:
         """Variables of the direction in which the residuals do not change."""

@@ -7,26 +7,22 @@ its values alone.
 from __future__ import annotations
 
 import contextlib
-import os
-import pickle
 import queue
-import struct
 import subprocess
 import sys
 import threading
 from functools import lru_cache
-from typing import IO, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import KinetostatError, SimulationError
+from core.piped_process import BROKEN, begin, receive, send
 from core.studies.declaration import Declaration, read_declaration
 from core.studies.sample_rows import LOST, Machine, Rows
 
 Array = NDArray[np.float64]
-LENGTH = struct.Struct("<Q")
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 REPLY_SLACK = 30.0
 """s more than its rows may take until a process that says nothing is ended."""
 
@@ -163,13 +159,7 @@ class Processes:
             process.wait()
 
     def _begin(self) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"{__package__}.worker_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
+        process = begin(f"{__package__}.worker_process")
         self._running.append(process)
         assert process.stdin is not None
         with contextlib.suppress(OSError):  # it ended at once: the first chunk finds it
@@ -187,7 +177,7 @@ class Processes:
         try:
             send(process.stdin, chunk)
             answer = receive(process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except BROKEN:
             return None
         finally:
             watch.cancel()
@@ -218,25 +208,6 @@ def lost_rows(chunk: Chunk) -> Rows:
     """What is left of a row over which processes end."""
     said = {0: ("The process that computed it ended, three times.", "")}
     return Rows(np.full((1, 0), np.nan), np.array([LOST], dtype=np.int8), said)
-
-
-def send(stream: IO[bytes], what: Any) -> None:
-    """Write an object to a process of ours."""
-    content = pickle.dumps(what)
-    stream.write(LENGTH.pack(len(content)) + content)
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> Any:
-    """Read an object from a process of ours. Raises EOFError where it ended."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        raise EOFError
-    (length,) = LENGTH.unpack(head)
-    content = stream.read(length)
-    if len(content) < length:
-        raise EOFError
-    return pickle.loads(content)
 
 
 # ------------------------------------------------------------------------------------------------ Dask

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 MAGIC = b"kinetostat study 1\n"
 HEAD = struct.Struct("<QI")
 """Length of a record, its checksum."""
+UNLOCK = "Close it there, or wait until it is written, and try again."
 
 
 class Table:
@@ -149,11 +150,19 @@ class RowFile:
             self._journal.unlink(missing_ok=True)
         except OSError as error:
             temporary.unlink(missing_ok=True)
+            locked = _is_locked(error)
+            why = "Another program has it open" if locked else f"It cannot be written: {error.strerror or error}"
             raise FileError(
-                f"It cannot be written: {error.strerror or error}. All rows are in '{self._journal}'.",
+                f"{why}. All rows are in '{self._journal}'.",
                 file=str(self.path),
-                remedy="Make room and resume the study.",
+                remedy="Close it there and resume the study." if locked else "Make room and resume the study.",
             ) from None
+
+
+def _is_locked(error: Exception) -> bool:
+    """Whether another program keeps a file for itself: HDF5 says so by its number or in words, Windows by its own."""
+    windows = getattr(error, "winerror", None) in (5, 32, 33)
+    return isinstance(error, BlockingIOError) or windows or "unable to lock file" in str(error)
 
 
 def _head(table: Table) -> bytes:
@@ -226,6 +235,8 @@ def load(path: str) -> Table:
             table.results[:] = file["results"][()]
             said = json.loads(file["messages"][()])
     except (OSError, KeyError, ValueError, TypeError) as error:
+        if _is_locked(error):
+            raise FileError("Another program writes to it.", file=path, remedy=UNLOCK) from None
         raise FileError(f"It is no file of a study: {error}.", file=path) from None
     table.messages = {int(k): (each[0], each[1]) for k, each in said.items()}
     return table

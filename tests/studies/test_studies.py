@@ -1,10 +1,13 @@
 """Studies: the same rows anywhere, kept through what happens, statistics against closed forms."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.studies import study_work
+from core.studies import row_file, study_work
 from core.studies.backends import Chunk, Processes
 from core.studies.distributions import correlated, distribution_of, lognormal, normal, points, triangular, uniform
 from core.studies.row_file import RowFile, Table, load
@@ -170,6 +173,47 @@ def test_a_full_disk_asks_for_another_place(tmp_path, monkeypatch):
     result = study(5).run(str(broken), elsewhere=lambda e: asked.append(str(e)) or str(tmp_path / "other.h5"))
     assert "No space left" in asked[0]
     assert np.array_equal(StudyResult.load(tmp_path / "other.h5").rows.results, result.rows.results)
+
+
+HOLDS = "import h5py, sys; f = h5py.File(sys.argv[1], 'a'); print('held', flush=True); sys.stdin.read()"
+
+
+def test_a_file_that_another_program_keeps_is_said_and_nothing_is_lost(tmp_path):
+    path = tmp_path / "kept.h5"
+    result = study(5).run(str(path))
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "held\n"
+        for ask in (lambda: StudyResult.load(path), lambda: study(5).resume(str(path))):
+            with pytest.raises(ks.FileError, match=r"kept.h5: Another program writes to it\. Close it there"):
+                ask()
+        other.stdin.close()
+    assert np.array_equal(StudyResult.load(path).rows.results, result.rows.results)
+    assert study(5).resume(str(path)).rows.done.all()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (BlockingIOError(11, "unable to lock file"), "Another program has it open.*Close it there and resume"),
+        (OSError(28, "No space left on device"), "No space left on device.*Make room and resume"),
+    ],
+)
+def test_rows_are_kept_beside_a_file_that_cannot_be_closed_and_the_study_resumed(tmp_path, monkeypatch, error, said):
+    path = tmp_path / "shut.h5"
+
+    def refuse(*_):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(row_file, "_write_hdf5", refuse)
+        with pytest.raises(ks.FileError, match=said):
+            study(5).run(str(path))
+    assert load(str(path)).done.all()
+    resumed = study(5).resume(str(path))
+    assert path.exists()
+    assert np.array_equal(resumed.rows.results, study(5).run().rows.results)
 
 
 def test_what_cannot_be_meant_is_refused():

@@ -67,6 +67,10 @@ class PacedSearch(QObject):
         """Whether one runs."""
         return self._job is not None
 
+    def paused(self) -> bool:
+        """Whether it shall wait, and not end."""
+        return self._pause.is_set() and not self._stop.is_set()
+
     def close(self) -> None:
         """Search no more."""
         self._stop.set()

@@ -3,8 +3,11 @@ beside the window."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from app.background.jobs import Jobs
@@ -17,12 +20,22 @@ from app.panels.design.paced_search import PacedSearch
 from app.panels.design.questions import CURVE, FUNCTION, MOTION, OF_AIMS, PARAMETERS, TITLES
 from app.panels.design.result_tables import fill, show_designed, show_linkages
 from app.panels.design.saved_designs import SavedDesigns
-from app.panels.design.search import FIRST, MOST_LINKAGES, Better, Found, curve_work, machine_work, shown_rows
+from app.panels.design.search import (
+    FIRST,
+    MOST_LINKAGES,
+    Better,
+    Found,
+    curve_work,
+    lost_words,
+    machine_work,
+    shown_rows,
+)
 from app.panels.design.wanted_curve import WantedCurve
 from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import SIUnits, Units, measure_of, number, quantity
+from core.design.search_process import SearchProcess
 from core.errors import KinetostatError
 from core.functions.subjects.design import TOPOLOGY_TITLES
 from core.model import Aim
@@ -50,6 +63,7 @@ class DesignPanel(QWidget):
         self.curve = WantedCurve(stage, self._life, self._forget, self._refuse, self._draw_begun, self._drawn_in_view)
         self.curve_page, self.canvas, self.in_view = self.curve.page, self.curve.canvas, self.curve.in_view
         self.searching = PacedSearch(jobs, self)
+        self.process = SearchProcess()
         self.found: Designed | None = None
         self.linkages: tuple[Linkage, ...] = ()
         self._generated: dict[int, Any] = {}
@@ -104,8 +118,18 @@ class DesignPanel(QWidget):
     def close(self) -> None:
         """Listen no more, search no more."""
         self.searching.close()
+        self.process.close()
         self.in_view.clear()
         self._life.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Who looks here may soon search: the process for it is made ready, beside the window."""
+        super().showEvent(event)
+        threading.Thread(target=self._make_ready, daemon=True).start()
+
+    def _make_ready(self) -> None:
+        with contextlib.suppress(OSError):  # a search says so
+            self.process.begin()
 
     def _hear_search(self) -> None:
         """What a search tells."""
@@ -236,13 +260,15 @@ class DesignPanel(QWidget):
 
     def search(self) -> None:
         """Begin, beside the window."""
+        search = self.searching
         try:
             if self.kind.currentData() == CURVE:
                 topology = str(self.curve_page.topology.currentData())
-                work = curve_work(self.curve.asked(), topology, self.searching.asked)
+                work = curve_work(self.process, self.curve.asked(), topology, search.asked, search.paused)
             else:
                 aim, starts = self.machine_page.aim("design"), self.machine_page.count()
-                work = machine_work(self._session.model, aim, starts, self._units, self.searching.asked)
+                model = self._session.model
+                work = machine_work(self.process, model, aim, starts, self._units, search.asked, search.paused)
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
@@ -260,7 +286,10 @@ class DesignPanel(QWidget):
     def _show_best(self, what: Any) -> None:
         """What is best so far."""
         if isinstance(what, Better):
-            self.note.say(f"Start {what.start + 1}: {self._worth(what.value)}", "hint")
+            words = f"Start {what.start + 1}: {self._worth(what.value)}"
+            self.note.say(
+                f"{words}.{what.lost} The others go on." if what.lost else words, "warning" if what.lost else "hint"
+            )
             self._session.preview(parameters=what.parameters)
             if what.rows is not None:
                 self.picture.show_found(what.rows)
@@ -283,7 +312,7 @@ class DesignPanel(QWidget):
         if isinstance(found, Found):
             self._show_designed(found)
         else:
-            self._show_linkages(found)
+            self._show_linkages(found.linkages, found.lost)
 
     def _show_designed(self, result: Found) -> None:
         self.found, self._generated = result.designed, dict(result.rows)
@@ -298,16 +327,19 @@ class DesignPanel(QWidget):
         missed = f" {found.best.conflict}" if found.best.missed else ""
         alike = f" These cannot be told apart: {', '.join(found.alike)}." if found.alike else ""
         off = " off (root of the mean square)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
-        words = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason}).{bounds}{missed}{alike}"
-        self.note.say(words, "warning" if missed else "done")
+        lost = f" {lost_words(result.lost[0])}" if result.lost else ""
+        more = f" So did {len(result.lost) - 1} more." if len(result.lost) > 1 else ""
+        by = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason})."
+        self.note.say(f"{by}{lost}{more}{bounds}{missed}{alike}", "warning" if missed or lost else "done")
 
-    def _show_linkages(self, found: tuple[Linkage, ...]) -> None:
+    def _show_linkages(self, found: tuple[Linkage, ...], lost: str = "") -> None:
         self.linkages = found
         show_linkages(self.results, found)
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."
-        self.note.say(words, "warning" if best.defects else "done")
+        kept = f" {lost} What was found before is kept." if lost else ""
+        self.note.say(words + kept, "warning" if best.defects or lost else "done")
 
     def _failed(self, error: BaseException) -> None:
         self._session.cancel()

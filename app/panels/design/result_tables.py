@@ -42,7 +42,7 @@ def show_designed(
     rows = []
     for row in found.table:
         value = worth(row.value) if row.state != "failed" else "—"
-        rows.append([str(row.number), row.state, value, *(shown(n, row.parameters[n]) for n in names), row.message])
+        rows.append([str(row.number + 1), row.state, value, *(shown(n, row.parameters[n]) for n in names), row.message])
     heads = [f"{name}, {symbols[name]}" if symbols[name] else name for name in names]
     fill(table, ["Start", "State", "Value", *heads, "Ended"], rows)
 

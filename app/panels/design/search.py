@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.widgets.quantities.quantity_text import Units, measure_of
+from core.design.search_tasks import CurveTask
 from core.errors import KinetostatError
 from core.functions.context import Cancelled
 from core.model import Aim, Model
@@ -17,9 +17,10 @@ from core.model.parameters import value_of
 from core.model.trims import dimension_of_signal
 
 if TYPE_CHECKING:
-    from core.design.design import Design
-    from core.design.designed import Designed
+    from core.design import search_tasks
+    from core.design.designed import Designed, Start
     from core.design.path_synthesis import Linkage
+    from core.design.search_process import SearchProcess
     from core.design.target_curves import Target
 
 Array = NDArray[np.float64]
@@ -27,72 +28,76 @@ Asked = Callable[[Any], bool]
 """Whether to stop: of a job's own question for it."""
 FIRST = 6
 """Digits of results."""
-TOLD_EVERY = 0.1
-"""Seconds between two rows of what a machine does that is better."""
-MOST_ROWS = 50
-"""Results whose poses are computed."""
 MOST_LINKAGES = 8
 """Linkages for a curve that are shown."""
 
 
 class Better(NamedTuple):
-    """A better point of a start. rows : what the machine does, in shown units; None: not looked at"""
+    """A better point of a start. rows : what the machine does, in shown units; None: not looked at; lost : the last
+    start over which the search's process ended, in a sentence"""
 
     start: int
     parameters: Mapping[str, float]
     value: float
     rows: Array | None
+    lost: str = ""
+
+
+class Curves(NamedTuple):
+    """Linkages for a curve, the best first; lost : that the search's process ended, and how, in a sentence."""
+
+    linkages: tuple[Linkage, ...]
+    lost: str = ""
 
 
 class Found(NamedTuple):
-    """What a search came to. rows : of starts by their number"""
+    """What a search came to. rows : of starts by their number; lost : starts over which the search's process ended"""
 
     designed: Designed
     rows: Mapping[int, Array]
+    lost: tuple[Start, ...] = ()
 
 
-def machine_work(model: Model, aim: Aim, starts: int, units: Units, asked: Asked) -> Any:
-    """The search for parameters that a design asks for."""
+def machine_work(
+    process: SearchProcess, model: Model, aim: Aim, starts: int, units: Units, asked: Asked, paused: Callable[[], bool]
+) -> Any:
+    """The search for parameters that a design asks for, in a process."""
+
+    def shown(rows: Array | None) -> Array | None:
+        return None if rows is None else rows / _factors(aim, model, units)
 
     def work(progress: Any, cancelled: Any) -> Found:
-        from core.design.asked_designs import design_of_aim
+        from core.design.search_apart import design_apart
 
-        design = design_of_aim(model, aim, "design")
-        shown_at = 0.0
+        words = ""
 
-        def watch(start: int, parameters: Mapping[str, float], value: float) -> None:
-            nonlocal shown_at
-            progress(start / starts, f"start {start + 1} of {starts}")
-            rows = None
-            if time.monotonic() - shown_at > TOLD_EVERY:
-                shown_at = time.monotonic()
-                rows = _generated(design, aim, parameters, model, units)
-            progress.show(Better(start, dict(parameters), value, rows))
+        def watch(what: search_tasks.Better) -> None:
+            progress(what.start / starts, f"start {what.start + 1} of {starts}")
+            progress.show(Better(what.start, dict(what.parameters), what.value, shown(what.rows), words))
+
+        def lost(row: Start) -> None:
+            nonlocal words
+            words = f" {lost_words(row)}"
+
+        def stop() -> bool:
+            return asked(cancelled)
 
         try:
-            found = design.solve(starts, cancelled=lambda: asked(cancelled), watch=watch)
+            found = design_apart(process, model, aim, starts, cancelled=stop, paused=paused, watch=watch, lost=lost)
         except KinetostatError:
-            if asked(cancelled):  # stopped before anything was found
+            if stop():  # stopped before anything was found
                 raise Cancelled from None
             raise
-        rows = {}
-        for row in found.table[:MOST_ROWS]:
-            made = _generated(design, aim, row.parameters, model, units) if row.state != "failed" else None
-            if made is not None:
-                rows[row.number] = made
-        return Found(found, rows)
+        return Found(
+            found.designed, {k: rows / _factors(aim, model, units) for k, rows in found.rows.items()}, found.lost
+        )
 
     return work
 
 
-def _generated(design: Design, aim: Aim, parameters: Mapping[str, float], model: Model, units: Units) -> Array | None:
-    """What a machine does where a function or poses are wanted, in shown units."""
-    if aim.kind not in ("function", "motion"):
-        return None
-    try:
-        return design.generated(parameters) / _factors(aim, model, units)
-    except (KinetostatError, ArithmeticError, ValueError):
-        return None
+def lost_words(row: Start) -> str:
+    """That the process ended over a start, and how."""
+    return f"Start {row.number + 1}: {row.message}"
 
 
 def _factors(aim: Aim, model: Model, units: Units) -> Array:
@@ -114,20 +119,19 @@ def shown_rows(aim: Aim, model: Model, units: Units) -> Array:
     return rows.reshape(len(asked), 4 if aim.kind == "motion" else 2) / _factors(aim, model, units)
 
 
-def curve_work(wanted: Target, topology: str, asked: Asked) -> Any:
-    """The search for a linkage."""
+def curve_work(process: SearchProcess, wanted: Target, topology: str, asked: Asked, paused: Callable[[], bool]) -> Any:
+    """The search for a linkage, in a process."""
 
-    def work(progress: Any, cancelled: Any) -> tuple[Linkage, ...]:
-        from core.design.path_synthesis import synthesise
+    def work(progress: Any, cancelled: Any) -> Curves:
+        from core.design.curve_apart import linkages_apart
 
-        def tell(found: Any) -> None:
-            if found.best is not None:
-                found.best.curve()  # followed here, not in the window's thread
-            progress.show(found)
+        def stop() -> bool:
+            return asked(cancelled)
 
-        result = synthesise(wanted, topology, count=MOST_LINKAGES, stop=lambda: asked(cancelled), tell=tell)
-        if not result:
+        task = CurveTask(wanted, topology, MOST_LINKAGES)
+        found, lost = linkages_apart(process, task, cancelled=stop, paused=paused, watch=progress.show)
+        if not found:
             raise Cancelled
-        return result
+        return Curves(found, lost)
 
     return work

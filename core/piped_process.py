@@ -1,0 +1,58 @@
+"""Processes of ours beside the program: they get objects on their input stream and answer on their output stream.
+
+Both sides are this program, so that objects go as pickles; what files hold goes as text, which carries no code. Such a
+process has a low priority and one thread of linear algebra, and ends when its input does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+from typing import IO, Any
+
+LENGTH = struct.Struct("<Q")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+BROKEN = (OSError, EOFError, ValueError, pickle.UnpicklingError)
+"""What `send` and `receive` raise where the other side is gone."""
+
+
+def begin(module: str) -> subprocess.Popen[bytes]:
+    """A process that runs a module, which calls `serve`. Raises OSError."""
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    return subprocess.Popen(
+        [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
+
+
+def serve() -> tuple[IO[bytes], IO[bytes]]:
+    """In such a process: the streams on which objects come and answers go."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # words of libraries are no answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever began it says when it ends
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(10)
+    return sys.stdin.buffer, answers
+
+
+def send(stream: IO[bytes], what: Any) -> None:
+    """Write an object. Raises OSError where the other side is gone."""
+    content = pickle.dumps(what)
+    stream.write(LENGTH.pack(len(content)) + content)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Read an object. Raises EOFError where the other side ended."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (length,) = LENGTH.unpack(head)
+    content = stream.read(length)
+    if len(content) < length:
+        raise EOFError
+    return pickle.loads(content)

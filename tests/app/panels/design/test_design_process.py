@@ -1,0 +1,86 @@
+"""The panel Design searches in a process: that it dies is said, and the window lives on."""
+
+import os
+import signal
+import sys
+
+import pytest
+
+from app.document.session import Session
+from app.panels.design.panel import DesignPanel
+from core.files import load
+from resources import EXAMPLES
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by signals")
+
+
+@pytest.fixture
+def panel(qtbot, jobs):
+    made = DesignPanel(Session(load(EXAMPLES / "four_bar.kst")), jobs)
+    qtbot.addWidget(made)
+    made.resize(1100, 320)
+    page = made.machine_page
+    page.vary.check("a", "b", "c", "d")
+    page.minimise.setText("rms(coupler_point.position.z - 0.35)")
+    page.along.setCurrentIndex(page.along.findData("crank_pin"))
+    yield made
+    made.close()
+
+
+def crash(panel, qtbot):
+    """As a library would."""
+    seen = len(panel.chart.values)
+    qtbot.waitUntil(lambda: len(panel.chart.values) > seen, timeout=60000)
+    os.kill(panel.process.id, signal.SIGSEGV)
+
+
+def test_a_crash_is_a_row_and_said_and_the_search_goes_on(panel, qtbot):
+    panel.show()
+    panel.machine_page.starts.setText("12")
+    panel.search()
+    crash(panel, qtbot)
+    qtbot.waitUntil(panel.search_button.isEnabled, timeout=60000)
+    assert len(panel.found.table) == 12
+    (lost,) = (row for row in panel.found.table if "signal 11" in row.message)
+    words = f"Start {lost.number + 1}: The solver ended unexpectedly (signal 11)."
+    assert words in panel.note.text()
+    at = panel.found.table.index(lost)
+    assert panel.results.item(at, panel.results.columnCount() - 1).text() == lost.message
+
+
+def test_a_crash_while_it_searches_is_said_at_once(panel, qtbot):
+    panel.show()
+    panel.machine_page.starts.setText("1000")
+    said = []
+    panel.note.say = lambda words, *_: said.append(words)
+    panel.search()
+    crash(panel, qtbot)
+    qtbot.waitUntil(lambda: any("signal 11" in words and "others go on" in words for words in said), timeout=60000)
+    panel.stop_button.click()
+    qtbot.waitUntil(panel.search_button.isEnabled, timeout=2000)
+    assert panel.found is not None
+
+
+def test_the_process_is_ready_ahead_kept_and_ends_with_the_panel(panel, qtbot):
+    assert panel.process.id is None
+    panel.show()
+    qtbot.waitUntil(lambda: panel.process.id is not None)
+    number = panel.process.id
+    panel.machine_page.starts.setText("1")
+    panel.search()
+    qtbot.waitUntil(panel.search_button.isEnabled, timeout=60000)
+    assert panel.process.id == number
+    panel.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_closing_in_the_middle_of_a_search_leaves_no_process(panel, qtbot, jobs):
+    panel.machine_page.starts.setText("1000")
+    panel.search()
+    qtbot.waitUntil(lambda: bool(panel.chart.values), timeout=60000)
+    number = panel.process.id
+    panel.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+    qtbot.waitUntil(lambda: not jobs.running, timeout=2000)
