@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 os.environ["KINETOSTAT_CACHE"] = ""  # what is compiled is compiled here
+os.environ["KINETOSTAT_THREADS"] = "1"  # threads of one core take longer than one after the other
 
 import dataclasses
 import time

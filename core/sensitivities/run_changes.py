@@ -104,11 +104,12 @@ class RunChanges:
                 continue
             found = self._maps(chunk, False)
             count = len(found.by_y)
-            behind = np.empty((count, rates.n))
-            for k in range(count - 1, -1, -1):
-                behind[k] = adjoint
-                adjoint = adjoint.dot(found.by_y[k])
-                adjoint += at_steps[chunk.start + k]
+            rows = at_steps[chunk.start : chunk.start + count + 1].copy()  # what is looked at, then λ, at each step
+            rows[-1] = adjoint
+            places = list(rows)
+            for k, by_y in zip(range(count - 1, -1, -1), found.by_y[::-1], strict=True):
+                places[k] += places[k + 1].dot(by_y)
+            behind, adjoint = rows[1:], rows[0].copy()
             if rates.by:
                 for k in self._switches_in(chunk):
                     by_p += behind[k - chunk.start] @ self._switched[k][1]

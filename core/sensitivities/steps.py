@@ -116,7 +116,7 @@ class Passage:
                 if a:
                     change = change + (a * h) * each
             slopes = self.rates.slopes(at, parameters)
-            own = self._changed(slopes, change)
+            own = self._changed(slopes, change) if i else self._of_unit(slopes, unit)
             found.append(slopes)
             places.append(at)
             changes.append(own)
@@ -135,6 +135,16 @@ class Passage:
         own[:, :first] = change[:, first : 2 * first]
         if parameters and change.shape[2] > n:
             own[:, first:, n:] += slopes.by_p
+        return own
+
+    def _of_unit(self, slopes: Slopes, unit: Array) -> Array:
+        """The same of the columns [1 0], where a step begins."""
+        n, first = self.rates.n, self.rates.still
+        own = np.zeros_like(unit)
+        own[:, first:, :n] = slopes.by_y
+        own[:, np.arange(first), np.arange(first, 2 * first)] = 1.0
+        if unit.shape[2] > n:
+            own[:, first:, n:] = slopes.by_p
         return own
 
     def _stage(self, row: Array, found: list[Slopes], c: float) -> Moments:
