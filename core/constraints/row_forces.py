@@ -67,9 +67,9 @@ def resisting(
 ) -> Array | None:
     """(…, nv) joint forces of stops that are pushed in, of friction of joints at rest that accelerates a (…, nv)
     make slide, and of friction by reactions of trees (unless bearings is false); None: nothing."""
-    if not may_act(compiled, q, v, p):
-        return None
     which = states_that_act(compiled, q, v, p)
+    if not (may_act(compiled, q, v, p) if which is None else which.any()):
+        return None
     return _each(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
 
 
