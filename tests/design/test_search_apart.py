@@ -26,8 +26,8 @@ from tests.design.test_design import PENDULUM
 from tests.joints.made_up_kinds import Parabola
 
 ROOT = Path(__file__).parents[2]
-HEARD = 0.3
-"""Seconds in which Stop is heard."""
+HEARD = 5.0
+"""Seconds in which Stop is heard, also on a busy machine: a small part of what the searches would take."""
 signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by signals")
 
 SAME = """
@@ -73,7 +73,7 @@ def four_bar():
 
 @pytest.fixture
 def process():
-    made = SearchProcess(silence=1.0)
+    made = SearchProcess(silence=4.0)
     yield made
     made.close()
     assert made.id is None
@@ -134,7 +134,7 @@ def test_a_process_that_hangs_is_ended_and_its_start_a_row(four_bar, process):
     watch, _ = once(0, lambda: os.kill(process.id, signal.SIGSTOP))
     found = design_apart(process, four_bar, high(), 2, watch=watch)
     rows = {row.number: row for row in found.designed.table}
-    assert rows[0].message == "The solver did not answer for 1 s and was ended."
+    assert rows[0].message == "The solver did not answer for 4 s and was ended."
     assert rows[1].state == "found"
 
 
