@@ -36,9 +36,9 @@ POSES = 64
 ITERATIONS = 200
 LONGEST_RUN = 60.0
 """Seconds of work after which the run of a point is given up."""
-SETTLES = 3.0
-"""Seconds for which machine code is waited for before the first start; then the interpreter serves until it is there,
-and the last bits of values depend on when that is."""
+SETTLES, STARVED = 3.0, 10.0
+"""Seconds of work, and how many times that on the clock of a busy machine, for which machine code is waited for before
+the first start; then the interpreter serves until it is there, and the last bits of values depend on when that is."""
 LOOK = 0.02
 """Seconds between two looks whether to stop while code is made."""
 LOST = 1e3
@@ -221,8 +221,8 @@ class Design:
         first()
         making = threading.Thread(target=self.mech.compile, daemon=True)
         making.start()
-        ends = time.monotonic() + SETTLES
-        while making.is_alive() and time.monotonic() < ends:
+        work_ends, ends = time.process_time() + SETTLES, time.monotonic() + STARVED * SETTLES
+        while making.is_alive() and time.process_time() < work_ends and time.monotonic() < ends:
             self._heed()
             making.join(LOOK)
         self.__dict__.pop("_rest", None)  # it may come from the interpreter that serves until the code is there
