@@ -67,7 +67,7 @@ def _line(text: str) -> str:
 
 
 def _rebuild(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
-    error = kind(str(state["what"]))
+    error = kind.__new__(kind, state["what"])
     error.__dict__.update(state)
     return error
 

@@ -1,4 +1,4 @@
-"""Work beside the window: one thread at a time, with progress and cancel.
+"""Work beside the window: one thread at a time, with progress and cancel, and a process for what it needs apart.
 
 A job's signals come in the window's thread: while jobs run a timer looks at what the thread left in a plain `_Ticket`.
 The thread knows no Qt object, so none can be destroyed in it. What a job made before it failed or was stopped stays.
@@ -13,6 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.apart.work_process import WorkProcess
 from core.functions.context import Cancelled
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]
@@ -149,6 +150,8 @@ class Jobs(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.process = WorkProcess()
+        """For work over which the thread would hold the window, or a library might crash; begun when first needed."""
         self._jobs: list[Job] = []
         self._timer = QTimer(self, interval=LOOK_EVERY)
         self._timer.timeout.connect(self._look)
@@ -192,6 +195,7 @@ class Jobs(QObject):
             if not self._look():
                 break
         self._timer.stop()
+        self.process.close()
         return not self._jobs
 
     def _look(self) -> bool:

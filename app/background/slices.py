@@ -13,6 +13,8 @@ from shiboken6 import isValid
 
 SLICE = 0.01
 """Seconds of work between two turns of the event loop."""
+PAUSE = 1
+"""Milliseconds between two slices, in which keys and movements come through."""
 Work = Callable[[float], bool]
 """`work(seconds)` goes on for so long, a little at least; True once there is nothing left."""
 
@@ -23,7 +25,7 @@ class Slices(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: deque[tuple[QObject, Work]] = deque()
-        self._timer = QTimer(self, interval=0)
+        self._timer = QTimer(self, interval=PAUSE, singleShot=True)
         self._timer.timeout.connect(self._turn)
 
     @property
@@ -35,7 +37,8 @@ class Slices(QObject):
         """Have work of an owner done; it is dropped with the owner. Work that waits already is not added again."""
         if (owner, work) not in self._waiting:
             self._waiting.append((owner, work))
-        self._timer.start()
+        if not self._timer.isActive():
+            self._timer.start()
 
     def drop(self, owner: QObject) -> None:
         """The owner wants nothing done any more."""
@@ -49,8 +52,8 @@ class Slices(QObject):
                 self._waiting.append((owner, work))
             if time.perf_counter() > until:
                 break
-        if not self._waiting:
-            self._timer.stop()
+        if self._waiting:
+            self._timer.start()
 
 
 @cache

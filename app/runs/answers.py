@@ -24,6 +24,7 @@ from app.document.provenance import asked_again, same
 from app.document.session import Session, State
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
+from core.functions.called_apart import called
 from core.functions.catalogue import script_line
 from core.functions.context import Asked
 from core.functions.options import OutputFile
@@ -116,13 +117,22 @@ class Answers(QObject):
             return None
         function, now = FUNCTIONS[result.function], self._context()
         options = {**without_files(function, asked_again(result.function, result.asked, now.model)), **changed}
-        job = self._jobs.start(function.title, lambda progress, off: _watched(function, now, options, progress, off))
+        job = self._jobs.start(
+            function.title, lambda progress, off: self._watched(function, now, options, progress, off)
+        )
         asked = Asked(options, now)
         own: dict[str, Any] = {"card": result.card, "function": function.id, "call": script_line(function, options)}
         job.grown.connect(lambda made: self._session.produced.emit(dataclasses.replace(made, asked=asked, **own)))
         job.succeeded.connect(lambda made: self._session.produced.emit(dataclasses.replace(made, card=result.card)))
         job.failed.connect(self._guard.report)
         return job
+
+    def _watched(
+        self, function: Function, context: Context, options: Mapping[str, Any], progress: Any, off: Callable[[], bool]
+    ) -> Result:
+        """An answer whose progress is seen, and that may show what it has so far."""
+        watched = dataclasses.replace(context, progress=progress, cancelled=off, show=progress.show)
+        return called(self._jobs.process, function.id, watched, **options)
 
     # ----------------------------------------------------------------------------- following
 
@@ -222,14 +232,6 @@ def without_files(function: Function, options: Mapping[str, Any]) -> dict[str, A
     """Options for a run that nobody asked for: it writes no files."""
     files = {option.id for option in function.options if isinstance(option, OutputFile)}
     return {key: value for key, value in options.items() if key not in files}
-
-
-def _watched(
-    function: Function, context: Context, options: Mapping[str, Any], progress: Any, cancelled: Callable[[], bool]
-) -> Result:
-    """An answer whose progress is seen, and that may show what it has so far."""
-    watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=progress.show)
-    return call(function.id, watched, **options)
 
 
 def _said(error: KinetostatError) -> str:

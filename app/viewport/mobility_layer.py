@@ -7,7 +7,6 @@ The thread rests longer than it works, and hands the interpreter over quickly, s
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -33,9 +32,6 @@ LOOK_EVERY = 15
 """Milliseconds between two looks at the thread."""
 REST = 1.5
 """How long the thread rests after marks while something moves, in times of what they took."""
-HAND_OVER = 2e-4
-"""Seconds after which the thread gives the interpreter to the window's; Python's own 5 ms would add up in every turn of
-the event loop."""
 EDGE = 60
 """Pixels at the right edge of the view where its toolbar stands."""
 NOTHING = Diagnosis((), None)
@@ -146,14 +142,12 @@ class MobilityLayer:
 
     def _make(self, asked: _Asked) -> None:
         """The marks of a pose (in the thread)."""
-        begun, usual = time.monotonic(), sys.getswitchinterval()
-        sys.setswitchinterval(HAND_OVER)
+        begun = time.monotonic()
         try:
             if self._maker is None or not asked.beside(self._maker[0]):
                 self._maker = asked, MobilityMarks(asked.mech, asked.frame, asked.p)
             self._answer = asked, self._maker[1].at(asked.q)
         finally:
-            sys.setswitchinterval(usual)
             now = time.monotonic()
             self._rested = now + REST * (now - begun)
 

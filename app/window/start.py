@@ -6,6 +6,7 @@ import builtins
 import gc
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,11 +30,15 @@ WARM_UP = 500
 """Milliseconds after the first picture at which forms are prepared."""
 LONGEST = 10_000
 """Milliseconds after which a first picture is waited for no more."""
+HAND_OVER = 2e-4
+"""Seconds after which a thread gives the interpreter to one that waits. Each call into Qt gives it away for a moment:
+with Python's own 5 ms, what it takes to get it back would add up to tenths of a second in a turn of the window."""
 
 
 def application(arguments: list[str]) -> QApplication:
     """The QApplication, with the surface VTK needs."""
     plain_imports()
+    sys.setswitchinterval(HAND_OVER)
     running = QApplication.instance()
     if isinstance(running, QApplication):
         return running

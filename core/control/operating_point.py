@@ -16,12 +16,14 @@ Numerical Optimization, 16.5).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.apart.talk import Line
 from core.constraints import motor_limits
 from core.control.asked_points import ask, asked_point
 from core.control.found_point import Found
@@ -86,6 +88,10 @@ class OperatingPoint:
                     error.where = f"{where}, row '{row.quantity}'"
                 raise error
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies trace anew."""
+        return {**self.__dict__, "_traced": {}}
+
     def lineariser(self, inputs: Sequence[str], outputs: Sequence[str]) -> Lineariser:
         """Linear systems with these inputs and outputs, traced once."""
         key = tuple(inputs), tuple(outputs)
@@ -134,6 +140,10 @@ class OperatingPoint:
         """
         return self.solutions(starts)[0]
 
+    def work(self) -> Callable[[Mechanism, Line], Found]:
+        """`solve()` as work that a process may do (`core.mechanism.work_apart`)."""
+        return partial(_solved, problem=self)
+
     def solutions(self, starts: Sequence[ArrayLike] = ()) -> tuple[Found, ...]:
         """Distinct points from all starts, solved ones first, those with the least inputs before others."""
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
@@ -157,3 +167,7 @@ class OperatingPoint:
         strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).found()
         words = motor_limits.needed_words(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
         return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
+
+
+def _solved(mech: Mechanism, line: Line, problem: OperatingPoint) -> Found:
+    return problem.solve()

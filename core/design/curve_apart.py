@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.design.search_process import Left, Lost, SearchProcess
-from core.design.search_tasks import CurveTask, Say
+from core.apart.work_process import Left, Lost, WorkProcess
+from core.design.search_tasks import CurveTask
 from core.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Linkages(NamedTuple):
 
 
 def linkages_apart(
-    process: SearchProcess,
+    process: WorkProcess,
     task: CurveTask,
     *,
     cancelled: Callable[[], bool] = lambda: False,
@@ -33,13 +33,13 @@ def linkages_apart(
     ended, or none can begin."""
     last: list[Progress] = []
 
-    def hear(say: Say, progress: Progress) -> None:
-        if say is Say.BETTER:
+    def hear(progress: Progress | None) -> None:
+        if progress is not None:
             last[:] = [progress]
             watch(progress)
 
     try:
-        found = process.ask(task, cancelled, paused, hear)
+        found = process.ask(task, cancelled, hear, paused)
     except OSError as error:
         raise _ended(f"{error.strerror or error}.") from None
     if not isinstance(found, (Left, Lost)):
@@ -48,8 +48,8 @@ def linkages_apart(
     if isinstance(found, Left):
         return Linkages(kept)
     if not kept:
-        raise _ended(found.words)
-    return Linkages(kept, found.words)
+        raise _ended(f"The solver {found.how}.")
+    return Linkages(kept, f"The solver {found.how}.")
 
 
 def _ended(why: str) -> SimulationError:

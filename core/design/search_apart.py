@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from core.apart.talk import Here
+from core.apart.work_process import Left, Lost, WorkProcess
 from core.design.designed import Array, Designed, Row, Start, applied, at_edge, ranked
-from core.design.search_process import Left, Lost, SearchProcess
-from core.design.search_tasks import Begins, Begun, Better, Say, Summary, Task
+from core.design.search_tasks import Begins, Begun, Better, ParameterTask, Summary
 from core.errors import KinetostatError, ModelError, SimulationError
-from core.kinds import KindError, for_other_processes
+from core.files.sent_model import SentModel
+from core.kinds import KindError
 from core.model import Aim, Model
-from core.model.unknown_kinds import own_kinds_of
 
 ITERATIONS = 200
 MOST_UNPREPARED = 2
@@ -31,7 +32,7 @@ class Apart(NamedTuple):
 
 
 def design_apart(
-    process: SearchProcess,
+    process: WorkProcess,
     model: Model,
     aim: Aim,
     starts: int,
@@ -48,20 +49,16 @@ def design_apart(
     again, the first may wait; watch, lost : hear of each better point, of each start over which a process ended.
     A machine with a kind that was made in the console is searched here. Raises KinetostatError as that does, and where
     no process can begin."""
-    from core.files import dumps
-
-    text, origin = dumps(model), str(getattr(model, "origin", "") or "")
     search = _Search(watch)
     try:
-        kinds = pickle.dumps(for_other_processes(own_kinds_of(model.expanded)))
+        task = ParameterTask(SentModel.of(model), aim, starts, solver, seed, iterations)
     except KindError:
-        task = Task(text, origin, aim, starts, solver, seed, iterations, pickle.dumps(()))
+        task = ParameterTask(SentModel.text_of(model), aim, starts, solver, seed, iterations)
         return _here(model, task, cancelled, search)
-    task = Task(text, origin, aim, starts, solver, seed, iterations, kinds)
     unprepared = 0
     while True:
         try:
-            found = process.ask(task._replace(before=tuple(search.rows)), cancelled, paused, search.hear)
+            found = process.ask(replace(task, before=tuple(search.rows)), cancelled, search.hear, paused)
         except OSError as error:
             raise _no_process(str(error.strerror or error)) from None
         if isinstance(found, Summary):
@@ -71,22 +68,22 @@ def design_apart(
             return search.apart(model)
         assert isinstance(found, Lost)
         if search.running is not None:
-            search.end(found.words)
+            search.end(f"The solver {found.how}.")
             lost(search.rows[-1][1])
         elif search.how is not None and len(search.rows) == starts:  # all but the look at the best is done
             return search.apart(model)
         else:
             unprepared += 1
             if unprepared >= MOST_UNPREPARED:
-                raise _no_process(found.words)
+                raise _no_process(f"The solver {found.how}.")
         if len(search.rows) == starts or cancelled():
             return search.apart(model)
 
 
-def _here(model: Model, task: Task, cancelled: Callable[[], bool], search: _Search) -> Apart:
+def _here(model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _Search) -> Apart:
     from core.design.searched_task import searched
 
-    found = searched(task, cancelled, search.hear)
+    found = searched(task, Here(search.hear, cancelled))
     return Apart(_whole(model, found), found.rows, ())
 
 
@@ -116,18 +113,18 @@ class _Search:
         self._best: Better | None = None
         """Of this start."""
 
-    def hear(self, say: Say, what: Any) -> None:
+    def hear(self, what: Begun | Begins | Better | Row) -> None:
         """What the process tells."""
-        if say is Say.BEGUN:
+        if isinstance(what, Begun):
             self.how = what
-        elif say is Say.START:
+        elif isinstance(what, Begins):
             self.running, self._best = what, None
-        elif say is Say.ROW:
-            self.running = None
-            self.rows.append(what)
-        elif say is Say.BETTER:
+        elif isinstance(what, Better):
             self._best = what
             self._watch(what)
+        else:
+            self.running = None
+            self.rows.append(what)
 
     def end(self, words: str) -> None:
         """The start in hand came to no end: its best so far, else that it failed, and why."""

@@ -1,55 +1,62 @@
-"""What a process is asked to search for, and what it tells meanwhile."""
+"""What a process is asked to search for, and what it tells meanwhile: `Begun`, then `Begins`, `Better` and a `Row` for
+each start; of a curve a `Progress` for each better linkage."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum, auto
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from core import later
+from core.apart.talk import Line, Task
 from core.design.designed import Array, Row, Start
 from core.design.target_curves import Target
+from core.files.sent_model import SentModel
+from core.later import dataclass
 from core.model import Aim
 
-
-class Say(Enum):
-    """To the process: a task, stop it, wait, go on. From it: it is ready; it lives; a search is prepared; a start
-    begins; a point is better; a start is over; all is over; an error, which ends the task."""
-
-    TASK = auto()
-    STOP = auto()
-    PAUSE = auto()
-    GO_ON = auto()
-    READY = auto()
-    LIVES = auto()
-    BEGUN = auto()
-    START = auto()
-    BETTER = auto()
-    ROW = auto()
-    FOUND = auto()
-    ERROR = auto()
+if TYPE_CHECKING:
+    from core.design.path_synthesis import Linkage
 
 
-class Task(NamedTuple):
-    """Parameters that a design asks for. model, origin : the text of the document and its path; kinds : pickled, those
-    that people have added and the document names; before : rows of starts that are over."""
+_searched = later.function(__package__, "searched_task.searched")
+_linkages = later.function(__package__, "searched_task.linkages")
 
-    model: str
-    origin: str
+
+class _Search(Task):
+    """Machine code is made before a search begins; of its iterations none takes long."""
+
+    silence: ClassVar[float] = 60.0
+    preparing: ClassVar[float] = 300.0
+
+
+@dataclass(frozen=True)
+class ParameterTask(_Search):
+    """Parameters that a design asks for. before : rows of starts that are over"""
+
+    model: SentModel
     aim: Aim
     starts: int
     solver: str
     seed: int
     iterations: int
-    kinds: bytes
     before: tuple[Row, ...] = ()
 
+    def done(self, line: Line) -> Summary:
+        summary: Summary = _searched(self, line)
+        return summary
 
-class CurveTask(NamedTuple):
+
+@dataclass(frozen=True)
+class CurveTask(_Search):
     """Linkages for a curve, as of `synthesise`; most : solutions at most"""
 
     target: Target
     topology: str
     most: int
+
+    def done(self, line: Line) -> tuple[Linkage, ...]:
+        found: tuple[Linkage, ...] = _linkages(self, line)
+        return found
 
 
 class Begun(NamedTuple):

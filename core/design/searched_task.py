@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-import pickle
 import time
-from collections.abc import Callable
 from typing import Any
 
+from core.apart.talk import Line
 from core.design.asked_designs import design_of_aim
 from core.design.design import Design
 from core.design.designed import Array, Designed, Row
 from core.design.path_synthesis import Linkage, Progress, synthesise
-from core.design.search_tasks import Begins, Begun, Better, CurveTask, Say, Summary, Task
+from core.design.search_tasks import Begins, Begun, Better, CurveTask, ParameterTask, Summary
 from core.design.starts import Listener, StartSearch
 from core.errors import KinetostatError
-from core.files import loads
-from core.kinds import register
 from core.model import Aim
 
-Tell = Callable[[Say, Any], None]
 TOLD_EVERY = 0.1
 """Seconds between two looks at what a better machine does."""
 MOST_ROWS = 50
 """Results whose poses are computed."""
 
 
-def done(task: Task | CurveTask, asked: Callable[[], bool], tell: Tell) -> Any:
-    """What comes of a task; asked : whether to stop; tell : is told what the search does. Raises KinetostatError."""
-    return linkages(task, asked, tell) if isinstance(task, CurveTask) else searched(task, asked, tell)
-
-
-def linkages(task: CurveTask, asked: Callable[[], bool], tell: Tell) -> tuple[Linkage, ...]:
+def linkages(task: CurveTask, line: Line) -> tuple[Linkage, ...]:
     """Linkages with their curves, so that nobody else follows them."""
 
     def hear(now: Progress) -> None:
         if now.best is not None:
             now.best.curve()
-        tell(Say.BETTER, now)
+        line.tell(now)
 
-    found = synthesise(task.target, task.topology, count=task.most, stop=asked, tell=hear)
+    line.begun(None)
+    found = synthesise(task.target, task.topology, count=task.most, stop=line.asked, tell=hear)
     for each in found:
         each.curve()
     return found
@@ -47,17 +39,17 @@ def linkages(task: CurveTask, asked: Callable[[], bool], tell: Tell) -> tuple[Li
 class Told(Listener):
     """Tells what a search does."""
 
-    def __init__(self, tell: Tell, design: Design, aim: Aim) -> None:
-        self._tell, self._design, self._aim = tell, design, aim
+    def __init__(self, line: Line, design: Design, aim: Aim) -> None:
+        self._line, self._design, self._aim = line, design, aim
         self._looked = 0.0
 
     def begun(self, search: StartSearch) -> None:
         """How it is searched."""
-        self._tell(Say.BEGUN, Begun(search.solver, search.reason, search.slopes))
+        self._line.begun(Begun(search.solver, search.reason, search.slopes))
 
     def start(self, number: int, x: Array) -> None:
         """Where a start begins."""
-        self._tell(Say.START, Begins(number, x, self._design.values(x)))
+        self._line.tell(Begins(number, x, self._design.values(x)))
 
     def better(self, number: int, x: Array, value: float) -> None:
         """The point, and now and then what the machine does there."""
@@ -65,11 +57,11 @@ class Told(Listener):
         if time.monotonic() - self._looked > TOLD_EVERY:
             self._looked = time.monotonic()
             rows = generated(self._design, self._aim, values)
-        self._tell(Say.BETTER, Better(number, x.copy(), values, value, rows))
+        self._line.tell(Better(number, x.copy(), values, value, rows))
 
     def row(self, row: Row) -> None:
         """What came of a start."""
-        self._tell(Say.ROW, row)
+        self._line.tell(row)
 
 
 def generated(design: Design, aim: Aim, parameters: Any) -> Array | None:
@@ -82,13 +74,11 @@ def generated(design: Design, aim: Aim, parameters: Any) -> Array | None:
         return None
 
 
-def searched(task: Task, asked: Callable[[], bool], tell: Tell) -> Summary:
-    """All that a task asks; asked : whether to stop; tell : is told what the search does. Raises KinetostatError."""
-    for kind in pickle.loads(task.kinds):
-        register(kind)
-    design = design_of_aim(loads(task.model, origin=task.origin), task.aim, "design")
-    listener = Told(tell, design, task.aim)
-    found = design.search(task.starts, task.solver, task.seed, task.iterations, asked, listener, before=task.before)
+def searched(task: ParameterTask, line: Line) -> Summary:
+    """All that a task asks. Raises KinetostatError."""
+    design = design_of_aim(task.model.read(), task.aim, "design")
+    hears = Told(line, design, task.aim)
+    found = design.search(task.starts, task.solver, task.seed, task.iterations, line.asked, hears, before=task.before)
     rows = {}
     for row in found.table[:MOST_ROWS]:
         made = generated(design, task.aim, row.parameters) if row.state != "failed" else None

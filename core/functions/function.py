@@ -34,6 +34,9 @@ class Function:
     options: tuple[Option, ...] = ()
     needs: tuple[Need, ...] = ()
     live: bool = False
+    apart: bool = False
+    """Its work lets no other thread run for long: a window has it done in a process."""
+
     reads: Literal["pose", "machine", "nothing"] = "pose"
     robotica: str = ""
     """The Robotica function that does the same, for people who look for it."""

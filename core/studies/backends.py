@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.apart.piped_process import BROKEN, begin, receive, send
 from core.errors import KinetostatError, SimulationError
-from core.piped_process import BROKEN, begin, receive, send
 from core.studies.declaration import Declaration, read_declaration
 from core.studies.sample_rows import LOST, Machine, Rows
 

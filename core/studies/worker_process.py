@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from core.piped_process import receive, send, serve
+from core.apart.piped_process import receive, send, serve
 from core.studies.backends import compute
 from core.studies.declaration import read_declaration
 from core.studies.sample_rows import Machine

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from core import kinds
+from core.apart.work_process import WorkProcess
 from core.design.curve_apart import linkages_apart
 from core.design.search_apart import design_apart
-from core.design.search_process import SearchProcess
 from core.design.search_tasks import CurveTask
 from core.design.target_curves import target
 from core.errors import ExpressionError, SimulationError
@@ -33,7 +33,7 @@ signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are ende
 SAME = """
 from core.design.asked_designs import design_of_aim
 from core.design.search_apart import design_apart
-from core.design.search_process import SearchProcess
+from core.apart.work_process import WorkProcess
 from core.files import dumps, load, loads
 from core.model import Aim, DesignVariable, FunctionRow, RequiredRow
 from resources import EXAMPLES
@@ -53,7 +53,7 @@ cases = (
     (pulled, Aim(name="run", vary=(DesignVariable(parameter="k"),), over="run", duration=0.3,
                           minimise="(at(pin.q, end) - 0.1)^2"), "auto"),
 )
-process = SearchProcess()
+process = WorkProcess()
 for model, aim, solver in cases:
     there = design_apart(process, model, aim, 3, solver, 7).designed
     here = design_of_aim(model, aim, "design").solve(3, solver, 7)
@@ -73,7 +73,7 @@ def four_bar():
 
 @pytest.fixture
 def process():
-    made = SearchProcess(silence=4.0)
+    made = WorkProcess(silence=4.0)
     yield made
     made.close()
     assert made.id is None
@@ -217,14 +217,14 @@ LINKAGES = """
 import numpy as np
 from core.design.curve_apart import linkages_apart
 from core.design.path_synthesis import synthesise
-from core.design.search_process import SearchProcess
+from core.apart.work_process import WorkProcess
 from core.design.search_tasks import CurveTask
 from core.design.target_curves import target
 from core.files import dumps
 
 t = 2.0 * np.pi * np.arange(30) / 30
 wanted = target(np.column_stack([0.1 * np.cos(t) + 0.03 * np.cos(2 * t), 0.06 * np.sin(t)]))
-process = SearchProcess()
+process = WorkProcess()
 there = linkages_apart(process, CurveTask(wanted, "four_bar", 4))
 process.close()
 here = synthesise(wanted, "four_bar", count=4)
@@ -270,7 +270,7 @@ def test_a_crash_keeps_the_linkages_that_were_found_before(process):
 
 @signals
 def test_the_process_ends_with_whoever_began_it():
-    text = "import time; from core.design.search_process import SearchProcess as P; p = P(); p.begin()\n"
+    text = "import time; from core.apart.work_process import WorkProcess as P; p = P(); p.begin()\n"
     owner = script(text + "print(p.id, flush=True); time.sleep(60)")
     number = int(owner.stdout.readline())
     time.sleep(0.3)  # in the middle of its imports

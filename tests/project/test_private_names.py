@@ -10,7 +10,7 @@ FILES = sorted(path for room in ("core", "viz", "app") for path in (ROOT / room)
 OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 """Public members of named tuples, in spite of their underscore."""
 FOREIGN = {
-    "core/design/search_worker.py": {"_exit"},
+    "core/apart/serving.py": {"_exit"},
     "core/files/xacro/library.py": {"_global_symbols", "_eval_env", "_eval_optenv"},
     "core/files/xacro/process.py": {"_eval_find", "_exit"},
     "core/simulation/machine_code/compiler.py": {"_getvalue"},

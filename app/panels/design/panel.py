@@ -3,8 +3,6 @@ beside the window."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QShowEvent
@@ -35,7 +33,6 @@ from app.preferences.settings import Settings
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import SIUnits, Units, measure_of, number, quantity
-from core.design.search_process import SearchProcess
 from core.errors import KinetostatError
 from core.functions.subjects.design import TOPOLOGY_TITLES
 from core.model import Aim
@@ -63,7 +60,7 @@ class DesignPanel(QWidget):
         self.curve = WantedCurve(stage, self._life, self._forget, self._refuse, self._draw_begun, self._drawn_in_view)
         self.curve_page, self.canvas, self.in_view = self.curve.page, self.curve.canvas, self.curve.in_view
         self.searching = PacedSearch(jobs, self)
-        self.process = SearchProcess()
+        self.process = jobs.process
         self.found: Designed | None = None
         self.linkages: tuple[Linkage, ...] = ()
         self._generated: dict[int, Any] = {}
@@ -118,18 +115,13 @@ class DesignPanel(QWidget):
     def close(self) -> None:
         """Listen no more, search no more."""
         self.searching.close()
-        self.process.close()
         self.in_view.clear()
         self._life.close()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Who looks here may soon search: the process for it is made ready, beside the window."""
         super().showEvent(event)
-        threading.Thread(target=self._make_ready, daemon=True).start()
-
-    def _make_ready(self) -> None:
-        with contextlib.suppress(OSError):  # a search says so
-            self.process.begin()
+        self.process.begin_beside()
 
     def _hear_search(self) -> None:
         """What a search tells."""

@@ -17,10 +17,10 @@ from core.model.parameters import value_of
 from core.model.trims import dimension_of_signal
 
 if TYPE_CHECKING:
+    from core.apart.work_process import WorkProcess
     from core.design import search_tasks
     from core.design.designed import Designed, Start
     from core.design.path_synthesis import Linkage
-    from core.design.search_process import SearchProcess
     from core.design.target_curves import Target
 
 Array = NDArray[np.float64]
@@ -59,7 +59,7 @@ class Found(NamedTuple):
 
 
 def machine_work(
-    process: SearchProcess, model: Model, aim: Aim, starts: int, units: Units, asked: Asked, paused: Callable[[], bool]
+    process: WorkProcess, model: Model, aim: Aim, starts: int, units: Units, asked: Asked, paused: Callable[[], bool]
 ) -> Any:
     """The search for parameters that a design asks for, in a process."""
 
@@ -119,7 +119,7 @@ def shown_rows(aim: Aim, model: Model, units: Units) -> Array:
     return rows.reshape(len(asked), 4 if aim.kind == "motion" else 2) / _factors(aim, model, units)
 
 
-def curve_work(process: SearchProcess, wanted: Target, topology: str, asked: Asked, paused: Callable[[], bool]) -> Any:
+def curve_work(process: WorkProcess, wanted: Target, topology: str, asked: Asked, paused: Callable[[], bool]) -> Any:
     """The search for a linkage, in a process."""
 
     def work(progress: Any, cancelled: Any) -> Curves:

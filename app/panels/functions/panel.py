@@ -28,6 +28,7 @@ from app.widgets.plain_keys import FieldKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function
 from core.functions.catalogue import GROUPS, validated
+from core.mechanism.work_apart import prepare_apart
 from core.robotica.commands import COMMANDS
 
 if TYPE_CHECKING:
@@ -170,7 +171,11 @@ class FunctionPanel(QWidget):
         form.show()
         self.form = form
         self._room.start()
-        form.show_reason(form.function.unavailable(self.context()))
+        context = self.context()
+        reason = form.function.unavailable(context)
+        form.show_reason(reason)
+        if form.function.apart and not reason:
+            prepare_apart(self._jobs.process, context.mech)
         form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
 
     def _made(self, chosen: str) -> PanelForm:
@@ -256,7 +261,7 @@ class FunctionPanel(QWidget):
         return self._start(FUNCTIONS[function], self.context(), dict(options))
 
     def _start(self, function: Function, context: Context, options: dict[str, Any]) -> Job:
-        job = self._jobs.start(function.title, work_of(function.id, context, options))
+        job = self._jobs.start(function.title, work_of(function.id, context, options, self._jobs.process))
         self._job = job
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(True)

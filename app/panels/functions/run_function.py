@@ -9,7 +9,9 @@ from typing import Any
 from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from app.runs.answers import new_card
-from core.functions import Context, Function, call
+from core.apart.work_process import WorkProcess
+from core.functions import Context, Function
+from core.functions.called_apart import called
 from core.functions.catalogue import script_line
 from core.functions.context import Asked, Cancelled
 from core.functions.diagrams import Diagram
@@ -44,7 +46,7 @@ class Growth:
             self._session.produced.emit(dataclasses.replace(self._made, title=f"{self._made.title} (stopped)"))
 
 
-def work_of(id: str, context: Context, options: dict[str, Any]) -> Callable[..., Result]:
+def work_of(id: str, context: Context, options: dict[str, Any], process: WorkProcess) -> Callable[..., Result]:
     """The job of calling a function; pictures are drawn in it, too."""
 
     def work(progress: Any, cancelled: Callable[[], bool]) -> Result:
@@ -53,7 +55,7 @@ def work_of(id: str, context: Context, options: dict[str, Any]) -> Callable[...,
             progress.show(made)
 
         watched = dataclasses.replace(context, progress=progress, cancelled=cancelled, show=show)
-        result = call(id, watched, **options)
+        result = called(process, id, watched, **options)
         write_pictures(result, watched)
         _read_cards(result)
         if cancelled():

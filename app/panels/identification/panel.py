@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Job, Jobs
 from app.background.lifetime import Lifetime
+from app.background.process_work import apart
 from app.background.slices import slices
 from app.document.run_tree import Record
 from app.document.session import Session, State
@@ -33,7 +35,7 @@ from app.widgets.fields.choice_editors import Combo
 from app.widgets.panel_parts import lay_side_by_side, panel_note, plain_table, push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import SIUnits, Units
 from core.errors import KinetostatError
-from core.functions.context import Cancelled, Context
+from core.functions.context import Context
 from core.functions.subjects.identification import (
     TRACES,
     excitation_words,
@@ -55,6 +57,8 @@ KINDS = {
     RUN: ("A run fitted to a trace", "Fit"),
     MOTION: ("An exciting motion", "Make"),
 }
+PATIENCE = 10.0
+"""Seconds after Stop in which a fit or a motion ends its step, so that the best so far is kept."""
 LIMIT_HEADS = ("Joint", "From", "To", "Largest speed", "Largest acceleration", "Largest force")
 
 
@@ -293,61 +297,26 @@ class IdentificationPanel(QWidget):
 
     def _forces_work(self, context: Context) -> Any:
         options, columns = self.forces_page.options(context), self.columns.columns()
-        cutoff, mech, p = options.pop("cutoff"), context.mech, dict(context.p) or None
-
-        def work(progress: Any, cancelled: Any) -> Identification:
-            from core.identification.identify import identify_motion
-            from core.identification.measured_motion import Preparation, measured_motion
-            from core.identification.measured_trace import trace_of
-
-            _read_results()
-            steps: list[Callable[[Any], Any]] = [
-                lambda _: trace_of(mech, columns),
-                lambda trace: measured_motion(mech, trace, Preparation(cutoff=cutoff), p),
-                lambda motion: identify_motion(mech, motion, p=p, **options),
-                lambda found: (found.values, found)[1],
-            ]
-            found: Any = None  # of each step, taken by the next
-            for k, step in enumerate(steps):
-                if self._asked(cancelled):
-                    raise Cancelled
-                progress(k / len(steps), ("Trace", "Motion", "Fit", "Bodies that can be")[k])
-                found = step(found)
-            return found  # type: ignore[no-any-return]
-
-        return work
+        cutoff, p = options.pop("cutoff"), dict(context.p) or None
+        return self._apart(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
 
     def _run_work(self, context: Context) -> Any:
-        options, columns = self.run_page.options(context), self.columns.columns()
-
-        def work(progress: Any, cancelled: Any) -> RunFit:
-            from core.identification.output_error import fit_run
-
-            _read_results()
-
-            def watch(step: int, values: Any, size: float) -> None:
-                progress(min(0.95, step / 20.0), f"step {step}")
-                parts = ", ".join(f"{name} {value:.5g}" for name, value in values.items())
-                progress.show(f"Step {step}: {parts}")
-
-            return fit_run(context.mech, columns, **options, watch=watch, cancelled=lambda: self._asked(cancelled))
-
-        return work
+        return self._apart(context, "run", columns=self.columns.columns(), options=self.run_page.options(context))
 
     def _motion_work(self, context: Context) -> Any:
         options = self.motion_page.options(context)
-        p = dict(context.p) or None
+        return self._apart(context, "motion", p=dict(context.p) or None, options=options)
 
-        def work(progress: Any, cancelled: Any) -> Excitation:
-            from core.identification.excitation import excitation
+    def _apart(self, context: Context, what: str, **asked: Any) -> Any:
+        """A function of `core.identification.work`, so that a library that crashes takes no window with it."""
+
+        def work() -> Any:
+            from core.identification import work as works
 
             _read_results()
-            return excitation(
-                context.mech, p=p, **options, progress=lambda part: progress(part, "search"),
-                cancelled=lambda: self._asked(cancelled),
-            )  # fmt: skip
+            return partial(getattr(works, what), **asked)
 
-        return work
+        return apart(self._jobs, context.mech, work, self._asked, PATIENCE)
 
     def stop(self) -> None:
         """End; a search keeps the best so far."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, Q
 
 from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
+from app.background.process_work import apart
 from app.document.session import Session, State
 from app.panels.operating_point.point_table import Asked, RowTable, as_asked, as_element
 from app.plain_text import as_tip
@@ -201,7 +202,7 @@ class OperatingPointPanel(QWidget):
             self.note.say(str(error), "error")
             return
         self.solve_button.setEnabled(False)
-        job = self._jobs.start("Operating point", lambda progress, cancelled: problem.solve())
+        job = self._jobs.start("Operating point", apart(self._jobs, context.mech, lambda: problem.work()))
         job.succeeded.connect(self._solved)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.ended.connect(lambda: self.solve_button.setEnabled(True))

@@ -4,7 +4,7 @@ what can be done with it."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
@@ -72,6 +72,8 @@ class ResultCard(QFrame):
         self._parts: list[QWidget] = []
         self._waiting: list[Result] = []
         """Parts that have no widget yet."""
+        self._begun: Callable[[], bool] | None = None
+        """Makes more of the last one."""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 8, 10, 10)
         self._layout.setSpacing(6)
@@ -159,6 +161,8 @@ class ResultCard(QFrame):
         self._write_head()
         for part, widget in zip(after, self._parts[:same], strict=False):
             cast(Part, widget).show_part(part)
+        if same < len(self._parts):
+            self._begun = None
         self._keep(same)
         self._waiting = list(after[same:])
         self._begin()
@@ -171,19 +175,28 @@ class ResultCard(QFrame):
     def _make(self, seconds: float) -> bool:
         """Make widgets for so long; True once every part has one."""
         until = time.perf_counter() + seconds
-        while self._waiting:
-            part = part_of(self._waiting.pop(0), self._place)
-            name_panel(part, self._title.text())
-            self._parts.append(part)
-            self._layout.addWidget(part)
+        while not self.done:
+            self._make_more()
             if time.perf_counter() > until:
                 break
-        return not self._waiting
+        return self.done
+
+    def _make_more(self) -> None:
+        """A further widget, or more of the last one."""
+        if self._begun is not None:
+            if self._begun():
+                self._begun = None
+            return
+        part = part_of(self._waiting.pop(0), self._place)
+        self._begun = getattr(part, "go_on", None)
+        name_panel(part, self._title.text())
+        self._parts.append(part)
+        self._layout.addWidget(part)
 
     @property
     def done(self) -> bool:
         """Whether every part is there."""
-        return not self._waiting
+        return not self._waiting and self._begun is None
 
     def close(self) -> None:
         """Listen no more."""

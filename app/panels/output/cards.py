@@ -29,7 +29,10 @@ class Place:
 
 
 class Part(Protocol):
-    """A widget of a card that shows a part of a result."""
+    """A widget of a card that shows a part of a result.
+
+    One that takes long to make has a method `go_on() -> bool`, too, which makes a little more of it, until it is True.
+    """
 
     def show_part(self, part: Any) -> None:
         """Show another result of its kind."""

@@ -37,30 +37,45 @@ class DiagramPart(QWidget):
 
     def __init__(self, part: Diagram, place: Place) -> None:
         super().__init__()
-        self._title, self.nearest = Label(), Label()
+        self.part = part
+        self._title, self.nearest = Label(part.title), Label()
         self.nearest.setProperty("muted", True)
+        self._names = QGridLayout()
+        self._names.setHorizontalSpacing(6)
+        self._names.setColumnStretch(1, 1)
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self._title)
+        column.addWidget(self.nearest)
+        column.addLayout(self._names)
+        self._drawn = False
+
+    def go_on(self) -> bool:
+        """The plot, then what is in it."""
+        if not hasattr(self, "area"):
+            self._make_plot()
+            return False
+        self.show_part(self.part)
+        return True
+
+    def _make_plot(self) -> None:
         self.area = _Area()
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.item: pg.PlotItem = self.area.getPlotItem()
         self.item.hideButtons()
         self.item.setMenuEnabled(False)
         self.item.setMouseEnabled(False, False)
-        self._names = QGridLayout()
-        self._names.setHorizontalSpacing(6)
-        self._names.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        for widget in (self._title, self.area, self.nearest):
-            column.addWidget(widget)
-        column.addLayout(self._names)
+        self._column.insertWidget(1, self.area)
         self.area.scene().sigMouseMoved.connect(self._pointed)
-        self.show_part(part)
 
     def show_part(self, part: Diagram) -> None:
         """Show another diagram."""
         self.part = part
         self._title.setText(part.title)
+        if not hasattr(self, "area"):  # drawn once it is
+            return
+        self._drawn = True
         self.area.setFixedHeight(SQUARE if part.square else HEIGHT)
         self.item.setLogMode(part.log_across, False)
         self.item.vb.setAspectLocked(part.square)
@@ -69,7 +84,7 @@ class DiagramPart(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Another look has other colours."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "part"):
+        if event.type() == QEvent.Type.PaletteChange and self._drawn:
             self._paint()
 
     def _paint(self) -> None:

@@ -361,7 +361,7 @@ class PlotsPanel(QWidget):
         if self._soon.isActive() or not self.isVisible():  # drawn when it is seen
             return
         left = round(EVERY - 1e3 * (monotonic() - self._drawn))
-        if left <= 0:  # at once: drawn together with scene and timeline
+        if left <= 0 and self.sheet.plots:  # at once: drawn together with scene and timeline
             self._draw_runs()
         else:
             self._soon.start(max(0, left))

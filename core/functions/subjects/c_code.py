@@ -178,6 +178,7 @@ FUNCTIONS = (
             Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) beside the code", False),
         ),
         needs=(needs_motion, needs_mass),
+        apart=True,
         also=("C", "code generation", "embedded", "real time", "export", "FMU", "FMI", "co-simulation", "S-function"),
     ),
 )

@@ -457,6 +457,7 @@ FUNCTIONS = (
             OutputFile("file", "Save to", "NumPy's archive or MATLAB's file of the system", "", (".npz", ".mat")),
         ),
         needs=(needs_motion, needs_mass),
+        apart=True,
         also=("state space", "ABCD", "transfer function", "bode", "poles", "zeros", "step response", "linearize"),
     ),
     Function(
@@ -476,6 +477,7 @@ FUNCTIONS = (
             OutputFile("file", "Save to", "The machine with its feedback", "", (".kst",)),
         ),
         needs=(needs_motion, needs_mass),
+        apart=True,
         also=("regulator", "controller", "state feedback", "gain", "Riccati"),
     ),
     Function(
@@ -502,6 +504,7 @@ FUNCTIONS = (
             Number("gain", "Largest gain", "SI; empty: gains that move the poles", None),
         ),
         needs=(needs_motion, needs_mass),
+        apart=True,
         also=("Evans", "pole paths", "stability", "poles over a parameter", "critical speed"),
     ),
 )

@@ -240,6 +240,7 @@ FUNCTIONS = (
         loop_symbols,
         (_WHAT, SYMBOLS, RECOGNISE, NOTATION),
         (needs_motion, needs_loop),
+        apart=True,
         also=(
             "Freudenstein",
             "transmission ratio",
@@ -271,6 +272,7 @@ FUNCTIONS = (
             NOTATION,
         ),
         (needs_motion, needs_loop),
+        apart=True,
         reads="machine",
     ),
 )

@@ -121,6 +121,7 @@ FUNCTIONS = (
             _FORCES,
         ),
         needs=(needs_motion, needs_mass),
+        apart=True,
         also=("trim", "equilibrium", "steady state", "inverse dynamics", "static balance"),
     ),
 )

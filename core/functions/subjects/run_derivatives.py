@@ -204,6 +204,7 @@ FUNCTIONS = (
             Number("step", "Step", "Of fixed steps, longest of variable ones; empty: chosen", None, "time", 1e-9),
         ),
         needs=(needs_motion, needs_mass),
+        apart=True,
         also=("sensitivity", "gradient", "parameter study", "adjoint", "variational equations", "tornado"),
     ),
 )

@@ -1,6 +1,10 @@
 """The panel Identification: a trace with guessed columns, a fit of forces applied as one step, a run fitted, a motion
 made, shown and saved; what is wrong is said."""
 
+import os
+import signal
+import sys
+
 import numpy as np
 import pytest
 
@@ -168,6 +172,23 @@ def test_a_search_that_is_stopped_keeps_the_best(panel, qtbot):
     panel.motion_page.fields.lines["starts"].setText("100")
     panel.start()
     panel.stop_button.click()
+    ended(panel, qtbot)
+    assert panel.motion is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by signals")
+def test_a_library_that_crashes_takes_no_window_with_it(panel, qtbot):
+    process = panel._jobs.process
+    ask(panel, MOTION)
+    panel.motion_page.fields.lines["starts"].setText("100")
+    panel.start()
+    qtbot.waitUntil(lambda: process.busy and process.id is not None, timeout=60000)
+    os.kill(process.id, signal.SIGSEGV)
+    ended(panel, qtbot)
+    assert "ended unexpectedly (signal 11)" in panel.note.text()
+    for name, text in (("starts", "1"), ("period", "4 s"), ("rate", "40"), ("harmonics", "2")):
+        panel.motion_page.fields.lines[name].setText(text)
+    panel.start()
     ended(panel, qtbot)
     assert panel.motion is not None
 

@@ -12,6 +12,8 @@ from core.functions.diagrams import Diagram, Series
 def shown(qtbot):
     def show(diagram):
         part = DiagramPart(diagram, None)
+        while not part.go_on():
+            pass
         qtbot.addWidget(part)
         part.resize(500, 320)
         part.show()

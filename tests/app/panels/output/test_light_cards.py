@@ -20,16 +20,19 @@ print(type(part).__name__, "pyqtgraph" in sys.modules)
 BESIDE = """
 import sys
 from app.panels.functions.run_function import work_of
+from core.apart.work_process import WorkProcess
 from core.files import load
 from core.functions import Context
 from resources import EXAMPLES
+process = WorkProcess()
 class Progress:
     show = print
     def __call__(self, *_):
         pass
 for function in ("jacobian", "linear_system"):
-    work_of(function, Context.of(load(EXAMPLES / "puma560.kst")), {})(Progress(), lambda: False)
+    work_of(function, Context.of(load(EXAMPLES / "puma560.kst")), {}, process)(Progress(), lambda: False)
     print("app.panels.output.diagram_part" in sys.modules)
+process.close()
 """
 
 

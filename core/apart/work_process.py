@@ -1,8 +1,10 @@
-"""A process for searches, begun ahead and kept for the next one; it may crash or hang, and whoever asks it goes on."""
+"""A process that works beside the program, begun ahead and kept for the next task; it may crash or hang, and whoever
+asks it goes on."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import subprocess
 import threading
@@ -10,44 +12,43 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from core.design.search_tasks import Say
-from core.piped_process import BROKEN, begin, receive, send
+from core.apart.piped_process import BROKEN, begin, receive, send
+from core.apart.talk import Say, Task
 
-SILENCE = 60.0
-"""Seconds of an iteration: without a sign of life for so long a process is ended."""
-PREPARING = 300.0
-"""The same before a search is prepared, while machine code is made."""
-PATIENCE = 0.2
-"""Seconds for which a stopped search is waited for."""
 LOOK = 0.02
 """Seconds between two looks whether to stop or to wait."""
+Hear = Callable[[Any], object]
+Asked = Callable[[], bool]
 
 
 class Lost(NamedTuple):
-    """A search whose process ended; words : a sentence; prepared : whether it had begun."""
+    """A task over which the process ended; how : in words that follow "The solver"; prepared : whether the task was."""
 
-    words: str
+    how: str
     prepared: bool
 
 
 class Left(NamedTuple):
-    """A search that did not end soon after Stop, whose process was ended."""
+    """A task that did not end soon after Stop; its process was ended."""
 
 
 class _Running:
     """A process and what it says; None behind its last word."""
 
     def __init__(self) -> None:
-        self.process: subprocess.Popen[bytes] = begin(f"{__package__}.search_worker")
+        self.process: subprocess.Popen[bytes] = begin(f"{__package__}.serving")
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with contextlib.suppress(*BROKEN):
+        try:
             while True:
                 self.said.put(receive(self.process.stdout))
-        self.said.put(None)
+        except BROKEN:
+            pass
+        finally:
+            self.said.put(None)
 
     def say(self, *what: Any) -> None:
         """Tell it something; that it is gone is found by whoever listens."""
@@ -66,13 +67,14 @@ class _Running:
         return code
 
 
-class SearchProcess:
-    """One process at a time, of low priority, asked by one thread. silence, preparing : s, as above."""
+class WorkProcess:
+    """One process at a time, of low priority; tasks of several threads wait for each other. silence : s without a sign
+    of life at most, whatever the task allows."""
 
-    def __init__(self, silence: float = SILENCE, preparing: float = PREPARING) -> None:
-        self.silence, self.preparing = silence, preparing
+    def __init__(self, silence: float = math.inf) -> None:
+        self.silence = silence
         self._running: _Running | None = None
-        self._lock = threading.Lock()
+        self._lock, self._task = threading.Lock(), threading.Lock()
         self._number = 0
         self._closed = False
 
@@ -82,6 +84,11 @@ class SearchProcess:
         running = self._running
         return running.process.pid if running is not None and running.process.poll() is None else None
 
+    @property
+    def busy(self) -> bool:
+        """Whether it has a task."""
+        return self._task.locked()
+
     def begin(self) -> None:
         """Have it ready ahead. Raises OSError."""
         with self._lock:
@@ -90,41 +97,52 @@ class SearchProcess:
                     self._running.end()
                 self._running = _Running()
 
+    def begin_beside(self) -> None:
+        """The same in a thread, for somebody who may soon ask; where it cannot begin, the task will say so."""
+
+        def work() -> None:
+            with contextlib.suppress(OSError):
+                self.begin()
+
+        threading.Thread(target=work, daemon=True).start()
+
     def close(self) -> None:
-        """End it, for good; a search that goes on is lost."""
+        """End it, for good; a task that goes on is lost."""
         with self._lock:
             self._closed = True
             if self._running is not None:
                 self._running.end()
 
-    def ask(
-        self,
-        task: Any,
-        cancelled: Callable[[], bool],
-        paused: Callable[[], bool],
-        hear: Callable[[Say, Any], None],
-    ) -> Any:
-        """What comes of a task, `Lost` or `Left`. hear(say, what) : hears what it tells meanwhile; cancelled, paused :
-        asked again and again, the first may wait. Raises what the search raises, and OSError where none can begin."""
-        self.begin()
-        running = self._running
-        if self._closed or running is None:
-            return Left()
-        self._number += 1
-        running.say(Say.TASK, self._number, task)
-        return _Conversation(self, running, self._number, hear).outcome(cancelled, paused)
+    def ask(self, task: Task, cancelled: Asked, hear: Hear = lambda _: None, paused: Asked = lambda: False) -> Any:
+        """What comes of a task, `Lost` or `Left`. hear : hears what it tells meanwhile; cancelled, paused : asked again
+        and again, the first may wait. Raises what the task raises, and OSError where no process can begin."""
+        while not self._task.acquire(timeout=LOOK):
+            if cancelled():
+                return Left()
+        try:
+            self.begin()
+            running = self._running
+            if self._closed or running is None:
+                return Left()
+            self._number += 1
+            running.say(Say.TASK, self._number, task)
+            return _Conversation(self, running, self._number, task, hear).outcome(cancelled, paused)
+        finally:
+            self._task.release()
 
 
 class _Conversation:
     """About one task."""
 
-    def __init__(self, owner: SearchProcess, running: _Running, number: int, hear: Callable[[Say, Any], None]) -> None:
+    def __init__(self, owner: WorkProcess, running: _Running, number: int, task: Task, hear: Hear) -> None:
         self._owner, self._running, self._number, self._hear = owner, running, number, hear
+        self._limits = tuple(min(each, owner.silence) for each in (task.preparing, task.silence))
+        self._patience = task.patience
         self._prepared = self._waits = False
         self._heard = time.monotonic()
         self._stopped: float | None = None
 
-    def outcome(self, cancelled: Callable[[], bool], paused: Callable[[], bool]) -> Any:
+    def outcome(self, cancelled: Asked, paused: Asked) -> Any:
         """Until it is over."""
         while True:
             with contextlib.suppress(queue.Empty):
@@ -137,22 +155,22 @@ class _Conversation:
                     raise what
                 if say is Say.FOUND and number == self._number:
                     return what
-                if number == self._number:
+                if say in (Say.BEGUN, Say.TOLD) and number == self._number:
                     self._prepared |= say is Say.BEGUN
-                    self._hear(say, what)
+                    self._hear(what)
             self._ask(cancelled, paused)
             now = time.monotonic()
-            if self._stopped is not None and now - self._stopped > PATIENCE:
+            if self._stopped is not None and now - self._stopped > self._patience:
                 self._running.end()
                 with contextlib.suppress(OSError):
-                    self._owner.begin()  # for the next search
+                    self._owner.begin()  # for the next task
                 return Left()
-            limit = self._owner.silence if self._prepared else self._owner.preparing
+            limit = self._limits[self._prepared]
             if now - self._heard > limit:
                 self._running.end()
-                return Lost(f"The solver did not answer for {limit:g} s and was ended.", self._prepared)
+                return Lost(f"did not answer for {limit:g} s and was ended", self._prepared)
 
-    def _ask(self, cancelled: Callable[[], bool], paused: Callable[[], bool]) -> None:
+    def _ask(self, cancelled: Asked, paused: Asked) -> None:
         """Whether to stop or to wait; time in which whoever is asked waits does not count."""
         if self._stopped is not None:
             return
@@ -172,5 +190,5 @@ class _Conversation:
 
 
 def _ended(code: int) -> str:
-    """How a process ended, in a sentence."""
-    return f"The solver ended unexpectedly ({f'signal {-code}' if code < 0 else f'exit code {code}'})."
+    """How a process ended, in words."""
+    return f"ended unexpectedly ({f'signal {-code}' if code < 0 else f'exit code {code}'})"

@@ -1,0 +1,45 @@
+"""Jobs that are done in the window's process for work: what lets no other thread run for long, or might crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from app.background.jobs import Jobs
+from core.apart.talk import Progress, Task
+from core.functions.context import Cancelled
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+    from core.mechanism.work_apart import Work
+
+Asked = Callable[[Any], bool]
+
+
+def apart(
+    jobs: Jobs,
+    mech: Mechanism,
+    work: Callable[[], Work],
+    asked: Asked = lambda cancelled: bool(cancelled()),
+    patience: float = Task.patience,
+) -> Callable[[Any, Callable[[], bool]], Any]:
+    """A job of work(mech, line), which may give None where it was stopped. work : is looked up in the job; asked :
+    whether to stop, of a job's own question for it; patience : s after that in which it ends by itself."""
+
+    def job(progress: Any, cancelled: Callable[[], bool]) -> Any:
+        from core.mechanism.work_apart import Stopped, work_apart
+
+        def hear(what: Any) -> None:
+            progress(*what) if isinstance(what, Progress) else progress.show(what)
+
+        try:
+            found = work_apart(
+                jobs.process, mech, work(), cancelled=lambda: asked(cancelled), hear=hear, patience=patience
+            )
+        except Stopped:
+            raise Cancelled from None
+        if found is None:
+            raise Cancelled
+        return found
+
+    return job

@@ -1,0 +1,146 @@
+"""Work with a machine in a process of its own: for what lets no other thread run for long, or might crash.
+
+What comes of it may hold the machine: it travels without, and is here that of whoever asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from core.apart.talk import Here, Line, Task
+from core.apart.work_process import Left, Lost, WorkProcess
+from core.errors import KinetostatError, SimulationError
+from core.files.sent_model import SentModel
+from core.kinds import KindError
+from core.later import dataclass
+from core.mechanism.mechanism import Mechanism
+
+Work = Callable[[Mechanism, Line], Any]
+"""A function of a module, or `functools.partial` of one; what it is given may hold the machine, too."""
+MACHINE, MODEL = "machine", "model"
+
+
+class Stopped(Exception):
+    """Work that was not over soon after Stop."""
+
+
+@dataclass(frozen=True)
+class MachineTask(Task):
+    """Work with the machine of a model; work : packed"""
+
+    model: SentModel
+    work: bytes
+    patience: float = Task.patience
+
+    def done(self, line: Line) -> bytes:
+        mech = _machine(self.model)
+        work: Work = _unpacked(self.work, mech)
+        try:
+            return _packed((work(mech, _Packing(line, mech)), None), mech)
+        except KinetostatError as error:  # which may hold a run of the machine
+            return _packed((None, error), mech)
+
+
+def work_apart(
+    process: WorkProcess,
+    mech: Mechanism,
+    work: Work,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    hear: Callable[[Any], object] = lambda _: None,
+    patience: float = Task.patience,
+) -> Any:
+    """What work(mech, line) gives, done in a process; for a machine with a kind that was made in the console, here.
+
+    cancelled : asked again and again; hear : hears what the work tells meanwhile; patience : s after which work that
+    shall stop is ended. Raises what the work raises, Stopped where it was ended, and SimulationError where the process
+    ends unexpectedly or none can begin.
+    """
+    try:
+        task = MachineTask(SentModel.of(mech.model), _packed(work, mech), patience)
+    except KindError:
+        return work(mech, Here(hear, cancelled))
+    try:
+        found = process.ask(task, cancelled, lambda what: hear(_unpacked(what, mech)))
+    except OSError as error:
+        raise _failed(f"No process can begin for it: {error.strerror or error}.") from None
+    if isinstance(found, Left):
+        raise Stopped
+    if isinstance(found, Lost):
+        raise _failed(f"The process that calculated {found.how}.")
+    result, raised = _unpacked(found, mech)
+    if raised is not None:
+        raise raised
+    return result
+
+
+def prepare_apart(process: WorkProcess, mech: Mechanism) -> None:
+    """Make a process and the machine in it ready, in a thread, for work that may soon be asked for; what fails is said
+    then."""
+
+    def work() -> None:
+        with contextlib.suppress(KinetostatError, OSError):
+            process.ask(MachineTask(SentModel.of(mech.model), _packed(_nothing, mech)), lambda: False)
+
+    if not process.busy:
+        threading.Thread(target=work, daemon=True).start()
+
+
+def _nothing(mech: Mechanism, line: Line) -> None:
+    pass
+
+
+def _failed(why: str) -> SimulationError:
+    return SimulationError(why, where="calculation", remedy="Try again; a script does the same in its own process.")
+
+
+@lru_cache(maxsize=1)
+def _machine(sent: SentModel) -> Mechanism:
+    """The last one."""
+    return Mechanism(sent.read())
+
+
+class _Packing(Line):
+    """A line over which machines travel as in results."""
+
+    def __init__(self, line: Line, mech: Mechanism) -> None:
+        self._line, self._mech = line, mech
+
+    def asked(self) -> bool:
+        return self._line.asked()
+
+    def begun(self, what: Any) -> None:
+        self._line.begun(_packed(what, self._mech))
+
+    def tell(self, what: Any) -> None:
+        self._line.tell(_packed(what, self._mech))
+
+
+def _packed(what: Any, mech: Mechanism) -> bytes:
+    """Pickled without the machine."""
+    named = {id(mech): MACHINE, id(mech.model): MODEL}
+
+    class Packer(pickle.Pickler):
+        def persistent_id(self, obj: Any) -> str | None:
+            return named.get(id(obj))
+
+    out = io.BytesIO()
+    Packer(out, protocol=pickle.HIGHEST_PROTOCOL).dump(what)
+    return out.getvalue()
+
+
+def _unpacked(content: bytes, mech: Mechanism) -> Any:
+    """With the machine that is here."""
+    named = {MACHINE: mech, MODEL: mech.model}
+
+    class Unpacker(pickle.Unpickler):
+        def persistent_load(self, name: str) -> Any:
+            return named[name]
+
+    return Unpacker(io.BytesIO(content)).load()
