@@ -59,10 +59,15 @@ class Resting:
         return self._where(q, v if self.speeds else None)
 
     def _where(self, q: Array, v: Array | None) -> NDArray[np.bool_]:
-        found = ~np.all((self.lower <= q) & (q <= self.upper), axis=-1)
-        if v is not None:
-            found = found | np.any(np.abs(v[..., self.speeds]) < AT_REST_SPEED, axis=-1)
-        return np.asarray(found)
+        found = _some((self.lower <= q) & (q <= self.upper), False)
+        return found if v is None else found | _some(np.abs(v[..., self.speeds]) < AT_REST_SPEED, True)
+
+
+def _some(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
+    """(…) in which rows (…, n) a mark has a value; quick where none has."""
+    if not (marks.any() if value else not marks.all()):
+        return np.zeros(marks.shape[:-1], dtype=bool)
+    return np.asarray(np.any(marks == value, axis=-1))
 
 
 @once

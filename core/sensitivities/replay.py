@@ -22,7 +22,7 @@ from core.sensitivities.held_rates import HeldRates
 from core.sensitivities.steps import Steps
 from core.simulation import METHODS, Run, Settings, simulate
 from core.simulation.equations import joint_forces
-from core.simulation.machine_code.entry import place_of
+from core.simulation.machine_code.records import place_of
 from core.simulation.run.mode_columns import CLIPPED, STOP, of_all_rows
 from core.simulation.simulator import Job
 from core.simulation.stepping.outcome import FINE, PAUSED

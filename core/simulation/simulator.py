@@ -28,7 +28,7 @@ from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque, mode_variables_of
 from core.simulation.factorisation import AUTOMATIC_FACTORS
-from core.simulation.machine_code.entry import place_of
+from core.simulation.machine_code.records import place_of
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
@@ -181,6 +181,8 @@ LOOKS = 5
 """At how many samples of a piece it is asked whether friction locks."""
 UNKNOWN = Statistics()
 """Of a piece of a run."""
+NUMBER = 8
+"""Bytes."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
@@ -225,8 +227,14 @@ class Job:
         self.begun = begun(self.equations, chosen, y)
         self.state = self.begun.state
         self._advance = advance_adaptive if rule.adaptive else advance_fixed
-        self._room, self._room_at = np.empty((0, len(y))), 0
+        self._times_at, self._forces_at = place_of(self.state.times), place_of(self.equations.u)
+        self._make_room(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
+
+    def _make_room(self, count: int) -> None:
+        """For so many samples of a piece."""
+        self._room = np.empty((count, len(self.state.y)))
+        self._room_at = place_of(self._room)
 
     def begin_anew(self, y: Array, time: float) -> None:
         """From another state on, with the method that was found to suit the machine."""
@@ -348,22 +356,21 @@ class Job:
         """The next samples, and what happened (0: nothing)."""
         mech, state = self.mech, self.state
         if count > len(self._room):
-            self._room = np.empty((count, mech.nq + mech.nv + mech.nx))
-            self._room_at = place_of(self._room)
+            self._make_room(count)
         state.budget = min(self.budget, STEPS)
         happened = self._advance(state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
             return self.logged(happened)
-        out = self._room[: state.sample - first]
-        times = state.times[first : first + len(out)]
-        a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
+        made = state.sample - first
+        out, times = self._room[:made], state.times[first : first + made]
+        a, tau = sampled = np.empty((2, made, mech.nv))
         with self.equations.released():
-            arrays = (times, out, a, self.equations.u, tau)
-            places = [place_of(array) for array in arrays]
-            bad = sampled_accelerations(self.equations.system.place, len(times), *places)
-        slid = state.slid[: len(out), mech.nq : mech.nq + mech.nv]
-        if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
+            at = place_of(sampled)
+            places = self._times_at + NUMBER * first, self._room_at, at, self._forces_at, at + NUMBER * a.size
+            bad = sampled_accelerations(self.equations.system.place, made, *places)
+        slid = state.slid[:made, mech.nq : mech.nq + mech.nv]
+        if len(slid) and made:  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
         if bad and happened in (FINE, PAUSED, STIFF):

@@ -25,8 +25,8 @@ from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_mode_rows import depends_on_size
 from core.simulation.equations.singular_masses import may_be_singular
-from core.simulation.machine_code.entry import Entry, place_of
-from core.simulation.machine_code.records import Record
+from core.simulation.machine_code.entry import Entry
+from core.simulation.machine_code.records import Record, place_of
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.setup import Settings
 from core.simulation.simulator import STEPS

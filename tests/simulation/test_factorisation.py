@@ -11,7 +11,7 @@ from core.mobility.isostatic_model import isostatic_model
 from core.simulation.equations import entry_points
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.factorisation import CHOLESKY, FACTORISATIONS, RANK_REVEALING
-from core.simulation.machine_code.entry import place_of
+from core.simulation.machine_code.records import place_of
 from core.simulation.stepping.outcome import FINE
 from resources import EXAMPLES
 

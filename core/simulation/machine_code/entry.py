@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from core.simulation.machine_code.records import Array
-
 if TYPE_CHECKING:
     from core.codegen.object_code import Library
 
@@ -55,11 +53,6 @@ class Entry:
     def __call__(self, *arguments: float) -> int:
         """Call it; the interpreter's lock is released meanwhile."""
         return int(self._call(*arguments))
-
-
-def place_of(array: Array) -> int:
-    """Address of a contiguous array, for the time of a call; faster than NumPy tells it."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.size else 0
 
 
 def entry(function: Callable[..., int]) -> Entry:

@@ -12,6 +12,8 @@ its address. A name that is not declared fails when a function is compiled, and 
 from __future__ import annotations
 
 import ctypes
+import struct
+from operator import attrgetter
 from typing import (
     Annotated,
     Any,
@@ -38,7 +40,20 @@ Ints = Annotated[NDArray[np.int64], 1]
 IntRows = Annotated[NDArray[np.int64], 2]
 ComplexRows = Annotated[NDArray[np.complex128], 2]
 """Arrays row by row, of so many dimensions. A record holds their addresses and shapes; they stay what they are."""
+_FLOAT, _WORD = struct.Struct("=d"), struct.Struct("=q")
 _NUMBERS = {int: np.int64, float: np.float64}
+
+
+def place_of(array: NDArray[Any]) -> int:
+    """Address of a contiguous array, for the time of a call (0: it is empty); faster than NumPy tells it."""
+    if not array.size:
+        return 0
+    return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.flags.writeable else int(array.ctypes.data)
+
+
+def _float_as_word(value: float) -> int:
+    """Its eight bytes as a whole number."""
+    return int(_WORD.unpack(_FLOAT.pack(value))[0])
 
 
 class Field(NamedTuple):
@@ -84,11 +99,13 @@ def _declared(kind: type[Any]) -> tuple[Field, ...]:
 def _property(field: Field) -> property:
     whole = field.number is np.int64
 
+    at, held = field.offset, attrgetter("words" if whole else "_floats")
+
     def read(record: Record) -> Any:
-        return int(record.words[field.offset]) if whole else float(record.words.view(np.float64)[field.offset])
+        return held(record).item(at)
 
     def write(record: Record, value: Any) -> None:
-        (record.words if whole else record.words.view(np.float64))[field.offset] = value
+        held(record)[at] = value
 
     return property(read, write)
 
@@ -99,33 +116,42 @@ class Record:
     alive by it."""
 
     fields: ClassVar[tuple[Field, ...]]
+    _names: ClassVar[frozenset[str]]
+    _defaults: ClassVar[dict[str, Any]]
+    _words: ClassVar[int]
 
     def __init__(self, **values: Any) -> None:
-        values = {field.name: field.default for field in self.fields if field.default is not None} | values
-        if unknown := values.keys() ^ {field.name for field in self.fields}:
-            raise TypeError(f"{type(self).__name__} declares otherwise: {', '.join(sorted(unknown))}.")
-        self._bind(np.zeros(self._size(), dtype=np.int64))
-        for field in self.fields:
-            value = values[field.name]
-            if field.dimensions:
-                value = np.ascontiguousarray(value, field.number)
-                assert value.ndim == field.dimensions, field.name
-                self.words[field.offset : field.offset + 1 + value.ndim] = value.ctypes.data, *value.shape
-            setattr(self, field.name, value)
+        values = self._defaults | values
+        if len(values) != len(self.fields) or values.keys() != self._names:
+            unknown = ", ".join(sorted(values.keys() ^ self._names))
+            raise TypeError(f"{type(self).__name__} declares otherwise: {unknown}.")
+        words: list[int] = []
+        for name, number, dimensions, *_ in self.fields:
+            value = values[name]
+            if dimensions:
+                value = self.__dict__[name] = np.ascontiguousarray(value, number)
+                assert value.ndim == dimensions, name
+                words += place_of(value), *value.shape
+            else:
+                words.append(int(value) if number is np.int64 else _float_as_word(value))
+        self._bind(np.array(words, dtype=np.int64))
 
     def __init_subclass__(cls) -> None:
         """Numbers are read and written where machine code does so."""
         cls.fields = _declared(cls)
+        cls._names = frozenset(field.name for field in cls.fields)
+        cls._defaults = {field.name: field.default for field in cls.fields if field.default is not None}
+        cls._words = sum(1 + field.dimensions for field in cls.fields)
         for field in cls.fields:
             if not field.dimensions:
                 setattr(cls, field.name, _property(field))
 
     @classmethod
     def _size(cls) -> int:
-        return sum(1 + field.dimensions for field in cls.fields)
+        return cls._words
 
     def _bind(self, words: NDArray[np.int64]) -> None:
-        self.words = words
+        self.words, self._floats = words, words.view(np.float64)
         self.place = int(words.ctypes.data)
         """Where machine code finds the record."""
 
