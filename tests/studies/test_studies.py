@@ -1,5 +1,6 @@
 """Studies: the same rows anywhere, kept through what happens, statistics against closed forms."""
 
+import dataclasses
 import subprocess
 import sys
 
@@ -7,6 +8,10 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from core import kinds
+from core.joints import JOINT_KINDS
+from core.kinds import register
+from core.model import fields
 from core.studies import row_file, study_work
 from core.studies.backends import Chunk, Processes
 from core.studies.distributions import correlated, distribution_of, lognormal, normal, points, triangular, uniform
@@ -14,6 +19,7 @@ from core.studies.row_file import RowFile, Table, load
 from core.studies.sample_rows import Machine
 from core.studies.study import Study, channel
 from core.studies.study_result import Running, StudyResult, wilson
+from tests.joints.made_up_kinds import Parabola
 
 G, T = 9.81, 0.4
 
@@ -50,6 +56,13 @@ def study(rows: int = 12) -> Study:
     return s.record(end="at(z.q, end)", top="max(z.q)", path=channel("z.q", every=0.1))
 
 
+@pytest.fixture
+def own_kinds(monkeypatch):
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", dict(JOINT_KINDS))
+    monkeypatch.setattr(kinds, "_own", {})
+    monkeypatch.setattr(fields, "_named_by_files", set())
+
+
 def test_rows_are_what_closed_forms_give():
     result = study().run()
     v, m, f = (result.varied[name] for name in ("z.v", "m", "f"))
@@ -65,6 +78,45 @@ def test_processes_give_the_same_bits(monkeypatch, aside):
     here, there = study().run(), study().run(cores=1 if aside else 2, aside=aside)
     assert np.array_equal(here.rows.results, there.rows.results)
     assert here.rows.done.all()
+
+
+def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_computed_here(monkeypatch, own_kinds):
+    class Local(Parabola):
+        name = "local"
+
+    monkeypatch.setattr(study_work, "WORTH", 0.0)
+    begun = []
+
+    class Counted(Processes):
+        def __init__(self, *what):
+            begun.append(self)
+            super().__init__(*what)
+
+    monkeypatch.setattr(study_work, "Processes", Counted)
+
+    def rows(kind, **how):
+        register(kind)
+        bead = ks.Joint(name="x", kind=kind.name, parent="world", child="stone")
+        s = Study(dataclasses.replace(falling(), joints=(bead,), forces=()), duration=T, method="rk4", step=1e-3)
+        s.sample(12, {"x.v": normal(1.0, 0.3)}, m=uniform(1.0, 3.0), seed=7)
+        return s.record(end="at(x.q, end)", energy="span(energy.total)").run(**how).rows
+
+    here = rows(Parabola)
+    assert not begun
+    assert here.results[:, 1].max() < 1e-9
+    for how in ({"cores": 2}, {"aside": True}):
+        there = rows(Parabola, **how)
+        assert np.array_equal(there.results, here.results)
+    assert len(begun) == 2
+    assert np.array_equal(rows(Local, aside=True).results, here.results)
+    assert len(begun) == 2
+
+
+def test_a_kind_whose_module_is_not_there_is_said(own_kinds):
+    from core.files.sent_model import register_packed
+
+    with pytest.raises(ks.ModelError, match="cannot be imported.*no_such_module.*Install its module"):
+        register_packed(b"\x80\x04cno_such_module\nKind\n.")
 
 
 def test_poses_of_the_planar_arm_have_its_manipulability():
