@@ -120,6 +120,11 @@ def test_points_are_read_from_a_file_and_bad_ones_named(panel, tmp_path):
     assert panel.canvas.target.tolist() == [[0, 0], [0.1, 0], [0.1, 0.1]]
     panel.curve.read(bad)
     assert "line 2" in panel.note.text()
+    for kind, read in ((CURVE, panel.curve.read), (FUNCTION, panel.machine_page.read)):
+        panel.kind.setCurrentIndex(panel.kind.findData(kind))
+        read(tmp_path / "nothing.csv")
+        assert "nothing.csv" in panel.note.text()
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
     panel.search()
 
 
