@@ -34,6 +34,11 @@ class Example(NamedTuple):
         return tuple(EXAMPLES / "torques" / f"{name}.tau" for name in _TORQUES.get(self.name, ()))
 
     @property
+    def traces(self) -> tuple[Path, ...]:
+        """Motions with forces, of which the panel Identification finds its parameters."""
+        return tuple(EXAMPLES / "traces" / f"{name}.csv" for name in _TRACES.get(self.name, ()))
+
+    @property
     def run_settings(self) -> Mapping[str, float | str]:
         """How it is simulated best, where that is not as usual: duration (s), method."""
         return _RUN_SETTINGS.get(self.name, {})
@@ -51,7 +56,11 @@ class Example(NamedTuple):
 
 _TABLE = {
     "Robots": (
-        ("puma560.kst", "PUMA 560", "The classic six-axis arm: standard DH table with its published inertial data"),
+        (
+            "puma560.kst",
+            "PUMA 560",
+            "The classic six-axis arm: standard DH, published inertial data, and a trace to identify it from",
+        ),
         ("kestrel/kestrel.urdf", "Kestrel", "A six-axis industrial arm as URDF with meshes"),
         ("ur5.kst", "UR5", "Universal Robots' six-axis arm: standard DH table with its published masses"),
         ("panda.kst", "Panda", "A seven-axis arm: modified DH table with identified inertial data"),
@@ -75,6 +84,11 @@ _TABLE = {
     ),
     "Linkages": (
         ("four_bar.kst", "Four-bar linkage", "Grashof crank-rocker with a loop; its bar lengths are sliders"),
+        (
+            "four_bar_for_a_curve.kst",
+            "Four-bar for a curve",
+            "A wanted curve is kept with it: the panel Design finds linkages that follow it",
+        ),
         ("slider_crank.kst", "Slider-crank", "Crank, connecting rod and piston in a loop"),
         ("quick_return.kst", "Quick return", "A pin in a slot: the shaper's ram goes slowly forth and quickly back"),
         ("watt_six_bar.kst", "Watt's six-bar", "The rocker of a four-bar is the crank of another"),
@@ -102,6 +116,11 @@ _TABLE = {
     "Dynamics": (
         ("pendulum.kst", "Pendulum", "One rod on one pin: the smallest machine"),
         ("damped_pendulum.kst", "Pendulum with damper", "Spring and damper as force elements in a pin"),
+        (
+            "governor_arm.kst",
+            "Governor arm",
+            "Which spring lets it swing once a second? The panel Design tunes it",
+        ),
         ("braked_arm.kst", "Braked arm", "A brake closes, holds an arm against its weight, and lets it go"),
         ("clutch.kst", "Clutch", "It slips until a flywheel and its load turn alike, then holds"),
         ("block_on_block.kst", "Block on block", "Pulled ever harder: both stick, both slide, one stays behind"),
@@ -143,6 +162,7 @@ _RUN_SETTINGS: dict[str, dict[str, float | str]] = {
     "flyball_governor": {"method": "radau"},
 }
 _ASKED: dict[str, tuple[str, dict[str, str]]] = {"sprung_arm": ("workspace", {"kind": "stiffness"})}
+_TRACES = {"puma560": ("puma560",)}
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 

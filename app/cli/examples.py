@@ -52,7 +52,8 @@ def _files(name: str, source: Path) -> Iterator[Path]:
     from resources import examples
 
     yield from _parts(source)
-    yield from next(example.torques for example in examples() if example.name == name)
+    example = next(each for each in examples() if each.name == name)
+    yield from (*example.torques, *example.traces)
 
 
 def _copy(name: str, output: str | None) -> None:

@@ -290,8 +290,9 @@ class PathFit:
             r = np.concatenate([self._scale * e.real, self._scale * e.imag, low])
             return r, np.concatenate([D.real, D.imag, slope])
 
-        result = at(_least(both, zero, 60 if self.target.closed else 300))[0]
-        result = replace(result, cost=self._cost(result))
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far, whose lengths overflow, is not taken
+            result = at(_least(both, zero, 60 if self.target.closed else 300))[0]
+            result = replace(result, cost=self._cost(result))
         return result if result.cost[0] <= fit.cost[0] else fit
 
     def _similarity(self, w: Complex) -> tuple[Complex, Complex]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -31,6 +31,8 @@ SHOWN = 128
 TURN = 2.0 * np.pi * np.arange(DENSE) / DENSE
 STEPS = 6
 """Poses from point to point at which it is looked whether links reach each other."""
+EXACTLY = 1e-9
+"""Distance, in sizes of the curve, below which a linkage follows it exactly."""
 SAME_POSE = 1e-6
 """Largest distance, in sizes of the curve, of points that are one."""
 
@@ -171,23 +173,36 @@ def synthesise(
     """
     if starts < 1 or count < 1:
         raise ModelError("At least one start and one result are needed.", where="starts", remedy="Take 120, say.")
-    names = tuple(TOPOLOGIES) if topology == "auto" else (topology_named(topology).name,)
     found: list[Linkage] = []
-    for name in names:
-        before = tuple(sorted(found, key=_order)[:count])
+    for name in kinds_of(topology):
+        before = best_of(found, count)
         found += _of_topology(target, name, starts, count, stop, lambda now, of=before: tell(replace(now, found=of)))  # type: ignore[misc]
-        if stop() or any(each.relative < 1e-9 and not each.defects for each in found):
+        if stop() or exact(found):
             break
-    found.sort(key=_order)
-    return tuple(found[:count])
+    return best_of(found, count)
+
+
+def kinds_of(topology: str) -> tuple[str, ...]:
+    """The kinds of linkages that are tried for a name, in order. Raises ModelError for one that there is not."""
+    return tuple(TOPOLOGIES) if topology == "auto" else (topology_named(topology).name,)
+
+
+def exact(found: Iterable[Linkage]) -> bool:
+    """Whether one follows the target exactly, without defects: no further kind is tried."""
+    return any(each.relative < EXACTLY and not each.defects for each in found)
+
+
+def best_of(found: Iterable[Linkage], count: int) -> tuple[Linkage, ...]:
+    """So many at most, the nearest without defects first."""
+    return tuple(sorted(found, key=_order)[:count])
 
 
 def _order(each: Linkage) -> tuple[bool, bool, float, float]:
     """Those that run, the simple among the exact, then by distance in steps of a tenth; compact ones first."""
-    exact = each.relative < 1e-9
+    is_exact = each.relative < EXACTLY
     longest = max(abs(each.lengths[name]) for name in ("a", *topology_named(each.topology).lengths))
-    near = list(TOPOLOGIES).index(each.topology) if exact else round(10.0 * np.log(max(each.relative, 1e-12)))
-    return bool(each.defects), not exact, near, longest
+    near = list(TOPOLOGIES).index(each.topology) if is_exact else round(10.0 * np.log(max(each.relative, 1e-12)))
+    return bool(each.defects), not is_exact, near, longest
 
 
 def _of_topology(

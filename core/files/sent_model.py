@@ -1,12 +1,13 @@
-"""A model on its way to another process of the program."""
+"""A model on its way to another process of the program, and the kinds that people have added for it."""
 
 from __future__ import annotations
 
 import pickle
+import platform
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.files.formats import dumps, loads
-from core.kinds import for_other_processes, register
+from core.kinds import KindError, for_other_processes, register
 from core.model.unknown_kinds import own_kinds_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class SentModel(NamedTuple):
     @classmethod
     def of(cls, model: Model) -> SentModel:
         """Of a model. Raises KindError where it has a kind that another process cannot know (made in the console)."""
-        return cls.text_of(model)._replace(kinds=pickle.dumps(for_other_processes(own_kinds_of(model.expanded))))
+        return cls.text_of(model)._replace(kinds=packed_kinds(model))
 
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
@@ -32,6 +33,24 @@ class SentModel(NamedTuple):
 
     def read(self) -> Model:
         """The model. Raises KinetostatError."""
-        for kind in pickle.loads(self.kinds):
-            register(kind)
+        register_packed(self.kinds)
         return loads(self.text, origin=self.origin)
+
+
+def packed_kinds(model: Model) -> bytes:
+    """The kinds that people have added and a model names, for another process. Raises KindError where it cannot know
+    one (made in the console)."""
+    return pickle.dumps(for_other_processes(own_kinds_of(model.expanded)))
+
+
+def register_packed(kinds: bytes) -> None:
+    """Register them there. Raises KindError for one whose module is not there."""
+    try:
+        found = pickle.loads(kinds)
+    except (ImportError, AttributeError) as error:
+        raise KindError(
+            f"A kind of the machine cannot be imported by {platform.node() or 'the other computer'}: {error}.",
+            remedy="Install its module there, too, or compute on this computer.",
+        ) from None
+    for kind in found:
+        register(kind)

@@ -7,6 +7,7 @@ its values alone.
 from __future__ import annotations
 
 import contextlib
+import pickle
 import queue
 import subprocess
 import sys
@@ -19,10 +20,12 @@ from numpy.typing import NDArray
 
 from core.apart.piped_process import BROKEN, begin, receive, send
 from core.errors import KinetostatError, SimulationError
+from core.files.sent_model import register_packed
 from core.studies.declaration import Declaration, read_declaration
 from core.studies.sample_rows import LOST, Machine, Rows
 
 Array = NDArray[np.float64]
+NO_KINDS = pickle.dumps(())
 REPLY_SLACK = 30.0
 """s more than its rows may take until a process that says nothing is ended."""
 
@@ -93,11 +96,12 @@ class Serial:
 
 
 class Processes:
-    """Processes of this computer, of low priority, with one thread of linear algebra each."""
+    """Processes of this computer, of low priority, with one thread of linear algebra each. kinds : packed, those that
+    people have added and the machine names"""
 
-    def __init__(self, declaration: Declaration, workers: int) -> None:
+    def __init__(self, declaration: Declaration, workers: int, kinds: bytes = NO_KINDS) -> None:
         self.workers = workers
-        self._declaration = declaration
+        self._declaration, self._kinds = declaration, kinds
         self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
         self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
         self._ends = self._lost = False
@@ -163,7 +167,7 @@ class Processes:
         self._running.append(process)
         assert process.stdin is not None
         with contextlib.suppress(OSError):  # it ended at once: the first chunk finds it
-            send(process.stdin, self._declaration.text)
+            send(process.stdin, (self._declaration.text, self._kinds))
         return process
 
     def _asked(self, process: subprocess.Popen[bytes], chunk: Chunk) -> Finished | None:
@@ -214,14 +218,15 @@ def lost_rows(chunk: Chunk) -> Rows:
 
 
 @lru_cache(maxsize=2)
-def _machine(text: str) -> Machine:
+def _machine(text: str, kinds: bytes) -> Machine:
+    register_packed(kinds)
     return Machine(read_declaration(text))
 
 
-def compute_there(text: str, places: Array, values: Array) -> Any:
+def compute_there(text: str, kinds: bytes, places: Array, values: Array) -> Any:
     """A chunk, on a worker of a cluster; what goes wrong comes back as an object."""
     try:
-        found = compute(_machine(text), Chunk(np.asarray(places), np.asarray(values)))
+        found = compute(_machine(text, kinds), Chunk(np.asarray(places), np.asarray(values)))
         return found.rows, found.seconds
     except KinetostatError as error:
         return error, 0.0
@@ -239,19 +244,19 @@ def versions() -> dict[str, str]:
 
 
 class Dask:
-    """A cluster of `distributed`, by the address of its scheduler."""
+    """A cluster of `distributed`, by the address of its scheduler. kinds : as of `Processes`"""
 
     WAIT = 10.0
     """s until a scheduler has answered."""
 
-    def __init__(self, declaration: Declaration, address: str) -> None:
+    def __init__(self, declaration: Declaration, address: str, kinds: bytes = NO_KINDS) -> None:
         try:
             from distributed import Client
         except ImportError:
             raise SimulationError(
                 "Clusters need the package 'distributed'.", where="cluster", remedy="Install kinetostat[cluster]."
             ) from None
-        self._text = declaration.text
+        self._text, self._kinds = declaration.text, kinds
         try:
             make: Any = Client
             self._client: Any = make(address, timeout=self.WAIT, set_as_default=False)
@@ -285,7 +290,8 @@ class Dask:
 
     def submit(self, chunk: Chunk) -> None:
         """Take a chunk."""
-        future: Any = self._client.submit(compute_there, self._text, chunk.places, chunk.values, pure=False)
+        what = (self._text, self._kinds, chunk.places, chunk.values)
+        future: Any = self._client.submit(compute_there, *what, pure=False)
         self._futures[future] = chunk
         future.add_done_callback(self._done)
 

@@ -2,7 +2,8 @@
 
 The journal (`study.h5.part`) begins with the declaration; then one record for each chunk: length, checksum, and arrays
 as NumPy writes them, without objects. Each is flushed to the disk before the next begins, so that what a killed program
-had finished is there; a torn end is left out. Closing writes the HDF5 file whole, then removes the journal.
+had finished is there; a torn end is left out. One study alone writes to it (`journal_lock`). Closing writes the HDF5
+file whole, then removes the journal.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from core.errors import FileError
 from core.studies.declaration import Declaration, differences, read_declaration
+from core.studies.journal_lock import TakenError, is_taken, opened_alone
 from core.studies.sample_rows import Column, Rows
 
 Array = NDArray[np.float64]
@@ -57,23 +59,60 @@ class Table:
 
 
 class RowFile:
-    """Where finished chunks go. Raises FileError where the file is one of another study, or cannot be written."""
+    """Where finished chunks go. Raises FileError where the file is one of another study, another program writes to it,
+    or it cannot be written."""
 
     def __init__(self, path: str, table: Table, *, resume: bool) -> None:
         self.path, self.table = Path(path), table
-        journal = self._journal
-        if resume:
-            self._take_up()
-        elif self.path.exists() or journal.exists():
-            raise FileError(
-                "There is a file already.", file=path, remedy="Resume it, or name another file or remove this one."
-            )
+        self._out: IO[bytes] | None = None
+        if not resume:
+            self._refuse_old(self._journal.exists())
         try:
-            self._out: IO[bytes] | None = open(journal, "ab")  # noqa: SIM115
-            if journal.stat().st_size == 0:
+            self._out = opened_alone(self._journal)
+            if resume:
+                self._take_up()
+            else:
+                self._refuse_old(False)
+            if self._journal.stat().st_size == 0:
                 self._write(MAGIC + _record(_head(table)))
         except OSError as error:
-            raise FileError(f"It cannot be written: {error.strerror}.", file=str(journal)) from None
+            self._leave()
+            raise FileError(f"It cannot be written: {error.strerror}.", file=str(self._journal)) from None
+        except TakenError:
+            raise self._taken() from None
+        except BaseException:
+            self._leave()
+            raise
+
+    def _refuse_old(self, journal: bool) -> None:
+        """Raises FileError where there is a file of a study, or its journal."""
+        if journal and is_taken(self._journal):
+            raise self._taken()
+        if journal or self.path.exists():
+            raise FileError(
+                "There is a file already.",
+                file=str(self.path),
+                remedy="Resume it, or name another file or remove this one.",
+            )
+
+    def _taken(self) -> FileError:
+        return FileError(
+            "Another study writes to it.",
+            file=str(self.path),
+            remedy="Wait until that is done, or stop it, and resume; or name another file.",
+        )
+
+    def _leave(self) -> None:
+        """Close a journal that this study shall not go on with, and remove one that is empty."""
+        if self._out is not None and os.fstat(self._out.fileno()).st_size == 0:
+            self._remove_journal()
+        self.abandon()
+
+    def _remove_journal(self) -> None:
+        """While nobody else can have it, where the system can remove what is open."""
+        if os.name == "nt":
+            self.abandon()
+        self._journal.unlink(missing_ok=True)
 
     @property
     def _journal(self) -> Path:
@@ -81,16 +120,13 @@ class RowFile:
 
     def _take_up(self) -> None:
         """What a study before has done."""
-        journal = self._journal
-        if not (self.path.exists() or journal.exists()):
-            return
+        assert self._out is not None
         if self.path.exists():
             self._same(load(str(self.path)))
-        if journal.exists():
-            found, end = _read_journal(journal)
-            if found is not None:
-                self._same(found)
-            os.truncate(journal, end)
+        found, end = _read_journal(self._journal)
+        if found is not None:
+            self._same(found)
+        self._out.truncate(end)
 
     def _same(self, found: Table) -> None:
         said = differences(found.declaration, self.table.declaration)
@@ -142,12 +178,11 @@ class RowFile:
 
     def close(self) -> None:
         """Write the HDF5 file, and remove the journal."""
-        self.abandon()
         temporary = self.path.with_name(self.path.name + ".new")
         try:
             _write_hdf5(temporary, self.table)
             os.replace(temporary, self.path)
-            self._journal.unlink(missing_ok=True)
+            self._remove_journal()
         except OSError as error:
             temporary.unlink(missing_ok=True)
             locked = _is_locked(error)
@@ -157,6 +192,8 @@ class RowFile:
                 file=str(self.path),
                 remedy="Close it there and resume the study." if locked else "Make room and resume the study.",
             ) from None
+        finally:
+            self.abandon()
 
 
 def _is_locked(error: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError
+from core.files.sent_model import packed_kinds
+from core.kinds import KindError
 from core.studies.backends import Backend, Chunk, Dask, Finished, Processes, Serial
 from core.studies.declaration import Declaration
 from core.studies.row_file import RowFile, Table
@@ -82,7 +85,8 @@ class Work:
         return self._over or self.asked.enough()
 
     def go(self, cores: int | Literal["all"], cluster: str | None, aside: bool) -> None:
-        """All rows that are not done."""
+        """All rows that are not done; those of a machine with a kind that was made in the console are computed here.
+        Raises KindError where such a machine is asked of a cluster."""
         left = np.flatnonzero(~self.table.done)
         serial = Serial(self.machine)
         for first in left[:TRIAL]:
@@ -96,10 +100,12 @@ class Work:
         backend: Backend = serial
         own = None
         if cluster is not None:
-            backend = Dask(self.declaration, cluster)
+            backend = Dask(self.declaration, cluster, packed_kinds(self.machine.model))
         elif (aside or workers > 1) and self.cost * len(left) > WORTH:
-            own = None if aside else serial
-            backend = Processes(self.declaration, workers if aside else workers - 1)
+            with contextlib.suppress(KindError):  # of the console: no other process can have it
+                kinds = packed_kinds(self.machine.model)
+                backend = Processes(self.declaration, workers if aside else workers - 1, kinds)
+                own = None if aside else serial
         try:
             self._all(backend, left, own)
         finally:

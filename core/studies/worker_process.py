@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from core.apart.piped_process import receive, send, serve
+from core.files.sent_model import register_packed
 from core.studies.backends import compute
 from core.studies.declaration import read_declaration
 from core.studies.sample_rows import Machine
@@ -15,11 +16,13 @@ def main() -> None:
     questions, answers = serve()
     machine = None
     with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
-        text = receive(questions)
+        text, kinds = receive(questions)
         while True:
             chunk = receive(questions)
             try:
-                machine = machine or Machine(read_declaration(text))
+                if machine is None:
+                    register_packed(kinds)
+                    machine = Machine(read_declaration(text))
                 send(answers, compute(machine, chunk))
             except Exception as error:
                 send(answers, error)

@@ -278,6 +278,7 @@ def test_examples_are_listed_and_copied(run, tmp_path):
         copies = list(tmp_path.rglob(example.path.name))
         assert len(copies) == 1
         assert run("check", copies[0])[0] == 0
+    assert (tmp_path / "traces" / "puma560.csv").is_file()
     assert run("examples", "puma560", "-o", tmp_path)[0] == 1  # is there already
 
 

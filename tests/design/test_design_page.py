@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
@@ -50,3 +52,28 @@ def test_the_spring_of_the_governor_is_that_of_the_reference(names):
     known = json.loads((ROOT / "tests" / "reference" / "opt_spring_for_period.json").read_text(encoding="utf-8"))
     assert names["small"].best.parameters["k"] == pytest.approx(known["reference"]["k_small"], rel=1e-4)
     assert names["large"].best.parameters["k"] == pytest.approx(known["reference"]["k_large_amplitude"], rel=1e-4)
+    assert names["struck"].best.parameters["k"] == pytest.approx(struck_spring(0.12, 1.1, 5.0, 0.25), rel=1e-5)
+
+
+def struck_spring(J, w, v0, quarter):
+    """k with which J q̈ = −k q − w sin q, struck at v0, stands still after `quarter` s: a quadrature over the angle."""
+
+    def seconds(k):
+        A = brentq(lambda A: J * v0**2 / 2 - k * A**2 / 2 - w * (1 - np.cos(A)), 1e-6, 3.0)
+
+        def slowness(s):
+            q = A * np.sin(s)
+            return A * np.cos(s) / np.sqrt(v0**2 - (k * q**2 + 2 * w * (1 - np.cos(q))) / J)
+
+        return quad(slowness, 0.0, np.pi / 2 - 1e-7, epsabs=1e-11)[0]
+
+    return brentq(lambda k: seconds(k) - quarter, 2.0, 6.0)
+
+
+def test_the_curve_of_the_example_is_followed_to_half_a_millimetre(names):
+    best = names["followed"][0]
+    assert best.error < 0.45e-3
+    assert best.largest < 1.0e-3
+    assert not best.defects
+    assert best.turns
+    assert names["drawn"].designs[0].curve[0].x == 0.11

@@ -13,9 +13,11 @@ import pytest
 from core import kinds
 from core.apart.work_process import WorkProcess
 from core.design.curve_apart import linkages_apart
+from core.design.path_synthesis import best_of, synthesise
 from core.design.search_apart import design_apart
 from core.design.search_tasks import CurveTask
 from core.design.target_curves import target
+from core.design.topologies import TOPOLOGIES
 from core.errors import ExpressionError, SimulationError
 from core.files import load, loads
 from core.joints import JOINT_KINDS
@@ -266,6 +268,49 @@ def test_a_crash_keeps_the_linkages_that_were_found_before(process):
 
     with pytest.raises(SimulationError, match="Nothing was found: The solver ended unexpectedly .signal 11"):
         linkages_apart(process, CurveTask(wanted, "slider_crank", 4), cancelled=crash)
+
+
+@signals
+def test_after_a_crash_over_one_kind_of_linkage_the_others_are_tried(process):
+    """Those of the kinds before are kept, also that which the crashed kind had come to; what was found before goes on
+    being told."""
+    t = 2.0 * np.pi * np.arange(30) / 30
+    wanted = target(np.column_stack([0.1 * np.cos(t) + 0.03 * np.cos(2 * t), 0.06 * np.sin(t)]))
+    process.silence = 120.0  # atlases may have to be made
+    whole = {kind: synthesise(wanted, kind, count=50) for kind in ("four_bar", "stephenson")}
+    heard = []
+
+    def watch(now):
+        heard.append(now)
+        if now.topology == "slider_crank":
+            os.kill(process.id, signal.SIGSEGV)
+
+    found = linkages_apart(process, CurveTask(wanted, "auto", 50), watch=watch)
+    assert found.lost == "Slider-crank: the solver ended unexpectedly (signal 11)."
+    assert list(dict.fromkeys(now.topology for now in heard)) == list(TOPOLOGIES)
+    crashed = [now for now in heard if now.topology == "slider_crank"][-1]
+    kept = [each for each in found.found if each.topology == "slider_crank"]
+    assert kept == [crashed.best]
+    assert {each.topology for each in crashed.found} == {"four_bar"}
+    assert {each.topology for each in heard[-1].found} == {"four_bar", "slider_crank", "swinging_block", "watt"}
+    for kind, alone in whole.items():
+        nearest = min(each.relative for each in found.found if each.topology == kind)
+        assert nearest == pytest.approx(min(each.relative for each in alone), rel=1e-3)
+    assert found.found == best_of(found.found, 50)
+
+
+@signals
+def test_a_crash_over_every_kind_of_linkage_is_said(process):
+    t = 2.0 * np.pi * np.arange(30) / 30
+    wanted = target(np.column_stack([0.1 * np.cos(t), 0.06 * np.sin(t)]))
+
+    def crash():
+        if process.id is not None:
+            os.kill(process.id, signal.SIGSEGV)
+        return False
+
+    with pytest.raises(SimulationError, match=r"Nothing was found: Four-bar.*signal 11.*Stephenson's.*signal 11"):
+        linkages_apart(process, CurveTask(wanted, "auto", 4), cancelled=crash)
 
 
 @signals

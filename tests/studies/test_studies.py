@@ -1,21 +1,29 @@
 """Studies: the same rows anywhere, kept through what happens, statistics against closed forms."""
 
+import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.studies import row_file, study_work
+from core import kinds
+from core.joints import JOINT_KINDS
+from core.kinds import register
+from core.model import fields
+from core.studies import journal_lock, row_file, study_work
 from core.studies.backends import Chunk, Processes
 from core.studies.distributions import correlated, distribution_of, lognormal, normal, points, triangular, uniform
 from core.studies.row_file import RowFile, Table, load
 from core.studies.sample_rows import Machine
 from core.studies.study import Study, channel
 from core.studies.study_result import Running, StudyResult, wilson
+from tests.joints.made_up_kinds import Parabola
 
 G, T = 9.81, 0.4
+ROOT = Path(__file__).parents[2]
 
 
 def falling() -> ks.Model:
@@ -50,6 +58,13 @@ def study(rows: int = 12) -> Study:
     return s.record(end="at(z.q, end)", top="max(z.q)", path=channel("z.q", every=0.1))
 
 
+@pytest.fixture
+def own_kinds(monkeypatch):
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", dict(JOINT_KINDS))
+    monkeypatch.setattr(kinds, "_own", {})
+    monkeypatch.setattr(fields, "_named_by_files", set())
+
+
 def test_rows_are_what_closed_forms_give():
     result = study().run()
     v, m, f = (result.varied[name] for name in ("z.v", "m", "f"))
@@ -65,6 +80,45 @@ def test_processes_give_the_same_bits(monkeypatch, aside):
     here, there = study().run(), study().run(cores=1 if aside else 2, aside=aside)
     assert np.array_equal(here.rows.results, there.rows.results)
     assert here.rows.done.all()
+
+
+def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_computed_here(monkeypatch, own_kinds):
+    class Local(Parabola):
+        name = "local"
+
+    monkeypatch.setattr(study_work, "WORTH", 0.0)
+    begun = []
+
+    class Counted(Processes):
+        def __init__(self, *what):
+            begun.append(self)
+            super().__init__(*what)
+
+    monkeypatch.setattr(study_work, "Processes", Counted)
+
+    def rows(kind, **how):
+        register(kind)
+        bead = ks.Joint(name="x", kind=kind.name, parent="world", child="stone")
+        s = Study(dataclasses.replace(falling(), joints=(bead,), forces=()), duration=T, method="rk4", step=1e-3)
+        s.sample(12, {"x.v": normal(1.0, 0.3)}, m=uniform(1.0, 3.0), seed=7)
+        return s.record(end="at(x.q, end)", energy="span(energy.total)").run(**how).rows
+
+    here = rows(Parabola)
+    assert not begun
+    assert here.results[:, 1].max() < 1e-9
+    for how in ({"cores": 2}, {"aside": True}):
+        there = rows(Parabola, **how)
+        assert np.array_equal(there.results, here.results)
+    assert len(begun) == 2
+    assert np.array_equal(rows(Local, aside=True).results, here.results)
+    assert len(begun) == 2
+
+
+def test_a_kind_whose_module_is_not_there_is_said(own_kinds):
+    from core.files.sent_model import register_packed
+
+    with pytest.raises(ks.ModelError, match="cannot be imported.*no_such_module.*Install its module"):
+        register_packed(b"\x80\x04cno_such_module\nKind\n.")
 
 
 def test_poses_of_the_planar_arm_have_its_manipulability():
@@ -142,11 +196,85 @@ def test_a_program_that_is_killed_has_kept_its_chunks(tmp_path):
     kept.append(places, machine.rows(s.declaration.values()[:10]))
     with open(tmp_path / "study.h5.part", "ab") as file:  # a record that was not finished
         file.write(b"\x99" * 37)
+    kept.abandon()  # as the system does where the program is killed
     assert load(str(path)).done.sum() == 10
     result = Study.load(path).resume(path)
     assert np.array_equal(result.rows.results, s.run().rows.results)
     assert np.array_equal(StudyResult.load(path).rows.results, result.rows.results)
     assert not (tmp_path / "study.h5.part").exists()
+
+
+HOLDING = """
+import sys
+import tests.studies.test_studies as studies
+from core.studies.row_file import RowFile, Table
+
+s = studies.study(6)
+machine = s.check()
+kept = RowFile(sys.argv[1], Table(s.declaration, machine.columns), resume=False)
+kept.append(studies.np.arange(4), machine.rows(s.declaration.values()[:4]))
+print("holds", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("how", [{"resume": True}, {}])
+def test_a_file_that_another_program_writes_is_refused_until_that_ends(tmp_path, how):
+    path = tmp_path / "study.h5"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    other = subprocess.Popen([sys.executable, "-c", HOLDING, str(path)], cwd=ROOT, **pipes)
+    try:
+        assert other.stdout.readline() == "holds\n"
+        with pytest.raises(ks.FileError, match=r"Another study writes to it.*Wait until that is done") as refused:
+            study(6).run(str(path), **how)
+        assert str(path) in str(refused.value)
+    finally:
+        other.kill()  # nothing is left behind
+        other.communicate()
+    rows = []
+    result = study(6).resume(str(path), progress=lambda now: rows.append(now.done))
+    assert rows[0] == 5  # four were kept
+    assert np.array_equal(result.rows.results, study(6).run().rows.results)
+    assert [each.name for each in tmp_path.iterdir()] == ["study.h5"]
+
+
+def test_two_studies_of_one_program_do_not_write_one_file(tmp_path):
+    path, said = str(tmp_path / "study.h5"), []
+
+    def second(progress):
+        with pytest.raises(ks.FileError, match="Another study writes to it"):
+            study(5).resume(path)
+        said.append(progress.done)
+
+    study(5).run(path, progress=second)
+    assert said == [1, 2, 3, 4, 5]
+    assert study(5).resume(path).rows.done.all()
+
+
+def test_a_journal_that_is_removed_while_it_is_opened_is_made_anew(tmp_path, monkeypatch):
+    """The other study ended between the opening and the lock: its rows are taken up from its file."""
+    path, lock = tmp_path / "study.h5", journal_lock._lock
+    first = RowFile(str(path), Table(study(5).declaration, study(5).check().columns), resume=False)
+
+    def end_first(file):
+        monkeypatch.setattr(journal_lock, "_lock", lock)
+        first.table.put(np.arange(5), study(5).check().rows(study(5).declaration.values()))
+        first.close()
+        lock(file)
+
+    monkeypatch.setattr(journal_lock, "_lock", end_first)
+    rows = []
+    assert study(5).resume(str(path), progress=rows.append).rows.done.all()
+    assert not rows
+    assert not (tmp_path / "study.h5.part").exists()
+
+
+def test_a_refused_study_leaves_nothing(tmp_path):
+    path = tmp_path / "study.h5"
+    path.write_bytes(b"nothing of ours")
+    with pytest.raises(ks.FileError, match="no file of a study"):
+        study(5).resume(str(path))
+    assert [each.name for each in tmp_path.iterdir()] == ["study.h5"]
 
 
 def test_another_declaration_is_refused_with_the_difference(tmp_path):

@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
+from core import kinds
+from core.joints import JOINT_KINDS
+from core.kinds import KindError, register
+from core.model import fields
 from core.studies.distributions import normal, uniform
 from core.studies.study import Study
 from core.studies.study_result import StudyResult
+from tests.joints.made_up_kinds import Parabola
 
 pytest.importorskip("distributed")
 
@@ -100,3 +105,24 @@ def test_a_cluster_gives_the_same_bits_and_its_loss_is_told(cluster, tmp_path):
     with pytest.raises(ks.SimulationError, match="compute here"):
         s.run(str(tmp_path / "study.h5"), cluster=address)
     assert np.array_equal(s.resume(str(tmp_path / "study.h5")).rows.results, here.rows.results)
+
+
+def test_kinds_of_people_go_to_a_cluster_and_those_of_the_console_are_refused(cluster, monkeypatch):
+    class Local(Parabola):
+        name = "local"
+
+    monkeypatch.setattr(JOINT_KINDS, "_kinds", dict(JOINT_KINDS))
+    monkeypatch.setattr(kinds, "_own", {})
+    monkeypatch.setattr(fields, "_named_by_files", set())
+
+    def asked(kind):
+        register(kind)
+        bead = ks.Joint(name="x", kind=kind.name, parent="world", child="stone")
+        model = ks.Model(name="bead", bodies=(ks.Body(name="stone", mass=1.0),), joints=(bead,))
+        s = Study(model, duration=0.2, method="rk4", step=1e-3)
+        return s.sample(20, {"x.v": normal(1.0, 0.3)}, seed=7).record(end="at(x.q, end)")
+
+    address, _ = cluster
+    assert np.array_equal(asked(Parabola).run().rows.results, asked(Parabola).run(cluster=address).rows.results)
+    with pytest.raises(KindError, match="'local' was made in the console"):
+        asked(Local).run(cluster=address)

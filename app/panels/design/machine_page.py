@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.panels.design.questions import FUNCTION, MOTION, PARAMETERS
+from app.panels.design.read_text import text_of
 from app.plain_text import as_tip
 from app.widgets.example_names import ExampleNames
 from app.widgets.fields.choice_editors import Combo
@@ -28,7 +29,7 @@ from app.widgets.options.signal_options import LastName
 from app.widgets.panel_parts import push_button, scrolled, with_buttons
 from app.widgets.quantities.quantity_text import Units, measure_of
 from app.widgets.vary_table import VaryTable
-from core.errors import FileError, KinetostatError, ModelError
+from core.errors import FileError, ModelError
 from core.mechanism import Mechanism
 from core.model import Aim, DesignVariable, FunctionRow, Model, PoseRow, RequiredRow
 from core.model.fields import Value
@@ -252,14 +253,9 @@ class MachinePage(QTabWidget):
 
     def read(self, path: Path) -> None:
         """Rows of a CSV file."""
-        from core.files.regular_file import SIGNAL, text_content_of
-
-        try:
-            text = text_content_of(path, SIGNAL)
-        except KinetostatError as error:
-            self.refused.emit(str(error))
-            return
-        self.take(text, path.name)
+        text = text_of(path, self.refused.emit)
+        if text is not None:
+            self.take(text, path.name)
 
     # ------------------------------------------------------------------------------------- what is asked
 

@@ -67,6 +67,8 @@ class DesignPanel(QWidget):
         self._names: tuple[str, ...] = ()
         self._trying = False
         self._applying = False
+        self._document: object = None
+        """The one whose first design was shown."""
         self.chart, self.picture = ConvergenceChart(), GenerationPicture()
         self.note = panel_note()
         self.kind = Combo()
@@ -122,6 +124,7 @@ class DesignPanel(QWidget):
         """Who looks here may soon search: the process for it is made ready, beside the window."""
         super().showEvent(event)
         self.process.begin_beside()
+        self._show_first()
 
     def _hear_search(self) -> None:
         """What a search tells."""
@@ -157,11 +160,28 @@ class DesignPanel(QWidget):
         if not session.mech.p_names and self.kind.currentData() != CURVE:
             self.note.say("The machine has no free parameter. Give lengths or springs names under Parameters.", "hint")
 
+    def _show_first(self) -> None:
+        """The first design of a document that was opened, where it has any; one of the former document goes."""
+        if self._document == self._session.document or self.searching.busy:
+            return
+        self._document = self._session.document
+        designs = self._session.model.designs
+        if designs:
+            self.saved.show(designs[0].name)
+        elif self.saved.names.currentText():
+            self.saved.names.setEditText("")
+            self.curve.clear()
+
     def _machine_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.saved.offer()
-        if old.model.machine == new.model.machine or self.searching.busy:
-            return
+        if old.model.machine != new.model.machine and not self.searching.busy:
+            self._show_machine()
+        if self.isVisible():
+            self._show_first()
+
+    def _show_machine(self) -> None:
+        """Another machine, or the same with other elements."""
         if self.machine_page.vary.names != list(self._session.mech.p_names):
             self._begin()
         else:

@@ -62,6 +62,11 @@ class SavedDesigns(QWidget):
         if found is not None:
             self._shown(found)
 
+    def show(self, name: str) -> None:
+        """Choose one, and put it into the panel."""
+        self.names.setCurrentText(name)
+        self.load()
+
     def save(self) -> None:
         """Keep what stands in the panel, under the name that is chosen or typed, else a free one."""
         model = self._session.model

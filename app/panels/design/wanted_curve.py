@@ -13,6 +13,7 @@ from app.background.lifetime import Lifetime
 from app.panels.design.curve_canvas import CurveCanvas
 from app.panels.design.curve_page import CurvePage
 from app.panels.design.in_view import CurveInView
+from app.panels.design.read_text import text_of
 from core.errors import KinetostatError
 from core.model import Aim, Model
 
@@ -114,14 +115,9 @@ class WantedCurve:
 
     def read(self, path: Path) -> None:
         """Points of a file."""
-        from core.files.regular_file import SIGNAL, text_content_of
-
-        try:
-            text = text_content_of(path, SIGNAL)
-        except KinetostatError as error:
-            self._refused(str(error))
-            return
-        self.take(text, path.suffix.lower(), path.name)
+        text = text_of(path, self._refused)
+        if text is not None:
+            self.take(text, path.suffix.lower(), path.name)
 
     def take(self, text: str, suffix: str, name: str) -> None:
         """Points of a text, as of a file with this suffix and name."""

@@ -120,6 +120,11 @@ def test_points_are_read_from_a_file_and_bad_ones_named(panel, tmp_path):
     assert panel.canvas.target.tolist() == [[0, 0], [0.1, 0], [0.1, 0.1]]
     panel.curve.read(bad)
     assert "line 2" in panel.note.text()
+    for kind, read in ((CURVE, panel.curve.read), (FUNCTION, panel.machine_page.read)):
+        panel.kind.setCurrentIndex(panel.kind.findData(kind))
+        read(tmp_path / "nothing.csv")
+        assert "nothing.csv" in panel.note.text()
+    panel.kind.setCurrentIndex(panel.kind.findData(CURVE))
     panel.search()
 
 
@@ -271,6 +276,47 @@ def test_stop_while_a_further_linkage_is_prepared_keeps_what_was_found(panel, qt
     go_on.set()
     qtbot.waitUntil(lambda: not panel.searching._jobs.running)
     assert panel.linkages == (first, *others)
+
+
+def opened(panel, name):
+    """Open an example in the panel's session."""
+    assert panel._session.start(load(EXAMPLES / f"{name}.kst"))
+
+
+def test_the_curve_of_an_example_is_shown_at_once_and_searched_for(panel, qtbot):
+    opened(panel, "four_bar_for_a_curve")
+    assert panel.kind.currentData() == CURVE
+    assert panel.saved.names.currentText() == "stroke"
+    assert panel.canvas.target.shape == (28, 2)
+    panel.search()
+    ended(panel, qtbot)
+    assert panel.linkages[0].error < 0.45e-3
+    panel.apply_button.click()
+    assert len(panel.canvas.target) == 28  # the document is the same
+    opened(panel, "four_bar")
+    assert panel.saved.names.currentText() == ""
+    assert not len(panel.canvas.target)
+
+
+def test_the_spring_of_an_example_is_tuned_from_the_panel(panel, qtbot):
+    opened(panel, "governor_arm")
+    assert panel.saved.names.currentText() == "period"
+    assert panel.machine_page.minimise.text() == "(mode[1].period - 1)^2"
+    panel.search()
+    ended(panel, qtbot)
+    assert panel.found.best.parameters["k"] == pytest.approx(0.12 * (2.0 * np.pi) ** 2 - 1.1, rel=1e-4)
+    panel.saved.show("wide_swings")
+    panel.search()
+    ended(panel, qtbot)
+    assert panel.found.best.parameters["k"] == pytest.approx(3.7218, rel=1e-4)
+
+
+def test_who_does_not_look_sees_no_design(panel):
+    panel.hide()
+    opened(panel, "four_bar_for_a_curve")
+    assert not len(panel.canvas.target)
+    panel.show()
+    assert len(panel.canvas.target) == 28
 
 
 def test_a_search_waits_while_the_window_shows_what_it_found(panel, qtbot):

@@ -14,6 +14,7 @@ from app.panels.identification.column_table import UNUSED
 from app.panels.identification.panel import FORCES, MOTION, RUN, IdentificationPanel
 from core.identification.measured_trace import guessed_signals
 from core.simulation import simulate
+from resources import EXAMPLES, examples
 
 
 def arm(**values):
@@ -69,6 +70,24 @@ def swing(mass=1.5):
     a = np.column_stack([-b * w**2 * np.sin(w * t) - c * u**2 * np.sin(u * t) for b, w, c, u in parts])
     tau = true.inverse_dynamics(q, v, a) + 0.01 * np.random.default_rng(0).normal(size=(400, 2))
     return true, t, q, tau
+
+
+def test_the_trace_of_the_examples_is_opened_with_its_headings_guessed(qtbot, jobs):
+    (trace,) = next(each for each in examples() if each.name == "puma560").traces
+    made = IdentificationPanel(Session(ks.load(EXAMPLES / "puma560.kst")), jobs)
+    qtbot.addWidget(made)
+    made.show()
+    made.read(trace)
+    ended(made, qtbot)
+    joints = range(1, 7)
+    assert set(made.columns.signals()) == {f"joint{k}.{quantity}" for k in joints for quantity in ("q", "tau")}
+    made.start()
+    ended(made, qtbot)
+    found = dict(zip(made.identified.names, made.identified.estimate, strict=True))
+    assert found["d2"] == pytest.approx(14.0, abs=0.2)
+    made.apply()
+    assert made._session.model.chains[0].rows[1].damping == pytest.approx(14.0, abs=0.2)
+    made.close()
 
 
 def test_forces_are_identified_from_a_file_whose_headings_are_guessed(panel, qtbot, tmp_path):

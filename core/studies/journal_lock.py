@@ -1,0 +1,76 @@
+"""A journal that one program alone writes: the system's own lock on the file, which ends with the program, however that
+ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+FAR = 1 << 40
+"""Byte that is locked where locks keep readers out, too: behind all that is ever written."""
+
+
+class TakenError(Exception):
+    """Another program, or another study of this one, writes to the file."""
+
+
+def opened_alone(path: Path) -> IO[bytes]:
+    """A file to append to, made where there is none, locked until it is closed. A system without locks (some network
+    drives) opens it all the same. Raises TakenError, and OSError where it cannot be written."""
+    while True:
+        file = open(path, "ab")  # noqa: SIM115
+        try:
+            _lock(file)
+            if _is_at(path, file):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # whoever had it removed it meanwhile
+
+
+def is_taken(path: Path) -> bool:
+    """Whether somebody writes to a file."""
+    try:
+        with open(path, "r+b") as file:
+            _lock(file)
+    except TakenError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+    import errno
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EDEADLOCK):
+                raise TakenError from None
+        finally:
+            file.seek(0, os.SEEK_END)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise TakenError from None
+        except OSError:
+            pass
