@@ -48,9 +48,13 @@ class Finished(NamedTuple):
 
 
 class Backend(Protocol):
-    """Takes chunks, gives them back."""
+    """Takes chunks, gives them back.
+
+    least : s of work in a chunk, beside which giving it out and taking it back is little
+    """
 
     workers: int
+    least: float
 
     def submit(self, chunk: Chunk) -> None:
         """Take a chunk."""
@@ -76,7 +80,7 @@ def compute(machine: Machine, chunk: Chunk) -> Finished:
 class Serial:
     """In this thread."""
 
-    workers = 1
+    workers, least = 1, 0.0
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -98,6 +102,8 @@ class Serial:
 class Processes:
     """Processes of this computer, of low priority, with one thread of linear algebra each. kinds : packed, those that
     people have added and the machine names"""
+
+    least = 0.0
 
     def __init__(self, declaration: Declaration, workers: int, kinds: bytes = NO_KINDS) -> None:
         self.workers = workers
@@ -246,6 +252,7 @@ def versions() -> dict[str, str]:
 class Dask:
     """A cluster of `distributed`, by the address of its scheduler. kinds : as of `Processes`"""
 
+    least = 0.15
     WAIT = 10.0
     """s until a scheduler has answered."""
 

@@ -123,7 +123,7 @@ class Work:
         end = len(left)
         hands = backend.workers + (own is not None)
         while at < end or out:
-            size = self._size(end - at, hands, CHUNK)
+            size = self._size(end - at, hands, CHUNK, backend.least)
             if isinstance(backend, Serial):
                 size = self._size(end - at, hands, OWN_CHUNK)
             while at < end and out < IN_HAND * backend.workers * size:
@@ -151,10 +151,10 @@ class Work:
         chunk = backend.take_back() if isinstance(backend, Processes) else None
         return backend.next(POLL) if chunk is None else self._computed(own, chunk.places)
 
-    def _size(self, left: int, hands: int, seconds: float) -> int:
-        """Rows of the next chunk."""
-        wanted = seconds / self.cost if self.cost > 0.0 else 1.0
-        return int(max(1, min(wanted, -(-left // (CHUNKS_EACH * hands)))))
+    def _size(self, left: int, hands: int, seconds: float, least: float = 0.0) -> int:
+        """Rows of the next chunk, which takes so many seconds at most and, if there is so much left, at least."""
+        wanted, few = (each / self.cost if self.cost > 0.0 else 1.0 for each in (seconds, least))
+        return int(max(1, min(wanted, max(few, -(-left // (CHUNKS_EACH * hands))))))
 
     def _take(self, finished: Finished) -> None:
         if finished.error is not None:
