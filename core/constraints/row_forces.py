@@ -265,6 +265,20 @@ def _held_at(
     return forces
 
 
+def grown(
+    compiled: Compiled, q: Array, v: Array, more: Array, held: list[int], p: Array, t: float, x: Array | None
+) -> Array:
+    """(rows,) what joint forces `more` (nv,) change of the forces along rows that are held, while all rows go on as
+    they do: those that slide keep their friction, so theirs are 0."""
+    at = rows_at(compiled, joint_modes(compiled, p), q, p, t, v, x)
+    result, W = np.zeros(len(at.rows)), at.W[held]
+    loads = np.concatenate([np.zeros((1, compiled.nv)), more[None], W])
+    motion = constrained_motion(compiled, q, v, loads, p, True, t, x, smooth=True)[0]
+    changes = motion[1:] - motion[0]
+    result[held] = -np.linalg.lstsq(W @ changes[1:].T, W @ changes[0], rcond=1e-10)[0]
+    return result
+
+
 def _touched(at: JointRows) -> NDArray[np.int64]:
     """(n,) the side of a rigid stop that a row rests against; 0: none."""
     rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
