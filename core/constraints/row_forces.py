@@ -237,7 +237,7 @@ def _held_at(
 ) -> Array:
     q, v, tau, p, t, x = state
     forces, rates = _pushes(compiled, modes, at, q, v, p), at.W @ v
-    touched, still = _touched(at), at.sizes(rates) < AT_REST_SPEED
+    touched, still = touched_sides(at), at.sizes(rates) < AT_REST_SPEED
     forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
     limited = np.zeros(len(at.rows), dtype=bool)
     bounds = _bounds(at, touched)
@@ -279,7 +279,7 @@ def grown(
     return result
 
 
-def _touched(at: JointRows) -> NDArray[np.int64]:
+def touched_sides(at: JointRows) -> NDArray[np.int64]:
     """(n,) the side of a rigid stop that a row rests against; 0: none."""
     rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
     sides = [np.where(rigid & (at.beyond(side) >= -TOUCH_TOLERANCE), side, 0) for side in (1, -1)]
