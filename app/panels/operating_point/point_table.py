@@ -85,7 +85,7 @@ class RowTable(QTableWidget):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.horizontalHeader().setSectionResizeMode(QUANTITY, QHeaderView.ResizeMode.Stretch)
         for column in range(ROLE, len(HEADS)):
-            self.setColumnWidth(column, 78)
+            self.setColumnWidth(column, 100 if column == FOUND else 78)
         self._quiet = False
         self.itemChanged.connect(self._changed)
 
@@ -229,6 +229,17 @@ class RowTable(QTableWidget):
             item.setBackground(self.palette().alternateBase() if column in read else QBrush())
         self._quiet = quiet
 
-    def _changed(self) -> None:
-        if not self._quiet:
-            self.edited.emit()
+    def _changed(self, item: QTableWidgetItem) -> None:
+        """A number gets its unit; a formula, or what cannot be read, stays as it is typed."""
+        if self._quiet:
+            return
+        if item.column() in _COLUMNS:
+            try:
+                value = self._value(item.row(), item.column(), {})
+            except KinetostatError:
+                value = None
+            if isinstance(value, float):
+                self._quiet = True
+                self._write(item.row(), item.column(), value)
+                self._quiet = False
+        self.edited.emit()

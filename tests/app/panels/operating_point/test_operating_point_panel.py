@@ -196,6 +196,7 @@ def test_numbers_are_shown_and_typed_in_the_units_chosen(qtbot, jobs, tmp_path):
     panel.table.choose("th.q", "target", "30")
     panel.table.choose("x.q", "fixed", "250")
     panel.table.choose("x.tau", "free")
+    assert [cell(panel, name, 2) for name in ("th.q", "x.q")] == ["30°", "250 mm"]
     (x, th, tau) = panel.asked("point").rows
     assert (x.value, th.value, tau.value) == (pytest.approx(0.25), pytest.approx(pi / 6.0), None)
     solved(panel, qtbot)
