@@ -214,9 +214,12 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
     sensors = tuple(sensor.name for sensor in run.model.expanded.sensors if sensor.name in run.channels)[:6]
     if sensors:
         found["Sensors"] = "time", sensors
-    if modes := tuple(f"{name}.mode" for name in run.computed_channels.modes.things)[:6]:
+    things = tuple(run.computed_channels.modes.things)
+    if modes := tuple(f"{name}.mode" for name in things)[:6]:
         found["Modes of joints"] = "time", modes
-    found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total")
+    taken = ((".friction", "energy.friction"), (".stop", "energy.stops"))
+    lost = tuple(energy for ending, energy in taken if any(name.endswith(ending) for name in things))
+    found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total", *lost)
     tool = tool_frame(run.model)
     if f"{tool}.position" in run.channels:  # not where there is no body
         found[f"Position of {tool}"] = "time", tuple(f"{tool}.position.{axis}" for axis in "xyz")

@@ -84,7 +84,8 @@ class _Row(QFrame):
         if self.name.text() != curve.label:
             self.name.setText(curve.label)
         self.value.setText("")
-        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.said_unit}"))
+        texts, advance = curve.words or (f"{WIDEST} {curve.said_unit}",), self.value.fontMetrics().horizontalAdvance
+        self.value.setMinimumWidth(max(map(advance, texts)))
         self._name_run(curve.run if many_runs else "")
         self._about = f"{curve.label} of {curve.run}" + (f", {curve.said_unit}" if curve.said_unit else "")
         self.setToolTip(as_tip(self._about))

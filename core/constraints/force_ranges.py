@@ -3,8 +3,9 @@
 At rest friction is what balances, up to its static levels: M a + h = τ + Wᵀ λ, −F₊ ≤ λ ≤ F₋ against motion onward and
 backward. So the forces that keep a machine at rest are τ₀ − D λ, with τ₀ those without friction and a column of D for
 each joint at rest; the support function of what is admissible (a box, of ball joints and planes balls) gives their
-bounds, with nothing to search for. Where a joint at
-rest accelerates, it begins to slide, and friction is what it is then. Stops that are pushed in press.
+bounds, with nothing to search for. Where a joint at rest accelerates, it begins to slide, and friction is what it is
+then. Elastic stops that are pushed in press. A rigid one that a joint rests against takes any push into it: forces that
+push there have no bound on that side.
 
 Friction that grows with reactions follows in trees from the motion. In loops reactions depend on it and on the forces
 that are asked for: at a bound all joints at rest rub as much as the reactions of just these forces let them, each
@@ -24,7 +25,7 @@ from core.constraints.bearing_friction import loaded, loads_at, require_unique, 
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
 from core.constraints.multipliers import at_actuators
-from core.constraints.row_forces import resisting, resisting_with
+from core.constraints.row_forces import resisting, resisting_with, touched_sides
 from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
 from core.numerics.rank import least
@@ -41,8 +42,9 @@ TURNED_FRACTION = 1e-10
 class ForceRanges(NamedTuple):
     """(…, nv) joint forces, N·m or N.
 
-    tau : without friction of joints that stay at rest; tau_min, tau_max : least and largest ones with which the motion
-    is the same. All three agree where nothing rubs at rest
+    tau : without friction of joints that stay at rest, and without rigid stops; tau_min, tau_max : least and largest
+    ones with which the motion is the same, ∓∞ where a rigid stop takes the rest. All three agree where nothing rubs at
+    rest or touches a rigid stop
     """
 
     tau: Array
@@ -71,12 +73,13 @@ def force_ranges(
         modes, states = joint_modes(compiled, row), own[0] if own else None
         at = rows_at(compiled, modes, state, row, float(time[0]), speed, states)
         still = (at.sizes(at.W @ speed) < AT_REST_SPEED) & (at.sizes(at.W @ acceleration) < AT_REST_SPEED)
-        rests = at.rubs & still
-        if not rests.any():
+        rests, sides = at.rubs & still, np.where(still, touched_sides(at), 0)
+        if not (rests.any() or sides.any()):
             continue
-        D = at.chosen(rests).W
+        W = at.W
         if actuators is not None or compiled.constrained:
-            D = at_actuators(compiled, state, D, actuators, row)
+            W = at_actuators(compiled, state, W, actuators, row)
+        D, outward = W[rests], -sides[:, None] * W
         motion = state, speed, acceleration, row, float(time[0]), states
         if modes.bearings and compiled.constrained:
             found = _bounds_in_loops(_Balance(compiled, modes, at, motion, actuators), D, rests)
@@ -85,7 +88,17 @@ def force_ranges(
             least, most = _reach(_under_load(compiled, modes, at, motion).chosen(rests), D)
             low[k] -= least
             high[k] += most
+        less, more = _unbounded(outward)
+        low[k][less], high[k][more] = -np.inf, np.inf
     return ForceRanges(tau, low.reshape(tau.shape), high.reshape(tau.shape))
+
+
+def _unbounded(outward: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(nv,) whether a force has no lower bound, and no upper one. outward : (rows, nv) forces that balance a unit that
+    leads away from a rigid stop; 0 where none is touched"""
+    sizes = np.abs(outward)
+    counts = sizes > NO_EFFECT_FRACTION * sizes.max(axis=1, initial=0.0, keepdims=True)
+    return np.any(counts & (outward > 0.0), axis=0), np.any(counts & (outward < 0.0), axis=0)
 
 
 def _reach(resting: JointRows, D: Array) -> tuple[Array, Array]:

@@ -237,7 +237,7 @@ def _held_at(
 ) -> Array:
     q, v, tau, p, t, x = state
     forces, rates = _pushes(compiled, modes, at, q, v, p), at.W @ v
-    touched, still = _touched(at), at.sizes(rates) < AT_REST_SPEED
+    touched, still = touched_sides(at), at.sizes(rates) < AT_REST_SPEED
     forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
     limited = np.zeros(len(at.rows), dtype=bool)
     bounds = _bounds(at, touched)
@@ -265,7 +265,21 @@ def _held_at(
     return forces
 
 
-def _touched(at: JointRows) -> NDArray[np.int64]:
+def grown(
+    compiled: Compiled, q: Array, v: Array, more: Array, held: list[int], p: Array, t: float, x: Array | None
+) -> Array:
+    """(rows,) what joint forces `more` (nv,) change of the forces along rows that are held, while all rows go on as
+    they do: those that slide keep their friction, so theirs are 0."""
+    at = rows_at(compiled, joint_modes(compiled, p), q, p, t, v, x)
+    result, W = np.zeros(len(at.rows)), at.W[held]
+    loads = np.concatenate([np.zeros((1, compiled.nv)), more[None], W])
+    motion = constrained_motion(compiled, q, v, loads, p, True, t, x, smooth=True)[0]
+    changes = motion[1:] - motion[0]
+    result[held] = -np.linalg.lstsq(W @ changes[1:].T, W @ changes[0], rcond=1e-10)[0]
+    return result
+
+
+def touched_sides(at: JointRows) -> NDArray[np.int64]:
     """(n,) the side of a rigid stop that a row rests against; 0: none."""
     rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
     sides = [np.where(rigid & (at.beyond(side) >= -TOUCH_TOLERANCE), side, 0) for side in (1, -1)]

@@ -329,8 +329,8 @@ class Mechanism:
         actuators: Sequence[str] | None = None,
     ) -> ForceRanges:
         """(tau, tau_min, tau_max), each (…, nv): the joint forces of `inverse_dynamics`, and between which bounds they
-        may be while friction holds the joints that stand still. Joints at rest that accelerate begin to slide: their
-        friction has one value."""
+        may be while friction and rigid stops hold the joints that stand still. Joints at rest that accelerate begin to
+        slide: their friction has one value."""
         from core.constraints import force_ranges
 
         return force_ranges.force_ranges(self.compiled, q, v, a, actuators, p, t, x)

@@ -3,6 +3,7 @@ no part of the document (`core.control.operating_point`)."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -25,9 +26,14 @@ _OF_FRAMES = {
 
 
 def dimension_of_signal(model: Any, quantity: str) -> str:
-    """What a quantity measures, as far as its name says it; "none" where it does not."""
-    owner = Owners(model)(quantity)
+    """What a quantity measures, as far as its name says it; "none" where it does not, and of formulas."""
+    owners = Owners(model)
+    owner = owners(quantity)
+    if owner is not None and not owners.whole(quantity):
+        return "none"
     if owner is None:
+        if not re.fullmatch(r"\w+(\.\w+)*", quantity):
+            return "none"
         return {"gravity": "acceleration", "energy": "energy"}.get(quantity.partition(".")[0], "none")
     words = [word for word in quantity[len(owner.name) :].split(".") if word]
     last = words[-1] if words else ""

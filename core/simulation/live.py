@@ -21,6 +21,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.row_forces import grown
 from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
@@ -31,7 +32,7 @@ from core.simulation.equations.joint_forces import Torque, constant, names_of
 from core.simulation.factorisation import AUTOMATIC_FACTORS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.run.mode_channels import ModeChannels, Thing
-from core.simulation.run.mode_columns import FRICTION, modes_differ, row_of, summed
+from core.simulation.run.mode_columns import FRICTION, STOP_FORCE, WITHHELD, modes_differ, row_of, summed
 from core.simulation.run.run import Run, Statistics
 from core.simulation.setup import Values, plain_torque, start_state
 
@@ -44,6 +45,8 @@ STIFFNESS = (2.0 * math.pi * 2.0) ** 2
 DAMPING_RATIO = 0.7
 MOST_STEPS = 5_000
 """Steps of the integrator in a slice; a machine that needs more cannot be shown in real time."""
+HELD = {FRICTION: "stick", STOP_FORCE: "closed", WITHHELD: "at limit"}
+"""The word by which rows are held, by the force that does it."""
 DURATION = 10.0
 """s; steps are chosen as in runs of this length unless another is given."""
 
@@ -55,10 +58,6 @@ class Pull(NamedTuple):
     local: Array
     target: Array
     force: Array
-
-
-Pulled = tuple[float, list[float]]
-"""Force of a pull, N, and friction in the rows under it."""
 
 
 class Live:
@@ -116,10 +115,6 @@ class Live:
         self._forced: Slices | None = None
         self._rows: list[Run] = []
         self._things: dict[str, tuple[int, Thing]] | None = None
-        self._static: list[tuple[float, float]] | None = None
-        """Least and largest friction at rest, by row."""
-        self._pulled: tuple[Pulled | None, Pulled | None] = (None, None)
-        """Of the slice before the last, and of the last."""
         self.seconds = 0.0
         """Time of calculation so far, s."""
         self.q, self.v, self.x = self._state(q0, v0, x0)
@@ -186,7 +181,6 @@ class Live:
             self._dampings.add(self.damping)
         self.seconds += run.statistics.seconds
         self._rows.append(run)
-        self._note_pull()
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 
     def _slices(self, y: Array, h: float, torque: Torque) -> Slices:
@@ -213,11 +207,8 @@ class Live:
         """(nv,) Jᵀ f of the pull; keeps f."""
         pull = self.pull
         assert pull is not None
-        X_WF = np.asarray(self.mech.frame(self.q, pull.frame, p=self._p))
-        arm = X_WF[:3, :3] @ pull.local
-        twist = np.asarray(self.mech.jacobian(self.q, pull.frame, p=self._p))
-        J = twist[3:] + np.cross(twist[:3].T, arm).T  # v_P = v_F + ω × r
-        d, v = pull.target - (X_WF[:3, 3] + arm), J @ self.v
+        J = self._point_jacobian()
+        d, v = pull.target - self.point(), J @ self.v
         A = J @ np.linalg.lstsq(M, J.T, rcond=1e-12)[0]
         k = self._strength
         c = 2.0 * DAMPING_RATIO * math.sqrt(k * self._strength / STIFFNESS)
@@ -225,6 +216,13 @@ class Live:
         force: Any = np.linalg.solve(np.eye(3) + h * (c + h * k) * A, k * (d - h * v) - c * v)
         self.pull = pull._replace(force=force)
         return np.asarray(J.T @ force)
+
+    def _point_jacobian(self) -> Array:
+        """(3, nv) of the gripped point."""
+        assert self.pull is not None
+        X_WF = np.asarray(self.mech.frame(self.q, self.pull.frame, p=self._p))
+        twist = np.asarray(self.mech.jacobian(self.q, self.pull.frame, p=self._p))
+        return np.asarray(twist[3:] + np.cross(twist[:3].T, X_WF[:3, :3] @ self.pull.local).T)  # v_P = v_F + ω × r
 
     # ------------------------------------------------------------------------------- the record
 
@@ -248,38 +246,42 @@ class Live:
 
     @property
     def slips_at(self) -> tuple[str, float] | None:
-        """(joint, N) which joint that sticks now slips first, and at which force of the pull, if it goes on growing as
-        in the last slice; None: none does, or nothing pulls."""
-        first, second = self._pulled
-        if self.pull is None or self._things is None or self._static is None or first is None or second is None:
+        """(joint, N) which joint that sticks now slips first, and at which force of the pull, if it alone grows and all
+        other joints go on as they do; None: none does, or nothing pulls."""
+        modes = self.modes
+        sticks = [(name, *thing) for name, thing in (self._things or {}).items() if modes[name] == "stick"]
+        if self.pull is None or not sticks or not (now := float(np.linalg.norm(self.pull.force))):
             return None
-        (before, held), (now, holds) = first, second
+        last = self._rows[-1]
+        rows = ModeChannels(self.mech, self._p, last).rows
+        grows = self._grows(self._point_jacobian().T @ self.pull.force, modes)
         found = []
-        for name, (k, thing) in self._things.items():
-            if thing.force != FRICTION or self.modes[name] != "stick" or now <= before:
+        for name, k, thing in sticks:
+            if thing.force != FRICTION:
                 continue
             own = slice(k, k + thing.width)
-            rate = (np.array(holds[own]) - np.array(held[own])) / (now - before)
-            limit = abs(self._static[k][1 if rate[0] > 0.0 else 0])
-            if limit == 0.0:  # of a clutch it changes with time
+            more, rate = grows[own], float(np.linalg.norm(grows[own]))
+            holds = np.array([row_of(last.modes[-1:], i)[0, FRICTION] for i in range(k, k + thing.width)])
+            limit = abs(rows[k].static_bounds[1 if more[0] > 0.0 else 0])
+            if limit == 0.0 or rate <= 1e-6 * limit:  # of a clutch it changes with time
                 continue
-            if (grows := float(np.linalg.norm(rate))) * now > 1e-6 * limit:
-                along = float(np.array(holds[own]) @ rate) / grows  # where |holds + rate s| meets the limit
-                aside = float(np.dot(holds[own], holds[own])) - along**2
-                more = np.sqrt(max(limit**2 - aside, 0.0)) - along
-                found.append((now + more / grows, name.removesuffix(".friction")))
+            along = float(holds @ more) / rate  # where |holds + more s| meets the limit
+            aside = float(holds @ holds) - along**2
+            further = np.sqrt(max(limit**2 - aside, 0.0)) - along
+            found.append((now * (1.0 + further / rate), name.removesuffix(".friction")))
         return (min(found)[1], float(min(found)[0])) if found else None
 
-    def _note_pull(self) -> None:
-        """Keep the force of the pull, and friction under it, of the last two slices."""
-        last = self._rows[-1]
-        if self.pull is None or not last.modes.size:
-            self._pulled = (None, None)
-            return
-        if self._static is None:
-            self._static = [row.static_bounds for row in ModeChannels(self.mech, self._p, last).rows]
-        friction = [float(row_of(last.modes[-1:], k)[0, FRICTION]) for k in range(len(self._static))]
-        self._pulled = self._pulled[1], (float(np.linalg.norm(self.pull.force)), friction)
+    def _grows(self, pulled: Array, modes: Mapping[str, str]) -> Array:
+        """(rows,) what holds change by if joint forces grow by those of the pull."""
+        assert self._things is not None
+        held = [
+            i
+            for name, (k, thing) in self._things.items()
+            if modes[name] == HELD.get(thing.force)
+            for i in range(k, k + thing.width)
+        ]
+        x = self.x if len(self.x) else None
+        return grown(self.mech.compiled, self.q, self.v, pulled, sorted(set(held)), self._p, self.time, x)
 
     @property
     def states(self) -> dict[str, float]:

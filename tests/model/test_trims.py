@@ -114,3 +114,14 @@ def test_what_is_left_without_questions_is_not_checked_once_more(monkeypatch):
     assert named.machine == bare
     assert named.machine is named.machine
     assert named.machine.expanded.index("body") == bare.expanded.index("body")
+
+
+@pytest.mark.parametrize(
+    ("quantity", "dimension"),
+    [
+        *(("th.q", "angle"), ("th.q*2", "none"), ("bob.position.x", "length"), ("bob.position.x*x.v", "none")),
+        *(("gravity.z", "acceleration"), ("gravity.z*2", "none"), ("push", "force"), ("push/2", "none")),
+    ],
+)
+def test_what_a_name_measures_and_no_formula(quantity, dimension):
+    assert dimension_of_signal(MODEL, quantity) == dimension

@@ -14,14 +14,19 @@ from app.background.jobs import Jobs
 from app.background.lifetime import Lifetime
 from app.background.process_work import apart
 from app.document.session import Session, State
-from app.panels.operating_point.point_table import Asked, RowTable, as_asked, as_element
+from app.panels.operating_point import point_table
+from app.panels.operating_point.point_table import RowTable
 from app.plain_text import as_tip
+from app.preferences.settings import Settings
 from app.widgets.example_names import ExampleNames
 from app.widgets.note import Note
+from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, measure_of
 from app.widgets.question_picker import QuestionPicker
 from core.errors import KinetostatError, ModelError
 from core.functions import Context
-from core.model import Trim
+from core.model import Trim, TrimRow
+from core.model.fields import Value
+from core.model.trims import dimension_of_signal
 
 if TYPE_CHECKING:
     from app.workbench import Workbench
@@ -40,13 +45,15 @@ class OperatingPointPanel(QWidget):
         jobs: Jobs,
         choose_function: Callable[[str], None],
         begin_with: Callable[[Mapping[str, float], Mapping[str, float]], None],
+        settings: Units | None = None,
     ) -> None:
-        """begin_with(speeds, joint forces) : what the next run begins with."""
+        """begin_with(speeds, joint forces) : what the next run begins with; settings : units in which numbers are shown
+        and typed, default SI"""
         super().__init__()
         self._session, self._jobs, self._choose, self._begin_with = session, jobs, choose_function, begin_with
         self.found: Found | None = None
         self._names: tuple[str, ...] = ()
-        self.table = RowTable()
+        self.table = RowTable(settings or SIUnits(), self._measure_of)
         self.note = Note()
         self.name = QLineEdit()
         self.name.setAccessibleName("Quantity to add")
@@ -81,6 +88,8 @@ class OperatingPointPanel(QWidget):
         self.table.edited.connect(self._forget)
         self._life = Lifetime()
         self._life.listen((session.changed, self._machine_changed))
+        if isinstance(settings, Settings):
+            self._life.listen((settings.changed, lambda _: self.table.refresh_units(self._values())))
         self._begin()
 
     def close(self) -> None:
@@ -95,12 +104,19 @@ class OperatingPointPanel(QWidget):
 
     # ------------------------------------------------------------------------------------------------ rows
 
-    def _begin(self) -> None:
-        """Rows of coordinates and joint forces."""
+    def _measure_of(self, name: str) -> Measure:
+        return measure_of(dimension_of_signal(self._session.model, name))
+
+    def _values(self) -> dict[str, float]:
+        """Values of all parameters, as they are now."""
+        return dict(self._session.model.values(dict(self._session.p) or None))
+
+    def _begin(self, rows: tuple[TrimRow, ...] = ()) -> None:
+        """Rows of coordinates and joint forces, and of what is asked."""
         mech = self._session.mech
         names = mech.v_names if mech.nv <= MOST_FIRST else ()
-        rows = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
-        self.table.show_rows([Asked(name, "", "", "", "", "") for name in rows])
+        first = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
+        self.table.show_rows(first, rows)
         self._ready()
         if mech.nv > MOST_FIRST:
             self.note.say(f"This machine has {mech.nv} speeds: add the quantities that matter, by their names.", "hint")
@@ -121,8 +137,7 @@ class OperatingPointPanel(QWidget):
 
     def asked(self, name: str) -> Trim:
         """What the rows ask, as an element of the document. Raises ModelError naming the row."""
-        rows = [row for row in self.table.rows() if row.role]
-        return Trim(name=name, rows=tuple(as_element(row) for row in rows), description=self._notes(name))
+        return Trim(name=name, rows=tuple(self.table.elements(self._values())), description=self._notes(name))
 
     def _notes(self, name: str) -> str:
         points = self._session.model.operating_points
@@ -130,11 +145,7 @@ class OperatingPointPanel(QWidget):
 
     def show_point(self, point: Trim) -> None:
         """Ask what an operating point of the document asks; coordinates and joint forces have rows in any case."""
-        asked = {row.quantity: as_asked(row) for row in point.rows}
-        self._begin()
-        shown = [asked.pop(row.name, row) for row in self.table.rows()]
-        self.table.show_rows([*shown, *asked.values()])
-        self._ready()
+        self._begin(point.rows)
 
     def _machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model or old.model.machine == new.model.machine:
@@ -178,7 +189,7 @@ class OperatingPointPanel(QWidget):
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
-        self.table.add(Asked(name, "", "", "", "", ""))
+        self.table.add(name)
         self.name.clear()
         self.note.say("")
 
@@ -188,7 +199,7 @@ class OperatingPointPanel(QWidget):
         self.use_button.setEnabled(False)
         self.start_button.setEnabled(False)
         self.linear_button.setEnabled(False)
-        self.table.show_found(lambda _: ("", "", True))
+        self.table.show_found(lambda _: point_table.NOTHING)
         self.note.say("")
 
     # ---------------------------------------------------------------------------------------------- solving
@@ -197,7 +208,7 @@ class OperatingPointPanel(QWidget):
         """Find the point beside the window."""
         context = self._session.context()
         try:
-            problem = problem_of(context, self.table.rows())
+            problem = problem_of(context, self.table.elements(self._values()))
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
@@ -254,7 +265,7 @@ class OperatingPointPanel(QWidget):
         self._choose("linear_system")
 
 
-def problem_of(context: Context, rows: list[Asked]) -> Any:
+def problem_of(context: Context, rows: list[TrimRow]) -> Any:
     """The problem that rows ask. Raises ModelError naming the row."""
     from core.control.operating_point import OperatingPoint
     from core.functions.options import SignalValues
@@ -262,29 +273,27 @@ def problem_of(context: Context, rows: list[Asked]) -> Any:
     option = SignalValues("rows", "Rows")
     op = OperatingPoint(context.mech, context.q, p=dict(context.p) or None, t=context.t)
 
-    def number(row: Asked, text: str, missing: float | None) -> float:
-        if not text and missing is not None:
-            return missing
+    def number(row: TrimRow, value: Value | None, missing: float) -> float:
         try:
-            return option.number(row.name, text, context)
+            return missing if value is None else option.number(row.quantity, value, context)
         except ModelError as error:
             remedy = error.remedy or "Write a number, perhaps with a unit."
-            raise ModelError(error.what, where=f"row '{row.name}'", remedy=remedy) from None
+            raise ModelError(error.what, where=f"row '{row.quantity}'", remedy=remedy) from None
 
     for row in rows:
         if row.role == "fixed":
-            op[row.name].fixed(number(row, row.value, math.nan) if row.value else None)
+            op[row.quantity].fixed(None if row.value is None else number(row, row.value, math.nan))
         elif row.role == "target":
-            op[row.name].target(number(row, row.value, None), number(row, row.weight, 1.0))
+            op[row.quantity].target(number(row, row.value, math.nan), number(row, row.weight, 1.0))
         elif row.role == "free":
-            op[row.name].free(number(row, row.low, -math.inf), number(row, row.high, math.inf))
+            op[row.quantity].free(number(row, row.minimum, -math.inf), number(row, row.maximum, math.inf))
         elif row.role == "steady":
-            op[row.name].steady()
+            op[row.quantity].steady()
     return op
 
 
-def _told(found: Found, name: str) -> tuple[str, str, bool]:
-    """(found, off by, whether it holds) of a row, SI."""
+def _told(found: Found, name: str) -> point_table.Found:
+    """What was found of a row."""
     system = found.system
     values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(found.values)
     mech = found.mech
@@ -294,8 +303,7 @@ def _told(found: Found, name: str) -> tuple[str, str, bool]:
         values.setdefault(name, float(found.tau[mech.v_names.index(name[:-4])]))
     off = found.residuals.get(name)
     holds = off is None or abs(off) <= 1e-8 * max(1.0, abs(values.get(name, 0.0)))
-    shown = "" if off is None else "0" if holds else f"{off:.4g}"
-    return f"{values[name]:.6g}" if name in values else "", shown, holds
+    return point_table.Found(values.get(name), off, holds)
 
 
 def make(bench: Workbench) -> OperatingPointPanel:
@@ -305,5 +313,5 @@ def make(bench: Workbench) -> OperatingPointPanel:
         bench.runs.simulation.choose(start="pose", speeds=dict(speeds), forces=dict(forces))
 
     return OperatingPointPanel(
-        bench.session, bench.jobs, lambda function: bench.panels.choose_function(function), begin_with
+        bench.session, bench.jobs, lambda function: bench.panels.choose_function(function), begin_with, bench.settings
     )

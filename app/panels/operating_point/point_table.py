@@ -1,8 +1,8 @@
-"""The table of an operating point: a quantity a row, what is asked of it, and what was found."""
+"""The table of an operating point: a quantity a row, what is asked of it, and what was found, in the person's units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
@@ -12,22 +12,23 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidg
 from app.plain_text import as_tip
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.note import severity_color
-from core.errors import ModelError
+from app.widgets.quantities.quantity_text import PLAIN, Measure, Units, quantity, read
+from app.widgets.vary_table import ShownUnits
+from core.errors import KinetostatError, ModelError
 from core.model import TrimRow
 from core.model.fields import Value
-from core.model.formula.text import number_text
 
 QUANTITY, ROLE, VALUE, LOW, HIGH, WEIGHT, FOUND, OFF = range(8)
 HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Found", "Off by")
 TIPS = (
     "joint.q, joint.v, joint.a; inputs as joint.tau; parameters; any channel, or a formula of channels",
     "Fixed: has this value. Free: is found. Target: as near as can be. Steady: does not change. —: as it is",
-    "SI, or with a unit: 30 deg, 50 mm, 2*l1",
+    "In the units chosen, or with one: 30 deg, 50 mm; formulas in SI: 2*l1",
     "Of what is free",
     "Of what is free",
     "Of targets that compete; empty: 1",
-    "What Solve found, SI",
-    "Found − asked, SI",
+    "What Solve found",
+    "Found − asked",
 )
 ROLES = ("", "fixed", "free", "target", "steady")
 TITLES = {"": "—", "fixed": "Fixed", "free": "Free", "target": "Target", "steady": "Steady"}
@@ -37,36 +38,29 @@ _COLUMNS = (VALUE, LOW, HIGH, WEIGHT)
 
 
 class Asked(NamedTuple):
-    """A row as it was typed."""
+    """A row as its cells say it, from quantity to weight."""
 
     name: str
     role: str
-    value: str
-    low: str
-    high: str
-    weight: str
+    value: str = ""
+    low: str = ""
+    high: str = ""
+    weight: str = ""
 
 
-def as_element(row: Asked) -> TrimRow:
-    """A row as the document holds it. Raises ModelError naming it."""
-    read = {column: text or None for column, text in zip(_COLUMNS, row[2:], strict=True) if column in TEXTS[row.role]}
-    weight = read.get(WEIGHT) or 1.0
-    value, low, high = read.get(VALUE), read.get(LOW), read.get(HIGH)
-    try:
-        return TrimRow(quantity=row.name, role=row.role, value=value, minimum=low, maximum=high, weight=weight)
-    except ModelError as error:
-        raise ModelError(error.what, where=f"row '{row.name}'", remedy=error.remedy) from None
+class Found(NamedTuple):
+    """What was found of a quantity, SI: its value, how far it is from what was asked, and whether that holds."""
+
+    value: float | None
+    off: float | None
+    holds: bool
 
 
-def as_asked(row: TrimRow) -> Asked:
-    """A row of the document as it is typed."""
-    weight = "" if row.weight == 1.0 else row.weight
-    texts = ("" if value is None else _typed(value) for value in (row.value, row.minimum, row.maximum, weight))
-    return Asked(row.quantity, row.role, *texts)
-
-
-def _typed(value: Value) -> str:
-    return value if isinstance(value, str) else number_text(value)
+NOTHING = Found(None, None, True)
+DIGITS, FOUND_DIGITS, OFF_DIGITS = 8, 6, 4
+_FIELDS = {VALUE: "value", LOW: "minimum", HIGH: "maximum", WEIGHT: "weight"}
+_WRITTEN = Qt.ItemDataRole.UserRole
+"""Of a cell that was not typed: its text and the value of the document that it stands for."""
 
 
 class RowTable(QTableWidget):
@@ -74,8 +68,12 @@ class RowTable(QTableWidget):
 
     edited = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, units: Units, measure_of: Callable[[str], Measure]) -> None:
+        """measure_of(name) : what a quantity measures"""
         super().__init__(0, len(HEADS))
+        self._units, self._measure_of = units, measure_of
+        self._shown = ShownUnits.of(units)
+        self._found_of: Callable[[str], Found] = lambda _: NOTHING
         self.setHorizontalHeaderLabels(list(HEADS))
         for k, tip in enumerate(TIPS):
             self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
@@ -87,36 +85,42 @@ class RowTable(QTableWidget):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.horizontalHeader().setSectionResizeMode(QUANTITY, QHeaderView.ResizeMode.Stretch)
         for column in range(ROLE, len(HEADS)):
-            self.setColumnWidth(column, 78)
+            self.setColumnWidth(column, 100 if column == FOUND else 78)
         self._quiet = False
         self.itemChanged.connect(self._changed)
 
-    def show_rows(self, rows: list[Asked]) -> None:
-        """Show these rows."""
+    def show_rows(self, names: Iterable[str], rows: Iterable[TrimRow] = ()) -> None:
+        """Show these quantities, and what the document asks of them and of others."""
+        self._shown = ShownUnits.of(self._units)
+        asked = {row.quantity: row for row in rows}
         self._quiet = True
         self.setRowCount(0)
-        for row in rows:
-            self.add(row)
+        for name in names:
+            self.add(name, asked.pop(name, None))
+        for name, row in asked.items():
+            self.add(name, row)
         self._quiet = False
 
-    def add(self, row: Asked) -> None:
-        """A further row."""
+    def add(self, name: str, row: TrimRow | None = None) -> None:
+        """A further row, with what is asked of it."""
         quiet, self._quiet = self._quiet, True
         at = self.rowCount()
         self.insertRow(at)
-        texts = {QUANTITY: row.name, VALUE: row.value, LOW: row.low, HIGH: row.high, WEIGHT: row.weight}
         for column in range(len(HEADS)):
-            item = QTableWidgetItem(texts.get(column, ""))
+            item = QTableWidgetItem(name if column == QUANTITY else "")
             if column in (QUANTITY, FOUND, OFF):
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
             self.setItem(at, column, item)
-        self.item(at, QUANTITY).setToolTip(as_tip(row.name))
+            if row is not None and column in TEXTS[row.role]:
+                value = getattr(row, _FIELDS[column])
+                self._write(at, column, None if column == WEIGHT and value == 1.0 else value)
+        self.item(at, QUANTITY).setToolTip(as_tip(name))
         combo = Combo()
         for role in ROLES:
-            if role != "steady" or row.name.endswith(".v"):
+            if role != "steady" or name.endswith(".v"):
                 combo.addItem(TITLES[role], role)
-        combo.setCurrentIndex(max(0, combo.findData(row.role)))
-        combo.setAccessibleName(f"Role of {row.name}")
+        combo.setCurrentIndex(max(0, combo.findData(row.role if row is not None else "")))
+        combo.setAccessibleName(f"Role of {name}")
         combo.activated.connect(self._role_chosen)
         self.setCellWidget(at, ROLE, combo)
         self._enable(at)
@@ -140,19 +144,74 @@ class RowTable(QTableWidget):
         self._enable(at)
         self.edited.emit()
 
-    def show_found(self, found_of: Callable[[str], tuple[str, str, bool]]) -> None:
-        """Write what was found: of a name (found, off by, whether it holds)."""
+    def show_found(self, found_of: Callable[[str], Found]) -> None:
+        """Write what was found, by names of quantities."""
+        self._found_of = found_of
         self._quiet = True
         for at in range(self.rowCount()):
-            found, off, holds = found_of(self.item(at, QUANTITY).text())
-            self.item(at, FOUND).setText(found)
-            self.item(at, OFF).setText(off)
-            color = self.palette().text().color() if holds else severity_color("error", self.palette())
+            name = self._text(at, QUANTITY)
+            found, measure = found_of(name), self._measure_of(name)
+            off = 0.0 if found.holds and found.off is not None else found.off
+            for column, value, digits in ((FOUND, found.value, FOUND_DIGITS), (OFF, off, OFF_DIGITS)):
+                self.item(at, column).setText("" if value is None else quantity(value, measure, self._shown, digits))
+            color = self.palette().text().color() if found.holds else severity_color("error", self.palette())
             self.item(at, OFF).setForeground(QBrush(color))
         self._quiet = False
 
+    def refresh_units(self, values: Mapping[str, float]) -> None:
+        """The person chose other units: the same numbers in these. values : of parameters"""
+        if self._shown == ShownUnits.of(self._units):
+            return
+        held = {}
+        for at in range(self.rowCount()):
+            for column in _COLUMNS:
+                try:
+                    held[at, column] = self._value(at, column, values)
+                except KinetostatError:
+                    continue  # what cannot be read stays as it is typed, and is told when it is asked for
+        self._shown = ShownUnits.of(self._units)
+        self._quiet = True
+        for (at, column), value in held.items():
+            self._write(at, column, value)
+        self._quiet = False
+        self.show_found(self._found_of)
+
+    def elements(self, values: Mapping[str, float]) -> list[TrimRow]:
+        """What is asked, as the document holds it. values : of parameters. Raises ModelError naming the row."""
+        return [self._element(at, values) for at in range(self.rowCount()) if self.role(at)]
+
+    def _element(self, at: int, values: Mapping[str, float]) -> TrimRow:
+        name, role = self._text(at, QUANTITY), self.role(at)
+        try:
+            read = {_FIELDS[column]: self._value(at, column, values) for column in TEXTS[role]}
+            return TrimRow(quantity=name, role=role, **{field: x for field, x in read.items() if x is not None})
+        except KinetostatError as error:
+            remedy = error.remedy or "Write a number, perhaps with a unit."
+            raise ModelError(error.what, where=f"row '{name}'", remedy=remedy) from None
+
+    def _measure(self, at: int, column: int) -> Measure:
+        return PLAIN if column == WEIGHT else self._measure_of(self._text(at, QUANTITY))
+
+    def _write(self, at: int, column: int, value: Value | None) -> None:
+        """A value of the document into a cell; formulas as they are."""
+        text = "" if value is None else value
+        if not isinstance(text, str):
+            text = quantity(text, self._measure(at, column), self._shown, DIGITS)
+        self.item(at, column).setText(text)
+        self.item(at, column).setData(_WRITTEN, (text, value))
+
+    def _value(self, at: int, column: int, values: Mapping[str, float]) -> Value | None:
+        """What a cell says, SI or a formula; None if it is empty."""
+        text, written = self._text(at, column), self.item(at, column).data(_WRITTEN)
+        if written is not None and text == written[0]:
+            return written[1]  # type: ignore[no-any-return]
+        return read(text, self._measure(at, column), self._shown, values) if text else None
+
+    def _text(self, at: int, column: int) -> str:
+        return self.item(at, column).text().strip()
+
     def _row(self, at: int) -> Asked:
-        name, value, low, high, weight = (self.item(at, k).text().strip() for k in (QUANTITY, VALUE, LOW, HIGH, WEIGHT))
+        name, value, low, high, weight = (self._text(at, k) for k in (QUANTITY, *_COLUMNS))
         return Asked(name, self.role(at), value, low, high, weight)
 
     def _role_chosen(self) -> None:
@@ -170,6 +229,17 @@ class RowTable(QTableWidget):
             item.setBackground(self.palette().alternateBase() if column in read else QBrush())
         self._quiet = quiet
 
-    def _changed(self) -> None:
-        if not self._quiet:
-            self.edited.emit()
+    def _changed(self, item: QTableWidgetItem) -> None:
+        """A number gets its unit; a formula, or what cannot be read, stays as it is typed."""
+        if self._quiet:
+            return
+        if item.column() in _COLUMNS:
+            try:
+                value = self._value(item.row(), item.column(), {})
+            except KinetostatError:
+                value = None
+            if isinstance(value, float):
+                self._quiet = True
+                self._write(item.row(), item.column(), value)
+                self._quiet = False
+        self.edited.emit()

@@ -6,6 +6,7 @@ import math
 from typing import Any, TypeAlias
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from app.plain_text import as_tip
@@ -14,6 +15,10 @@ from core.functions.text import Cell, Column, amount_of, cell_text, heading
 
 MOST_ROWS = 14
 """Rows shown before the table scrolls."""
+MOST_MEASURED = 1000
+"""Rows by whose texts columns are made."""
+MARGIN = 6
+"""Pixels on both sides of a text where columns have no more room than they need."""
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
@@ -83,7 +88,8 @@ class TableContent(QAbstractTableModel):
 
 
 class TableView(QTableView):
-    """A table that is as high as its rows, up to a bound; a click on a title sorts."""
+    """A table that is as high as its rows, up to a bound; a click on a title sorts. Where it is narrow, columns give up
+    the room that their texts leave before it scrolls sideways."""
 
     def __init__(self, table: Table, units: Any) -> None:
         super().__init__()
@@ -107,6 +113,10 @@ class TableView(QTableView):
         self._sorted.sort(-1)
         self.setSortingEnabled(True)
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        head.sortIndicatorChanged.connect(lambda *_: self._spread())
+        self._natural: list[int] = []
+        self._given: list[int] = []
+        self._least: list[int] = []
         self._fit()
 
     def sizeHint(self) -> QSize:
@@ -129,11 +139,54 @@ class TableView(QTableView):
         self.content.refresh()
         self._fit()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Columns have the room that there is."""
+        super().resizeEvent(event)
+        self._spread()
+
+    def _widths(self) -> list[int]:
+        return [self.columnWidth(k) for k in range(self.content.columnCount())]
+
+    def _spread(self) -> None:
+        """Columns that nobody has dragged share the room, none narrower than its texts; what the table is sorted by
+        keeps that of its arrow."""
+        natural, available = self._natural, self.viewport().width()
+        if self._widths() != self._given:
+            return
+        wanted = natural if sum(natural) <= available else self._narrowed(natural, available)
+        if wanted != self._given:
+            for k, width in enumerate(wanted):
+                self.setColumnWidth(k, width)
+            self._given = self._widths()
+
+    def _narrowed(self, natural: list[int], available: int) -> list[int]:
+        """Widths in pixels that fit, as far as texts allow."""
+        self._least = self._least or [self._of_texts(k) for k in range(len(natural))]
+        arrow = self.horizontalHeader().sortIndicatorSection()
+        least = [width if k == arrow else min(width, self._least[k]) for k, width in enumerate(natural)]
+        slack = sum(natural) - sum(least)
+        share = max(0.0, available - sum(least)) / slack if slack else 0.0
+        return [low + math.floor(share * (width - low)) for low, width in zip(least, natural, strict=True)]
+
+    def _of_texts(self, column: int) -> int:
+        """Pixels that a column's title and the texts of its first rows need."""
+        content, rows = self.content, range(min(MOST_MEASURED, self.content.rowCount()))
+        title = (
+            self.horizontalHeader()
+            .fontMetrics()
+            .horizontalAdvance(content.headerData(column, Qt.Orientation.Horizontal))
+        )
+        advance = self.fontMetrics().horizontalAdvance
+        return max([title, *(advance(str(content.data(content.index(row, column)))) for row in rows)]) + 2 * MARGIN
+
     def _fit(self) -> None:
         self.resizeColumnsToContents()
+        self._natural = self._given = self._widths()
+        self._least = []
         rows = min(MOST_ROWS, len(self.content.table.rows))
         height = self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize()
         length = self.horizontalHeader().length()
         self.setMaximumWidth(length + 4 + (self.verticalScrollBar().sizeHint().width() if rows == MOST_ROWS else 0))
         wide = length > 320
         self.setFixedHeight(height + 4 + (self.horizontalScrollBar().sizeHint().height() if wide else 0))
+        self._spread()

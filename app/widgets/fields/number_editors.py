@@ -204,7 +204,7 @@ class VectorEditor(FieldEditor):
 
     def make_edit(self) -> QuantityEdit:
         """The line in which one of the numbers is written."""
-        return QuantityEdit(digits=5, show_unit=False, optional=self.optional_items, parent=self)
+        return QuantityEdit(show_unit=False, optional=self.optional_items, parent=self)
 
     def _committer(self, index: int) -> Callable[[Value | None, object], str]:
         def commit(item: Value | None, gesture: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Context
 from typing import NamedTuple, Protocol
 
 from core.errors import ExpressionError, KinetostatError
@@ -81,11 +82,13 @@ STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
 
 
 def number(value: float, measure: Measure, units: Units, digits: int = 8) -> str:
-    """The number alone in the preferred unit, e.g. 0.5 rad → "28.64789"."""
+    """The number alone in the preferred unit, e.g. 0.5 rad → "28.64789"; rounded as it is written, halves away from
+    zero: 9.80665 to five digits is 9.8067, though the float next to it is a little less."""
     shown = value / measure.display(units).factor
     if math.isclose(shown, round(shown), rel_tol=1e-14) and abs(shown) < 1e9:
         return str(round(shown))
-    return f"{shown:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
+    rounded = float(Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(float(shown))))
+    return f"{rounded:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def with_unit(text: str, measure: Measure, units: Units) -> str:

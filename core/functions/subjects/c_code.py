@@ -29,6 +29,8 @@ TITLES = {
     "values": "outputs",
 }
 """What people read of the functions that a step consists of."""
+HEADS = {"square roots": "Roots"}
+"""What people read of kinds of operations; default: their names."""
 
 
 def write_c_code(
@@ -105,7 +107,7 @@ def _report(found: Generated, folder: str) -> Result:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (TITLES.get(name, name), *(float(counts[kind]) for kind in kinds)) for name, counts in found.operations.items()
     )
-    columns = (Column("Function"), *(Column(kind[:1].upper() + kind[1:]) for kind in kinds))
+    columns = (Column("Function"), *(Column(HEADS.get(kind, kind[:1].upper() + kind[1:])) for kind in kinds))
     return Report(
         title="C code",
         parts=(

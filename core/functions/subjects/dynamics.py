@@ -68,7 +68,8 @@ def inverse_dynamics(
     elif found is not None and ((found.tau_min != found.tau).any() or (found.tau_max != found.tau).any()):
         columns += [found.tau_min, found.tau_max]
         titles += ["At least", "At most"]
-        held = "; friction holds joints that stay at rest: the motion is the same for any force between the bounds"
+        held = "; friction and rigid stops hold joints that stay at rest: the motion is the same for any force between "
+        held += "the bounds"
     v, a, *columns = (
         without_errors(mech, v),
         without_errors(mech, a),
@@ -233,7 +234,8 @@ FUNCTIONS = (
         "Dynamics",
         "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
         "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction, springs and stops can be left out. "
-        "Dry friction holds joints that stand still, so that their torques may be anything between two bounds. "
+        "Dry friction holds joints that stand still, so that their torques may be anything between two bounds; of one "
+        "that rests against a rigid stop any torque into the stop will do. "
         + SPEEDS_FOLLOW
         + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
         "loops or constraints the torques are those of the actuators, which move the whole machine.",

@@ -1,17 +1,21 @@
 """Forms of forces, sensors, constraints, drivers and sub-assemblies: what each kind shows, takes and refuses."""
 
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
+from app.widgets.quantities.quantity import MARGIN, QuantityEdit
 from core.model import (
     Body,
     Constraint,
     Driver,
     Force,
     Frame,
+    Gravity,
     Inertia,
     Joint,
     Junction,
@@ -147,6 +151,19 @@ def test_a_coordinate_is_asked_for_where_a_joint_has_several(qtbot, settings):
     assert session.model.forces[0].coordinate == "1"
     choose(panel.form.editors["coordinate"], "2")
     assert session.model.forces[0].coordinate == "2"
+
+
+def test_components_of_vectors_are_shown_whole_or_marked(qtbot, settings):
+    """Standard gravity has six digits; a field that is too narrow for them says so."""
+    session, editor = shown(qtbot, settings, Frame(name="end", parent="arm"))
+    gravity = Gravity(acceleration=(0.0, 0.0, -9.80665))
+    session.apply("Change", lambda m: dataclasses.replace(m, world=dataclasses.replace(m.world, gravity=gravity)))
+    session.select(None)
+    (z,) = [each for each in editor.findChildren(QuantityEdit) if each.value == -9.80665]
+    z.resize(z.fontMetrics().horizontalAdvance("-9.80665") + 2 * MARGIN, z.height())
+    assert z.text() == "-9.80665"
+    z.resize(z.fontMetrics().horizontalAdvance("-9.806…") + 2 * MARGIN, z.height())
+    assert z.text() == "-9.806…"
 
 
 def test_references_offer_what_fits(qtbot, settings):

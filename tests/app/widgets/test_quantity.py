@@ -147,6 +147,15 @@ def test_shown_numbers_are_short(units):
     assert number(1e-6, MASS, units) == "1e-6"
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(-9.80665, 5, "-9.8067"), (-9.80665, 8, "-9.80665"), (0.125, 2, "0.13"), (1.2344999, 4, "1.234"), (0.0, 5, "0")],
+)
+def test_numbers_are_rounded_as_they_are_written(value, digits, text, units):
+    """Halves away from zero, by the digits that a person typed: 9.80665 as a float is a little less."""
+    assert number(value, Measure("acceleration"), units, digits) == text
+
+
 def test_typing_commits_once(qtbot, edit):
     retype(qtbot, edit, "30")
     assert [value for value, _ in edit.committed] == [pytest.approx(math.pi / 6)]

@@ -5,11 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.files import load
 from core.functions.catalogue import call
 from core.functions.context import Context
 from core.mechanism import Mechanism
-from core.model import Body, Inertia, Joint, Mimic, Model, Parameter
+from core.model import Body, Inertia, Joint, Limit, Mimic, Model, Parameter
+from core.model.edits import edits
 from core.model.shapes import Pose
+from core.simulation import simulate
+from resources import EXAMPLES
 from tests.mechanism.random_machines import tree
 
 G = 9.81
@@ -148,3 +152,44 @@ def test_a_card_shows_the_bounds_of_the_kernel():
     assert [
         c.value for c in call("inverse_dynamics", context, passive=False).column("Torque or force")
     ] == pytest.approx([2 * G])
+
+
+def test_a_rigid_stop_takes_whatever_pushes_into_it():
+    """A pendulum that rests against its lower or upper stop: what balances its weight and any torque into the stop;
+    what leads away from it accelerates. Friction carries its share beyond that."""
+    model = load(EXAMPLES / "bouncing_pendulum.kst")
+    limits = (Limit(lower=0.3, upper=2.0, stop="rigid"),)
+    for friction in (0.0, 0.5):
+        mech = Mechanism(edits.change(model, "joints", "pin", limits=limits, friction=friction))
+        for angle, side in ((0.3, -1), (1.0, 0), (2.0, 1)):
+            state, still = np.array([angle]), np.zeros(1)
+            weight = 2.0 * G * 0.6 * np.sin(angle)
+            tau, low, high = mech.inverse_dynamics_ranges(state, still, still)
+            assert tau == pytest.approx(weight)
+            assert low == pytest.approx(-np.inf if side < 0 else weight - friction)
+            assert high == pytest.approx(np.inf if side > 0 else weight + friction)
+            for force in (weight - 50.0, weight - friction - 0.1, weight, weight + friction + 0.1, weight + 50.0):
+                a = mech.forward_dynamics(state, still, np.array([force]))
+                assert (np.abs(a) < 1e-9) == (low <= force <= high)
+            away = mech.inverse_dynamics_ranges(state, still, np.array([1.0 if side <= 0 else -1.0]))
+            assert away.tau_min == away.tau_max == away.tau
+
+
+def test_a_rigid_stop_of_a_joint_that_closes_a_loop_bounds_the_crank_on_one_side():
+    model = edits.change(
+        load(EXAMPLES / "four_bar.kst"), "joints", "moving_pin_b", limits=(Limit(upper=1.4, stop="rigid"),)
+    )
+    mech = Mechanism(model)
+    q, still = simulate(mech, 5.0).q[-1], np.zeros(3)
+    tau, low, high = mech.inverse_dynamics_ranges(q, still, still)
+    assert low[0] == -np.inf
+    assert high == pytest.approx(tau)
+    np.testing.assert_allclose(low[1:], 0.0)
+    for force, holds in ((tau[0] - 5.0, True), (tau[0] - 1e-3, True), (tau[0] + 1e-3, False)):
+        a = mech.forward_dynamics(q, still, np.array([force, 0.0, 0.0]))
+        assert (np.max(np.abs(a)) < 1e-9) == holds
+    assert mech.inverse_dynamics_ranges(mech.rest(), still, still).tau_min[0] > -np.inf
+    table = call("inverse_dynamics", replace(Context.of(model), q=q))
+    assert "rigid stops" in table.note
+    assert table.column("At least")[0].value == -np.inf
+    assert "−∞ N·m" in table.to_text()

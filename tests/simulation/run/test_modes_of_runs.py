@@ -12,7 +12,7 @@ from core.errors import KinetostatError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Limit, Model
 from core.simulation import Run, simulate
-from core.simulation.live import Live
+from core.simulation.live import SLICE, Live
 from core.simulation.methods.method import ATOL, RTOL
 from tests.simulation.published.test_friction_and_stops import METHODS, block, blocks
 
@@ -235,6 +235,29 @@ def test_a_pull_slips_a_block_in_a_live_machine():
     assert {joint for joint, _ in told} == {"x"}
     np.testing.assert_allclose([force for _, force in told], 40.0, rtol=1e-6)  # gravity is across, all of it counts
     assert np.ptp(run["energy.balance"]) < 1e-3
+
+
+@pytest.mark.parametrize("body", ["lower", "upper"])
+def test_what_a_pull_makes_slip_is_told_whatever_else_grows(body):
+    """The lower block is pulled by 3 t, too: it slips at 15 − 3 t, the upper one, which it takes along, at 21 − 3 t.
+    Between the blocks 2 N are carried, and no pull at the upper one, which then slides, brings the lower one more."""
+    live = Live(Mechanism(files.load(resources.EXAMPLES / "block_on_block.kst")))
+    live.grab(body, np.zeros(3), np.zeros(3))
+    told = []
+    for k in range(60):
+        live.hold([0.0005 * k, 0.0, 0.0])
+        live.advance(SLICE)
+        sticks = tuple(live.modes[f"{joint}.friction"] == "stick" for joint in ("below", "above"))
+        told.append((sticks, live.slips_at, live.time))
+    assert told[0][1] is None  # nothing pulls yet
+    for sticks, found, time in told[1:]:
+        if body == "upper":
+            expected = ("above", 2.0) if all(sticks) else None
+        else:
+            name, force = ("below", 15.0) if all(sticks) else ("above", 21.0)
+            expected = (name, force - 3.0 * time)
+        assert found == (expected and (expected[0], pytest.approx(expected[1])))
+    assert {sticks for sticks, _, _ in told} == {(True, True), (body == "upper", body == "lower")}
 
 
 def limited(example):

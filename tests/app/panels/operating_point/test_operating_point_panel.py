@@ -1,11 +1,14 @@
 """The panel Operating point: rows, Solve, what does not balance, use as pose."""
 
+from math import pi, radians
+
 import numpy as np
 import pytest
 
 import kinetostat as ks
 from app.document.session import Ref, Session
 from app.panels.operating_point.panel import OperatingPointPanel
+from app.preferences.settings import Settings
 from core.files import load
 from core.model.edits import edits
 from core.simulation import simulate
@@ -47,8 +50,8 @@ def test_the_accelerated_cart_is_found_and_used_as_pose(cart, qtbot):
     cart.table.choose("x.tau", "free")
     found = solved(cart, qtbot)
     assert found.solved
-    assert float(cell(cart, "x.tau", 6)) == pytest.approx(3.25)
-    assert float(cell(cart, "th.q", 6)) == pytest.approx(np.arctan2(2.5, 9.81), rel=1e-5)
+    assert cell(cart, "x.tau", 6) == "3.25 N"
+    assert cell(cart, "th.q", 6) == f"{np.arctan2(2.5, 9.81):.6g} rad"
     assert "unstable" in cart.note.words
     session = cart._session
     cart.use()
@@ -142,14 +145,21 @@ def test_rows_are_saved_in_the_document_and_shown_from_it(cart):
     assert session.undo_label == "Save operating point leaning"
     (point,) = session.model.operating_points
     assert [(row.quantity, row.role, row.value) for row in point.rows] == [
-        ("th.q", "fixed", "20 deg"),
+        ("th.q", "fixed", pytest.approx(radians(20.0))),
         ("x.tau", "free", None),
     ]
     cart.table.choose("th.q", "target", "0.1")
     assert cart.picker.save()
     assert session.model.operating_points[0].rows[0].value == 0.1
     session.undo()  # the panel shows what the document holds
-    assert next(row for row in cart.table.rows() if row.name == "th.q") == ("th.q", "fixed", "20 deg", "", "", "")
+    assert next(row for row in cart.table.rows() if row.name == "th.q") == (
+        "th.q",
+        "fixed",
+        "0.34906585 rad",
+        "",
+        "",
+        "",
+    )
     session.undo()
     assert session.model.operating_points == ()
     assert cart.picker.chosen == ""
@@ -174,3 +184,52 @@ def test_what_cannot_be_saved_is_said_and_nothing_changes(cart):
     assert not cart.picker.save()
     assert "th.q" in cart.note.words
     assert cart._session.model.operating_points == ()
+
+
+def test_numbers_are_shown_and_typed_in_the_units_chosen(qtbot, jobs, tmp_path):
+    """Degrees and millimetres, then radians and metres: the same point; formulas stay SI."""
+    session = Session(cart_pole(1.0, 0.3, 0.4, 0.01, 9.81))
+    settings = Settings(tmp_path / "settings.ini")
+    settings.millimetres = True
+    panel = OperatingPointPanel(session, jobs, lambda _: None, lambda *_: None, settings)
+    qtbot.addWidget(panel)
+    panel.table.choose("th.q", "target", "30")
+    panel.table.choose("x.q", "fixed", "250")
+    panel.table.choose("x.tau", "free")
+    assert [cell(panel, name, 2) for name in ("th.q", "x.q")] == ["30°", "250 mm"]
+    (x, th, tau) = panel.asked("point").rows
+    assert (x.value, th.value, tau.value) == (pytest.approx(0.25), pytest.approx(pi / 6.0), None)
+    solved(panel, qtbot)
+    assert cell(panel, "x.q", 6) == "250 mm"
+    assert cell(panel, "th.q", 6) == "0°"  # nothing balances a pole that leans
+    assert cell(panel, "th.q", 7) == "-30°"
+    settings.degrees = settings.millimetres = False
+    assert [cell(panel, "x.q", column) for column in (2, 6, 7)] == ["0.25 m", "0.25 m", "0 m"]
+    assert cell(panel, "th.q", 7) == "-0.5236 rad"
+    assert panel.asked("point").rows == (x, th, tau)
+    panel.close()
+
+
+def test_units_leave_what_cannot_be_read_and_forms_of_the_document(qtbot, jobs, tmp_path):
+    """A formula is the document's own; what is no number waits to be told."""
+    session = Session(cart_pole(1.0, 0.3, 0.4, 0.01, 9.81))
+    settings = Settings(tmp_path / "settings.ini")
+    panel = OperatingPointPanel(session, jobs, lambda _: None, lambda *_: None, settings)
+    qtbot.addWidget(panel)
+    rows = (ks.TrimRow(quantity="th.q", value="pi/7"), ks.TrimRow(quantity="x.q", value=1.0 / 3.0))
+    session.apply("Add", lambda m: edits.add(m, ks.Trim(name="odd", rows=rows)))
+    panel.picker.choose("odd")
+    panel.table.choose("x.tau", "free")
+    panel.table.item(2, 3).setText("few")
+    settings.degrees, settings.millimetres = False, True
+    assert (cell(panel, "th.q", 2), cell(panel, "x.q", 2), cell(panel, "x.tau", 3)) == ("pi/7", "333.33333 mm", "few")
+    panel.table.item(2, 3).setText("")
+    assert {row.quantity: row.value for row in panel.asked("odd").rows} == {
+        "x.q": 1.0 / 3.0,
+        "th.q": "pi/7",
+        "x.tau": None,
+    }
+    panel.table.choose("x.q", "fixed", "30 deg")
+    assert not panel.picker.save()
+    assert "x.q" in panel.note.words
+    panel.close()

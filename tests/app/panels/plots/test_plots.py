@@ -25,6 +25,7 @@ from app.plotting.series import Series, column, expanded, grown_from
 from app.plotting.sheets import Plot, Sheet
 from app.preferences.theme import LIGHT
 from app.widgets.elided import LEGIBLE
+from core.simulation import simulate
 from core.simulation.run.growing_run import part
 from core.simulation.run.resampling import at_rest
 
@@ -139,6 +140,21 @@ def test_long_names_stand_whole_in_the_legend_of_a_wide_plot(bench, plots):
     bench.wait(lambda: chart.width() > 700)
     (row,) = chart.legend.rows
     bench.wait(lambda: row.name.shown == f"{joints(plots)[0]}.reaction.force")
+
+
+def test_names_of_lanes_have_the_room_that_their_words_leave(bench):
+    """Modes are words, and no wider than the widest of them."""
+    bench.example("belt_oscillator")
+    bench.session.runs.add(simulate(bench.session.mech, 1.0))
+    bench.window.docks.show("plots")
+    bench.window.plots.add(["rub.friction.mode"])
+    (chart,) = shown(bench.window.plots)
+    bench.window.resize(1440, 900)
+    (row,) = chart.legend.rows
+    bench.wait(lambda: row.name.shown == "rub.friction.mode")
+    bench.session.runs.seek(0.6)
+    bench.wait(lambda: row.value.text() == "slide-")
+    assert row.value.width() >= row.value.sizeHint().width()
 
 
 def test_a_proposal_draws_its_channels(bench, plots):
@@ -328,6 +344,23 @@ def test_what_an_element_acts_along_decides_what_its_channels_measure(channel, d
     run = at_rest(mech, mech.rest())
     assert column(run, channel).shape == (1,)
     assert channels.measure(run, channel).dimension == dimension
+
+
+@pytest.mark.parametrize(
+    ("example", "lost"),
+    [("clutch", ["energy.friction"]), ("bouncing_pendulum", ["energy.stops"]), ("pendulum", [])],
+)
+def test_energies_are_proposed_with_what_friction_and_stops_take(example, lost):
+    """With them the sum stays: nothing seems to vanish."""
+    from core.files import load
+    from resources import EXAMPLES
+
+    run = simulate(load(EXAMPLES / f"{example}.kst"), 1.0)
+    _, names = channels.likely(run)["Energies"]
+    assert list(names) == ["energy.kinetic", "energy.potential", "energy.total", *lost]
+    if example == "bouncing_pendulum":
+        assert run["energy.stops"][-1] > 1.0
+        assert np.ptp(run["energy.total"] + run["energy.stops"]) < 1e-6
 
 
 def test_forces_in_joints_are_proposed_those_that_close_loops_too():
