@@ -2,10 +2,11 @@
 
 The loop alone is the compiled loop of one run of 1 s, Runge–Kutta 4 with 1 ms, between two samples of which there is no
 Python. A study varies two lengths and records the tool's place at the end and a joint's largest speed. Here the
-processor time of a row is compared with the loop's, taking turns; on several cores the time that passes with the loop's
-times the number of runs through the number of cores, and the processor time of all processes, which a busy computer
-changes less. --write puts the table into docs/studies.md. With --cluster also on a Dask scheduler and as many
-workers, which are started here. Once with the limits of the joints as the example has them, once without.
+processor time of a row is compared with the loop's, taking turns; on several cores the time that passes with that of a
+loop while each core has one, times the number of runs through the number of cores; and the processor time of all
+processes, which a busy computer changes less. --write puts the table into docs/studies.md. With --cluster also on a
+Dask scheduler and as many workers, which are started here. Once with the limits of the joints as the example has them,
+once without.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ TURNS = 12
 """In which rows and loops alone are measured, one after the other."""
 EACH = 20
 """Rows of a turn."""
+LOOPS_FOR = 4.0
+"""Seconds for which loops run on all cores."""
 
 
 def study(limits: str, runs: int) -> ks.Study:
@@ -79,6 +82,32 @@ def processor_times(machine: Machine, values: Any) -> tuple[float, float]:
             once()
         loop.append((time.process_time() - began) / EACH)
     return min(row), min(loop)
+
+
+def loops_for(limits: str) -> None:
+    """Wait for a line, then run the loop alone for some seconds, and tell the seconds of one."""
+    once = loop_of(study(limits, 3).check())
+    once()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    began, count = time.perf_counter(), 0
+    while time.perf_counter() - began < LOOPS_FOR:
+        once()
+        count += 1
+    print((time.perf_counter() - began) / count, flush=True)
+
+
+def loop_on_all_cores(limits: str, cores: int) -> float:
+    """Seconds of a loop alone while each core has one: two threads of one core are slower than two cores."""
+    call = [sys.executable, "-m", "benchmarks.studies", "--loops", limits]
+    piped: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(call, **piped) for _ in range(cores)]
+    for each in processes:
+        each.stdout.readline()
+    for each in processes:
+        each.stdin.write("\n")
+        each.stdin.flush()
+    return float(np.mean([float(each.communicate()[0]) for each in processes]))
 
 
 @contextmanager
@@ -136,9 +165,11 @@ def timed(run: Callable[[], ks.StudyResult]) -> tuple[float, ks.StudyResult]:
     return time.perf_counter() - began, found
 
 
-def on_cluster(asked: ks.Study, workers: int) -> tuple[float, ks.StudyResult]:
-    """On a cluster that is there already; its beginning does not count."""
+def on_cluster(asked: ks.Study, few: ks.Study, workers: int) -> tuple[float, ks.StudyResult]:
+    """On a cluster that is there already, and has done a few rows of another study: its beginning, and that its workers
+    read what they compute with, do not count."""
     with cluster(workers) as address:
+        few.run(cluster=address)
         return timed(lambda: asked.run(cluster=address))
 
 
@@ -148,7 +179,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--loops", choices=("act", "ideal"), help="run the loop alone, for others")
     chosen = parser.parse_args()
+    if chosen.loops:
+        loops_for(chosen.loops)
+        return
     cores = os.cpu_count() or 1
     columns = [dict(compare(limits, chosen.runs, cores, chosen.cluster)) for limits in ("act", "ideal")]
     rows = [f"| {what} | {' | '.join(column[what] for column in columns)} |" for what in columns[0]]
@@ -168,18 +203,21 @@ def compare(limits: str, runs: int, cores: int, with_cluster: bool) -> Iterator[
         "processor time of a row; of the loop alone",
         f"{1e3 * row:.2f}; {1e3 * loop:.2f} ms: {row / loop:.2f} times",
     )
-    few = study(limits, max(runs // 10, 3)).run()
+    together = loop_on_all_cores(limits, cores)
+    yield f"a loop alone while all {cores} cores have one", f"{1e3 * together:.2f} ms"
+    smaller = study(limits, max(runs // 10, 3))
+    few = smaller.run()
     places = {f"{cores} processes": lambda: timed(lambda: asked.run(cores=cores))}
     if with_cluster:
-        places[f"Dask, {cores} workers"] = lambda: on_cluster(asked, cores)
+        places[f"Dask, {cores} workers"] = lambda: on_cluster(asked, smaller, cores)
     for title, work in places.items():
         cost = spent(work)
         same = np.array_equal(cost.found.rows.results[: len(few)], few.rows.results)
-        bound = runs * loop
+        bound = runs * together
         yield (
             f"{title}: time that passes; processor time",
             f"{cost.seconds:.1f} s, {cost.seconds * cores / bound:.2f} times the loops alone on all cores; "
-            f"{cost.processor:.1f} s, {cost.processor / bound:.2f} times the loops",
+            f"{cost.processor:.1f} s, {cost.processor / bound:.2f} times theirs",
         )
         yield f"{title}: rows beside those of one process", "equal bit for bit" if same else "**DIFFERENT**"
 
