@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections import deque
 
 import numpy as np
 import pyqtgraph as pg
@@ -49,15 +49,19 @@ class DiagramPart(QWidget):
         column.addWidget(self._title)
         column.addWidget(self.nearest)
         column.addLayout(self._names)
-        self._drawn = False
+        self._left: deque[int] | None = None
+        """Curves that are not drawn yet; None: nothing is."""
 
     def go_on(self) -> bool:
-        """The plot, then what is in it."""
+        """The plot, then its axes, then a curve."""
         if not hasattr(self, "area"):
             self._make_plot()
-            return False
-        self.show_part(self.part)
-        return True
+        elif self._left is None:
+            self._draw_axes()
+        elif self._left:
+            k = self._left.popleft()
+            self._draw(self.part.series[k], COLORS[k % len(COLORS)])
+        return self._left is not None and not self._left
 
     def _make_plot(self) -> None:
         self.area = _Area()
@@ -75,20 +79,27 @@ class DiagramPart(QWidget):
         self._title.setText(part.title)
         if not hasattr(self, "area"):  # drawn once it is
             return
-        self._drawn = True
-        self.area.setFixedHeight(SQUARE if part.square else HEIGHT)
-        self.item.setLogMode(part.log_across, False)
-        self.item.vb.setAspectLocked(part.square)
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another look has other colours."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._drawn:
+        if event.type() == QEvent.Type.PaletteChange and self._left is not None:
             self._paint()
 
     def _paint(self) -> None:
-        """Draw everything in the colours of the look."""
+        """Draw everything."""
+        self._draw_axes()
+        while not self.go_on():
+            pass
+
+    def _draw_axes(self) -> None:
+        """All but the curves, in the colours of the look."""
+        part = self.part
+        self.area.setFixedHeight(SQUARE if part.square else HEIGHT)
+        self.item.setLogMode(part.log_across, False)
+        self.item.vb.setAspectLocked(part.square)
+        self._left = deque(range(len(part.series)))
         palette = self.palette()
         text, muted = palette.color(QPalette.ColorRole.Text), palette.color(QPalette.ColorRole.PlaceholderText)
         self.area.setBackground(palette.color(QPalette.ColorRole.Base))
@@ -105,9 +116,7 @@ class DiagramPart(QWidget):
         if self.part.square:
             for angle in (0, 90):
                 self.item.addItem(pg.InfiniteLine(0.0, angle, pen=pg.mkPen(muted)), ignoreBounds=True)
-        for k, series in enumerate(self.part.series):
-            self._draw(series, COLORS[k % len(COLORS)])
-        self._say_names(muted)
+        self._say_names()
 
     def _decades(self) -> list[list[tuple[float, str]]]:
         """Ticks of a logarithmic axis that do not run into each other: 1, 2 and 5 of each decade."""
@@ -128,7 +137,7 @@ class DiagramPart(QWidget):
         pen = pg.mkPen(color, width=2)
         self.item.plot(across, up, pen=None, symbol=series.mark, symbolSize=11, symbolPen=pen, symbolBrush=brush)
 
-    def _say_names(self, muted: Any) -> None:
+    def _say_names(self) -> None:
         while (item := self._names.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
