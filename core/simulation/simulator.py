@@ -233,8 +233,9 @@ class Job:
 
     def _make_room(self, count: int) -> None:
         """For so many samples of a piece."""
-        self._room = np.empty((count, len(self.state.y)))
-        self._room_at = place_of(self._room)
+        self._room, self._sampled = np.empty((count, len(self.state.y))), np.empty((2, count, self.mech.nv))
+        self._room_at, at = place_of(self._room), place_of(self._sampled)
+        self._sampled_at = at, self._forces_at, at + NUMBER * count * self.mech.nv
 
     def begin_anew(self, y: Array, time: float) -> None:
         """From another state on, with the method that was found to suit the machine."""
@@ -364,13 +365,13 @@ class Job:
             return self.logged(happened)
         made = state.sample - first
         out, times = self._room[:made], state.times[first : first + made]
-        a, tau = sampled = np.empty((2, made, mech.nv))
+        times_at = self._times_at + NUMBER * first
         with self.equations.released():
-            at = place_of(sampled)
-            places = self._times_at + NUMBER * first, self._room_at, at, self._forces_at, at + NUMBER * a.size
-            bad = sampled_accelerations(self.equations.system.place, made, *places)
-        slid = state.slid[:made, mech.nq : mech.nq + mech.nv]
-        if len(slid) and made:  # on switching surfaces accelerations are those of the steps
+            bad = sampled_accelerations(self.equations.system.place, made, times_at, self._room_at, *self._sampled_at)
+        a, tau = self._sampled[:, :made].copy()
+        last = mech.nq + mech.nv
+        if len(state.slid) and made:  # on switching surfaces accelerations are those of the steps
+            slid = state.slid[:made, mech.nq : last]
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
         if bad and happened in (FINE, PAUSED, STIFF):
@@ -378,7 +379,6 @@ class Job:
         if happened == STIFF:
             self._meet_stiffness()
             happened = PAUSED
-        last = mech.nq + mech.nv
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         piece = Run(mech, self.chosen, times, q, v, a, tau, UNKNOWN, x)
         return piece, 0 if happened == PAUSED else int(happened)
