@@ -16,6 +16,7 @@ from app.preferences.mode_colors import OF_MODES, mode_color
 
 if TYPE_CHECKING:
     from app.preferences.theme import Theme
+    from core.simulation.run.mode_channels import Stretch
     from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]
@@ -28,14 +29,6 @@ FEW = 4
 MOST = 24
 GRIP = 4.0
 """Pixels within which a click goes to a change of a mode."""
-
-
-class Stretch(NamedTuple):
-    """A time in which a mode stays, s."""
-
-    begin: float
-    end: float
-    word: str
 
 
 class ModeLane(NamedTuple):
@@ -52,21 +45,7 @@ class ModeLane(NamedTuple):
 
 def lanes_of(run: Run) -> tuple[ModeLane, ...]:
     """Those of a run: where something happens first."""
-    modes, time = run.computed_channels.modes, run.time
-    found = []
-    for name, (_, thing) in modes.things.items():
-        codes = modes.codes(name)
-        begins = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1])
-        ends = np.concatenate([begins[1:], [len(time) - 1]])
-        found.append(
-            ModeLane(
-                name,
-                tuple(
-                    Stretch(float(time[begin]), float(time[end]), thing.words[codes[begin]])
-                    for begin, end in zip(begins, ends, strict=True)
-                ),
-            )
-        )
+    found = (ModeLane(*each) for each in run.computed_channels.modes.stretches.items())
     return tuple(sorted(found, key=lambda lane: lane.is_quiet))
 
 

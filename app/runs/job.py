@@ -121,6 +121,7 @@ class Simulation(QObject):
 
             with telling(wait):
                 run = simulate(mech, **wanted, progress=moved, cancelled=cancelled, watch=watch)
+            _look_up_modes(run)
             whole.append(run)
             return run
 
@@ -250,3 +251,9 @@ def lasting(seconds: float) -> str:
     if seconds < 0.9995:
         return f"{1e3 * seconds:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 99.95 else f"{seconds:.0f} s"
+
+
+def _look_up_modes(run: Run) -> None:
+    """Events and modes of a run, beside the window, which shows them."""
+    if run.modes.size:
+        _ = run.events, run.computed_channels.modes.stretches

@@ -58,6 +58,14 @@ SPEED_MODES = ("free", "at limit", "overrun")
 EFFORT_MODES = ("free", "saturated+", "saturated-")
 
 
+class Stretch(NamedTuple):
+    """A time in which a mode stays, s."""
+
+    begin: float
+    end: float
+    word: str
+
+
 class Event(NamedTuple):
     """Something that happened at an instant of a run."""
 
@@ -152,6 +160,7 @@ class ModeChannels:
 
     def begin_again(self, p: Array, modes: JointModes) -> None:
         """Other samples, of the machine with other numbers."""
+        self.__dict__.pop("stretches", None)
         self._p, self.rows = p, modes.rows if self.samples.modes.shape[1:] == (columns(len(modes.rows)),) else ()
 
     @cached_property
@@ -173,6 +182,21 @@ class ModeChannels:
         """(n,) which of its words a thing is in."""
         k, found = self.things[thing]
         return np.asarray(found.codes(self.of(k)), dtype=np.int64)
+
+    @cached_property
+    def stretches(self) -> dict[str, tuple[Stretch, ...]]:
+        """How long each thing is in which of its words."""
+        time = self.samples.time
+        found = {}
+        for name, (_, thing) in self.things.items():
+            codes = self.codes(name)
+            begins = np.concatenate([[0], np.flatnonzero(np.diff(codes)) + 1])
+            ends = np.concatenate([begins[1:], [len(time) - 1]])
+            found[name] = tuple(
+                Stretch(float(time[begin]), float(time[end]), thing.words[codes[begin]])
+                for begin, end in zip(begins, ends, strict=True)
+            )
+        return found
 
     def words(self, thing: str) -> Words:
         """(n,) the words."""
