@@ -20,6 +20,7 @@ from core.simulation.factorisation import AUTOMATIC_FACTORS, checked_factorisati
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED, Method
 from core.simulation.start_speeds import start_speeds
+from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any] | Sequence[Any] | Array | None
@@ -170,9 +171,12 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite and for masses
     that are negative.
     """
-    _refuse_negative_masses(mech, p)
-    given = None if np.array_equal(p, mech.parameter_values()) else p
     compiled = mech.compiled
+    given = None if np.array_equal(p, mech.parameter_values()) else p
+    if given is None:
+        _refuse_own_negative_masses(compiled)
+    else:
+        _refuse_negative_masses(compiled, p)
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
@@ -203,10 +207,16 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
 
 
-def _refuse_negative_masses(mech: Mechanism, p: Array) -> None:
+@once
+def _refuse_own_negative_masses(compiled: Compiled) -> None:
+    """With the model's own parameter values."""
+    _refuse_negative_masses(compiled, compiled.parameter_values(None))
+
+
+def _refuse_negative_masses(compiled: Compiled, p: Array) -> None:
     """Bodies of negative mass would gain energy as they slow down: such motions mean nothing."""
-    model = mech.model.expanded
-    read = Numbers(environment(model.parameters, dict(zip(mech.p_names, map(float, p), strict=True))))
+    model = compiled.model.expanded
+    read = Numbers(environment(model.parameters, dict(zip(compiled.p_names, map(float, p), strict=True))))
     for body in model.bodies:
         field = "density" if body.density is not None else "mass"
         value = read.scalar(getattr(body, field), f"body '{body.name}', {field}")

@@ -147,6 +147,8 @@ def _finite(name: str, value: Any) -> float:
 
 def degree_in_time(torque: Torque) -> float:
     """The degree of joint forces as polynomials of time; infinite: they may be none."""
+    if torque is None:
+        return 0.0
     if isinstance(torque, Law):
         return math.inf
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
@@ -156,7 +158,8 @@ def degree_in_time(torque: Torque) -> float:
 def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:
     """Mode variables of the formulas of joint forces."""
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
-    return ModeVariables(map(parse, texts), environment(mech.model.expanded.parameters, _values(mech)))
+    values = environment(mech.model.expanded.parameters, _values(mech)) if texts else {}
+    return ModeVariables(map(parse, texts), values)
 
 
 def _values(mech: Mechanism) -> dict[str, float]:
