@@ -40,6 +40,7 @@ def test_a_stroke_is_the_target_smoothed_and_shown(sheet):
     sheet.drag(sheet.ellipse)
     sheet.wait(lambda: sheet.view.gestures.tool.id == "select")
     panel = panel_of(sheet)
+    sheet.wait(lambda: bool(sheet.view.annotations.curves))
     assert panel.curve_page.closed.isChecked()
     points = panel.canvas.target
     assert len(points) == 64  # smoothed
