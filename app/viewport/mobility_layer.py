@@ -2,7 +2,7 @@
 
 The marks are made in a thread of their own from a copy of the pose. While something moves only the newest pose waits
 its turn; what comes back of a pose that is shown no more is faded until the next is known, of another machine dropped.
-The thread rests longer than it works, and hands the interpreter over quickly, so that the hand does not feel it.
+The thread rests longer than it works, so that the hand does not feel it.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ LOOKS = 5
 UNKNOWN = Statistics()
 """Of a piece of a run."""
 NUMBER = 8
-"""Bytes."""
+"""Bytes of a number."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
