@@ -35,6 +35,7 @@ class CurvePage(QWidget):
         self.smooth = QLineEdit("7")
         self.smooth.setMaximumWidth(NARROW)
         self.smooth.setAccessibleName("Fourier terms")
+        self.smooth.textEdited.connect(lambda _: self._keep_terms())
         self.points = QLineEdit(placeholderText="0.1 0.2; 0.3 0.25; 0.2 0.4 … in metres")
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(typed)
@@ -52,6 +53,22 @@ class CurvePage(QWidget):
         form.addRow(self.closed)
         form.addRow(self.timed)
         form.setContentsMargins(2, 4, 2, 6)
+
+    _put_aside = ""
+    """Terms for curves that are drawn, while points are shown that are taken as they are."""
+
+    def take_as_is(self) -> None:
+        """Points that were read or stored are not smoothed."""
+        self._put_aside = self._put_aside or self.smooth.text()
+        self.smooth.setText("0")
+
+    def take_smoothed(self) -> None:
+        """What is drawn is smoothed again, as before points were taken as they are."""
+        self.smooth.setText(self._put_aside or self.smooth.text())
+        self._keep_terms()
+
+    def _keep_terms(self) -> None:
+        self._put_aside = ""
 
     def terms(self) -> int:
         """Fourier terms; 0: not smoothed. Raises ModelError."""
@@ -72,4 +89,4 @@ class CurvePage(QWidget):
         self.closed.setChecked(aim.closed)
         self.timed.setChecked(aim.timed)
         self.points.clear()
-        self.smooth.setText("0")
+        self.take_as_is()

@@ -86,6 +86,7 @@ class WantedCurve:
 
     def _drawn(self) -> None:
         self.page.points.clear()
+        self.page.take_smoothed()
         self.in_view.forget_plane()
         self._forget()
         self.show(self.canvas.target)
@@ -94,6 +95,7 @@ class WantedCurve:
         """A curve from the 3-D view, smoothed as it will be searched for."""
         self._begun()
         self.page.points.clear()
+        self.page.take_smoothed()
         self.page.closed.setChecked(drawn.closed)
         self._forget()
         self.canvas.show_curves(())
@@ -129,7 +131,7 @@ class WantedCurve:
             self._refused(str(error))
             return
         self.page.closed.setChecked(found.closed)
-        self.page.smooth.setText("0")
+        self.page.take_as_is()
         self._forget()
         self.canvas.show_curves(())
         self.in_view.forget_plane()
@@ -138,6 +140,7 @@ class WantedCurve:
     def clear(self) -> None:
         """An empty sheet."""
         self.page.points.clear()
+        self.page.take_smoothed()
         self.canvas.show_curves(())
         self.in_view.forget_plane()
         self.show(np.zeros((0, 2)))

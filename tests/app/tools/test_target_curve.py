@@ -54,6 +54,22 @@ def test_a_stroke_is_the_target_smoothed_and_shown(sheet):
     assert not sheet.view.annotations.curves
 
 
+def test_a_stroke_is_smoothed_by_the_persons_terms_whatever_was_read_before(sheet):
+    sheet.window.docks.show("design")
+    curve = panel_of(sheet).curve
+    own = curve.page.smooth.text()
+    curve.page.smooth.setText("5")
+    for text in ("0 0; 0.1 0; 0.1 0.1", "0 0; 0.2 0; 0.1 0.1"):
+        curve.take(text.replace(";", "\n"), ".csv", "points")
+        assert curve.page.terms() == 0
+        assert len(curve.canvas.target) == 3
+    sheet.drag(sheet.ellipse)
+    sheet.wait(lambda: len(curve.canvas.target) == 64)
+    assert curve.page.terms() == 5
+    curve.page.smooth.setText(own)
+    curve.clear()
+
+
 def test_clicks_end_by_enter_backspace_takes_one_back_and_esc_cancels(sheet):
     curve = curve_hand(sheet.view)
     for pixel in sheet.ellipse[::9]:
