@@ -134,34 +134,43 @@ class PlotsPanel(QWidget):
     def show_sheet(self, sheet: Sheet) -> None:
         """Show other plots, or channels."""
         self.sheet = self._sheets[self._model] = sheet
-        while len(self.charts) > len(sheet.plots):
-            chart = self.charts.pop()
-            chart.hide()
-            chart.setParent(None)  # type: ignore[call-overload]
-            chart.deleteLater()
+        for chart in [chart for chart in self.charts if chart.plot not in sheet.plots] + self.charts[::-1]:
+            if len(self.charts) > len(sheet.plots):
+                self._drop_chart(chart)
         if len(self.charts) < len(sheet.plots):
             while len(self.charts) < len(sheet.plots):
-                self._add_chart()
+                stay = zip(self.charts, sheet.plots, strict=False)
+                kept = next((k for k, (chart, plot) in enumerate(stay) if chart.plot != plot), len(self.charts))
+                self._add_chart(kept)
             self.area.setSizes([1] * len(self.charts))  # the same for each
         self._link()
         self.refresh()
 
-    def _add_chart(self) -> None:
+    def _drop_chart(self, chart: Chart) -> None:
+        if chart in self.charts:
+            self.charts.remove(chart)
+            chart.hide()
+            chart.setParent(None)  # type: ignore[call-overload]
+            chart.deleteLater()
+
+    def _add_chart(self, index: int) -> None:
+        """Make the chart of this number; those behind it keep their plots."""
         from app.plotting.chart import Chart
 
         chart = Chart(self.theme.colors)
-        index = len(self.charts)
         chart.seeked.connect(self.runs.seek)
         chart.measured.connect(self._measured)
-        chart.dropped.connect(lambda names: self.add(names, index))
-        chart.removed.connect(lambda name: self.put(index, self.sheet.plots[index].without(name)))
-        chart.activated.connect(lambda: self._activate(index))
-        chart.menu_wanted.connect(lambda place: self._menu(index).popup(place.toPoint()))
+        chart.dropped.connect(lambda names: self.add(names, self.charts.index(chart)))
+        chart.removed.connect(lambda name: self._without(self.charts.index(chart), name))
+        chart.activated.connect(lambda: self._activate(self.charts.index(chart)))
+        chart.menu_wanted.connect(lambda place: self._menu(self.charts.index(chart)).popup(place.toPoint()))
         chart.box_zoom(self.bar.zoom.isChecked())
-        self.area.addWidget(chart)
-        self.charts.append(chart)
-        if index < len(self.sheet.plots):
-            chart.plot = self.sheet.plots[index]
+        self.area.insertWidget(index, chart)
+        self.charts.insert(index, chart)
+        chart.plot = self.sheet.plots[index]
+
+    def _without(self, index: int, name: str) -> None:
+        self.put(index, self.sheet.plots[index].without(name))
 
     def _menu(self, index: int) -> QMenu:
         """The menu of the plot of this number."""

@@ -109,6 +109,30 @@ def test_an_empty_plot_says_how_it_is_filled_until_it_is(plots):
     assert chart.hint.isVisible()
 
 
+def test_charts_stay_with_their_plots_when_one_goes_and_comes_back(bench, plots):
+    plots.runs.add(motion(plots.session.mech))
+    names = [f"{joint}.{word}" for joint in joints(plots) for word in ("q", "v")][:3]
+    for name in names:
+        plots.add_plot(Plot((name,)))
+    first, second, third = plots.charts
+    lines = [dict(chart._lines) for chart in (first, third)]
+    plots.remove_plot(1)
+    assert plots.charts == [first, third]
+    assert [chart._lines for chart in plots.charts] == lines
+    bench.session.undo()
+    assert [plots.area.widget(k) for k in range(3)] == plots.charts
+    assert plots.charts[::2] == [first, third]
+    assert plots.charts[1] is not second
+    assert [chart.plot.channels for chart in plots.charts] == [(name,) for name in names]
+    plots.charts[2].activated.emit()
+    assert plots.sheet.active == 2
+    bench.session.redo()
+    plots.charts[1].dropped.emit([names[0]])
+    assert plots.sheet.plots[1].channels == (names[2], names[0])
+    plots.charts[1].removed.emit(names[2])
+    assert [plot.channels for plot in plots.sheet.plots] == [(names[0],), (names[0],)]
+
+
 def test_values_of_a_legend_are_whole_and_names_legible_however_narrow_it_is(bench, plots):
     plots.runs.add(motion(plots.session.mech))
     plots.runs.add(motion(plots.session.mech, amplitude=0.4))
