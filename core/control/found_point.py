@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.control.linear_system import LinearSystem
+from core.control.trim_counting import FREE
 from core.errors import ModelError, listed
 from core.mechanism import Mechanism
 
@@ -91,7 +92,7 @@ class Found:
     def met(self) -> Found:
         """The point itself. Raises ModelError where it does not fulfil what was asked."""
         if not self.solved:
-            remedy = "" if "Free one of" in self.message else "Change its rows, or begin elsewhere."
+            remedy = "" if f". {FREE}" in self.message else "Change its rows, or begin elsewhere."
             raise ModelError(self.message, where="operating point", remedy=remedy)
         return self
 

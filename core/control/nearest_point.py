@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 from core.control.found_point import Found
 from core.control.lineariser import Point
+from core.control.trim_counting import FREE
 from core.control.trim_rows import Row
 from core.errors import listed
 
 MET = 1e-6
 """Part of what is asked within which Newton's method of all rows is tried again."""
-FREE = "Free one of "
 Solve = Callable[[Mapping[str, Row], Point], Found]
 
 
@@ -33,10 +33,11 @@ def nearest_point(found: Found, rows: Mapping[str, Row], point: Point, solve: So
         met = solve(rows, point._replace(q=near.q, v=near.v))
         return dataclasses.replace(met, iterations=steps + met.iterations) if met.solved else found
     units = dict(zip(near.system.output_names, near.system.units.outputs, strict=True))
-    misses = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in off]
+    missed = [name for name in off if _off(near, rows[name]) > MET]
+    misses = [f"{name} is off by {near.residuals[name]:.4g} {units.get(name, '')}".rstrip() for name in missed]
     words = f"No such point was found; at the nearest {listed(misses)}."
     words += f" Bounds act: {listed(list(near.acting))}; widen them." if near.acting else ""
-    freed = found.message.partition(FREE)[2]
+    freed = found.message.partition(f". {FREE}")[2]
     words += f" {FREE}{freed}" if freed else ""
     return dataclasses.replace(near, solved=False, message=words, iterations=steps, targets=())
 

@@ -17,6 +17,12 @@ Array = NDArray[np.float64]
 
 LEAST_OFF = 1e-10
 """Of a row in comparable units that does not hold."""
+FREE = "Free "
+"""How the last sentence begins where there is something to free."""
+LEAST_PART = 1e-6
+"""Of the largest force that is missing, below which others are none: accelerations there come from others."""
+MOST_NAMED = 3
+"""Inputs, and fixed rows, that are proposed to be freed."""
 NOTHING = 1e-9
 """Part of the largest entry below which an unknown does not move a row."""
 
@@ -40,22 +46,28 @@ def missing_rows(
     if left and not acting:
         which = listed([_row(name, missing, system) for name in left])
         words.append(f"{_count(len(left))} too few: nothing balances {which}.")
-        freed = _to_free(solver, system, left)
-        if freed:
-            words.append(f"Free one of {listed(freed)}.")
+        words += _advice(_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
         return " ".join(words)
     off = sorted(
         ((abs(each), name, r) for each, name, r in zip(h, hold.names, hold.r, strict=True) if abs(each) >= LEAST_OFF),
         reverse=True,
     )
-    named = [_off(name, r, missing, system, units) for _, name, r in off[:4]]
+    least = LEAST_PART * max(map(abs, missing.values()), default=0.0)
+    balanced = {f"{coordinate}.a" for coordinate, amount in missing.items() if abs(amount) <= least}
+    named = [_off(name, r, missing, system, units) for _, name, r in off if name not in balanced][:4]
     words.append(f"No such point was found; at the nearest {listed(named)}.")
     if acting:
         words.append(f"Bounds act: {listed(sorted(acting))}; widen them.")
-    freed = _to_free(solver, system, [name for _, name, _ in off])
-    if freed:
-        words.append(f"Free one of {listed(freed)}.")
+    words += _advice(_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
     return " ".join(words)
+
+
+def _advice(freed: list[str], count: int) -> list[str]:
+    """The sentence on what to free: so many of these, or all where there are no more."""
+    if not freed:
+        return []
+    some = "" if len(freed) <= count else "one of " if count == 1 else f"{count} of "
+    return [f"{FREE}{some}{listed(freed)}."]
 
 
 def _count(number: int) -> str:
@@ -101,10 +113,10 @@ def _unmatched(H: Array, names: list[str], h: Array) -> list[str]:
     return (off or [name for name, _ in rows])[:4]
 
 
-def _to_free(solver: Any, system: LinearSystem, left: list[str]) -> list[str]:
-    """Inputs and fixed rows whose freedom would move these rows."""
+def _to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
+    """Inputs and fixed rows whose freedom would move these rows, so many of each at most."""
     fixed = [name for name, row in solver.rows.items() if row.kind == "fixed" and name not in left]
     free = {solver.table[k].name for k in solver.free}
     efforts = [f"{name}.tau" for name in system.coordinates if f"{name}.tau" not in free]
     own = [name for name in efforts if f"{name.removesuffix('.tau')}.a" in left] or efforts
-    return list(dict.fromkeys([*own[:3], *fixed[:3]]))
+    return list(dict.fromkeys([*own[:most], *fixed[:most]]))

@@ -205,6 +205,32 @@ def test_too_few_inputs_are_named_before_any_step():
     assert "th.tau" in found.message
 
 
+def test_as_many_are_to_be_freed_as_are_missing():
+    op = ks.OperatingPoint(pendulum(3, length=0.4, mass=0.8), at=[0.7] * 3)
+    for joint in ("j0", "j1", "j2"):
+        op[f"{joint}.q"].fixed()
+    op["j0.tau"].free()
+    found = op.solve()
+    assert found.message.startswith("2 inputs too few: nothing balances j1.q and j2.q. Free 2 of j1.tau, j2.tau, ")
+    with pytest.raises(ModelError, match=r"Free 2 of j1\.tau") as caught:
+        found.met()
+    assert not caught.value.remedy
+    op["j1.tau"].free()
+    op["j2.tau"].free()
+    assert op.solve().solved
+
+
+def test_rows_that_hold_to_rounding_are_not_told_as_missed():
+    op = ks.OperatingPoint(ks.load(EXAMPLES / "puma560.kst"))
+    for k in range(1, 7):
+        op[f"joint{k}.q"].fixed(0.3)
+    for k in range(1, 5):
+        op[f"joint{k}.tau"].free()
+    message = op.solve().message
+    assert "joint5.q is off by" in message
+    assert "e-1" not in message, message
+
+
 def test_bounds_that_leave_no_point_are_named_with_what_is_missing():
     op = ks.OperatingPoint(pendulum(1, length=0.4, mass=0.8))
     op["j0.q"].fixed(0.7)

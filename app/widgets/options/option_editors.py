@@ -177,6 +177,7 @@ class TextEditor(OptionEditor):
         if isinstance(self.option, FrameNames):
             self._line.setPlaceholderText("tool")
         self._line.setText(value if isinstance(value, str) else ", ".join(value or ()))
+        self._line.setCursorPosition(0)
 
 
 class _PathEditor(OptionEditor):
