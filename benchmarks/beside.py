@@ -1,8 +1,8 @@
 """`python -m benchmarks.beside CHECKOUT [NAME …] [--repeats N] [--methods rk4,radau]`: runs of the examples here beside
 another checkout of the program.
 
-Processor time an evaluation of runs by iteration (loops without closed forms), in two processes that take turns: the
-median of the ratios, here over there, and whether both end at the same place.
+Processor time an evaluation of runs by iteration (loops without closed forms), and of the whole call of `simulate`, in
+two processes that take turns: the medians of the ratios, here over there, and whether both end at the same place.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,17 @@ def serve() -> None:
         mech = known.setdefault(name, None) or ks.Mechanism(ks.load(paths[name]))
         known[name] = mech
         fixed = {"step": float(step)} if method == "rk4" else {"rtol": 1e-6, "atol": 1e-8}
-        spent = count = 0
+        spent = count = calls = 0
+        began = time.thread_time()
         try:
             while spent < TARGET:
                 run = ks.simulate(
                     mech, DURATIONS[method], method=method, output=DURATIONS[method], closed_forms=False, **fixed
                 )
                 spent, count = spent + run.statistics.cpu, count + run.statistics.evaluations
-            answer = [spent / count, run.q[-1].tolist(), run.statistics.evaluations]
+                calls += 1
+            whole = (time.thread_time() - began) / calls
+            answer = [spent / count, run.q[-1].tolist(), run.statistics.evaluations, whole]
         except ks.KinetostatError as error:
             answer = [str(error)]
         print(json.dumps(answer), flush=True)
@@ -67,7 +71,7 @@ class Checkout:
         )
 
     def ask(self, name: str, method: str, step: float) -> list[Any]:
-        """Seconds an evaluation, where the run ends, its evaluations. Raises ChildProcessError."""
+        """Seconds an evaluation, where the run ends, its evaluations, seconds a call. Raises ChildProcessError."""
         channel, answers = self._process.stdin, self._process.stdout
         assert channel is not None
         assert answers is not None
@@ -101,11 +105,11 @@ def compare(other: Path, names: list[str], methods: list[str], repeats: int) -> 
 def _row(pair: list[Checkout], name: str, method: str, step: float, repeats: int) -> str:
     """What a machine takes in both checkouts."""
     first = [each.ask(name, method, step) for each in pair]
-    rounds = [[each.ask(name, method, step)[0] for each in pair] for _ in range(repeats)]
-    ratio = statistics.median(a / b for a, b in rounds)
-    mine, others = (statistics.median(each) for each in zip(*rounds, strict=True))
+    rounds = [[each.ask(name, method, step) for each in pair] for _ in range(repeats)]
+    ratio, calls = (statistics.median(a[k] / b[k] for a, b in rounds) for k in (0, -1))
+    mine, others = (statistics.median(each[0] for each in side) for side in zip(*rounds, strict=True))
     apart = max((abs(a - b) for a, b in zip(first[0][1], first[1][1], strict=True)), default=0.0)
-    times = f"{1e6 * mine:8.3f} {1e6 * others:8.3f} µs  ratio {ratio:.3f}  apart {apart:.0e}"
+    times = f"{1e6 * mine:8.3f} {1e6 * others:8.3f} µs  ratio {ratio:.3f}  of calls {calls:.3f}  apart {apart:.0e}"
     shorter = f"  step {step:g} s" if step < STEPS[0] else ""
     return f"{times}  evaluations {first[0][2]} {first[1][2]}{shorter}"
 

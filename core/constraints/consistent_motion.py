@@ -21,7 +21,7 @@ from core.errors import AssemblyError
 from core.multibody.parameter_values import Values
 from core.numerics.matrix_forms import Matrix, dense, scaled
 from core.numerics.rank import eliminated, least, saying
-from core.traces.compiled import Compiled
+from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 
@@ -116,11 +116,7 @@ def independent_speeds(
 
     shares : parts of the largest motion that must be left in a speed beside those chosen before, tried in this order
     """
-    joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
-    alone = [joint[0] for joint in joints if len(joint) == 1]
-    single = set(alone)
-    order = [*alone, *(k for k in range(compiled.nv) if k not in single)]
-    rows = motions.copy()
+    order, rows = _usual_order(compiled), motions.copy()
     chosen: list[int] = []
     largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
     for share, among in ((BARELY, first), *((share, order) for share in shares)):
@@ -132,6 +128,15 @@ def independent_speeds(
                 chosen.append(k)
                 rows = rows - np.outer(rows @ row, row) / float(row @ row)
     return sorted(chosen)
+
+
+@once
+def _usual_order(compiled: Compiled) -> list[int]:
+    """Speeds of joints with one coordinate, then the others."""
+    joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
+    alone = [joint[0] for joint in joints if len(joint) == 1]
+    single = set(alone)
+    return [*alone, *(k for k in range(compiled.nv) if k not in single)]
 
 
 def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:

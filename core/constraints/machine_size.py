@@ -23,4 +23,4 @@ def size_of(compiled: Compiled, p: Values) -> float:
 def speed_units(compiled: Compiled, p: Values) -> NDArray[np.float64]:
     """(nv,) that size for speeds of translation, 1 for those of rotation."""
     lengths = [dimension == "velocity" for dimension in compiled.coordinates.speed_dimensions]
-    return np.where(lengths, size_of(compiled, p), 1.0)
+    return np.where(lengths, size_of(compiled, p) if any(lengths) else 1.0, 1.0)

@@ -98,8 +98,9 @@ def contradiction(compiled: Compiled, q: Array, v: Array | None, p: Values, t: f
     rows = compiled.rows
     if not any(row.collection == "drivers" for row in rows):
         return None
-    demands = demanded(compiled, q, v, p, t)
-    for each in repeated_drivers(compiled.call("constraint_jacobian", q, p=p), rows)[1]:
+    repeated = repeated_drivers(compiled.call("constraint_jacobian", q, p=p), rows)[1]
+    demands = demanded(compiled, q, v, p, t) if repeated else []
+    for each in repeated:
         found = disagreement(each, rows, demands if v is not None else demands[:1])
         if found is not None:
             return Contradiction(rows[each.row], tuple(rows[i] for i in each.drivers), *found)

@@ -128,7 +128,7 @@ def _of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
             remedy=f"Name times from {run.time[0]:g} to {run.time[-1]:g} s.",
         )
     mech = run.mech
-    values = np.array([run.settings.parameters[name] for name in mech.p_names], dtype=float)
+    values = run.settings.values_of(mech.p_names)
     q = between(run, times)[0]
     v, tau = (np.array([np.interp(times, run.time, each) for each in rows.T]).T for rows in (run.v, run.tau))
     result = []

@@ -63,7 +63,7 @@ def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Re
     """All steps of a run up to a time. Raises ModelError and SimulationError for what has no derivative."""
     mech, chosen = run.mech, run.settings
     refuse(mech, chosen.method)
-    p = np.array([chosen.parameters[name] for name in mech.p_names], dtype=float)
+    p = chosen.values_of(mech.p_names)
     _refuse_modes(run, p, end)
     given = Arguments(mech, torque, joint_forces.constant(mech, torque), p)
     y = np.concatenate([run.q[0], run.v[0], run.x[0] if run.x.shape[1] else np.zeros(0)])

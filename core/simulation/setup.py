@@ -68,6 +68,10 @@ class Settings:
         """The method; that of a recorded signal is no integrator."""
         return RECORDED if self.method == RECORDED.id else METHODS[self.method]
 
+    def values_of(self, names: Sequence[str]) -> Array:
+        """(n,) values of parameters."""
+        return np.array([self.parameters[name] for name in names], dtype=float)
+
     def times(self) -> Array:
         """(n,) times of the samples: multiples of `output`, and the end."""
         count = max(1, math.ceil(self.duration / self.output - 1e-9))
@@ -200,7 +204,8 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
                 where=f"{label} of '{name}'",
                 remedy="Begin from a finite state.",
             )
-    q = mech.integrate(q, np.zeros(mech.nv))
+    if mech.nq > mech.nv:
+        q = mech.integrate(q, np.zeros(mech.nv))
     if mech.constrained:
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
         q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
@@ -239,4 +244,6 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
                 )
             x[mech.x_names.index(name)] = quantity(value, "none", {}, f"x0 of '{name}'")
         return x
-    return mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers(x0, mech.x_names, "x0")
+    if x0 is not None:
+        return numbers(x0, mech.x_names, "x0")
+    return mech.x_rest(q, p=p, t=t, v=v) if mech.nx else np.zeros(0)

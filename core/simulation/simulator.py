@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,7 +33,7 @@ from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
 from core.simulation.run.growing_rows import blocks
-from core.simulation.run.growing_run import GrowingRun
+from core.simulation.run.growing_run import GrowingRun, part
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
 from core.simulation.stepping.outcome import (
@@ -179,6 +179,8 @@ BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
 """Weights of values at the quarters of a step."""
 LOOKS = 5
 """At how many samples of a piece it is asked whether friction locks."""
+Samples = tuple[Any, ...]
+"""What a run holds, from its times on."""
 UNKNOWN = Statistics()
 """Of a piece of a run."""
 NUMBER = 8
@@ -207,7 +209,8 @@ class Job:
         self.prepared = 0.0
         self._dependent = False
         """Whether Cholesky's method met rows that depend on each other when a piece ended."""
-        self.seconds = self.cpu = 0.0
+        self.seconds = self.cpu = self.lasted = 0.0
+        """Of all pieces on the clock, and of the processor; of the last one on the clock."""
         self.watch: Callable[[Run], None] = _ignore
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
@@ -219,7 +222,7 @@ class Job:
     def _begin(self, chosen: Settings, y: Array) -> None:
         """Equations and memory of a method that begins at y."""
         mech, rule = self.mech, chosen.rule
-        self.p = mech.parameter_values(chosen.parameters or None)
+        self.p = chosen.values_of(mech.p_names)
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
@@ -288,11 +291,7 @@ class Job:
         error: SimulationError | None = None
         ended = ""
         while done < total and error is None and not ended:
-            began, used = time.perf_counter(), time.thread_time()
             piece, happened = self.piece(done, min(size, total - done))
-            lasted = time.perf_counter() - began
-            self.seconds += lasted
-            self.cpu += time.thread_time() - used
             done = self.state.sample
             if self.watched:
                 piece, error = self.agreeing(piece)
@@ -306,7 +305,7 @@ class Job:
                 error = self._locked() if self.equations.locks else self.error(happened)
             elif done < total and cancelled():
                 ended = CANCELLED
-            growth = min(PIECE / max(lasted, 1e-6), 4.0)
+            growth = min(PIECE / max(self.lasted, 1e-6), 4.0)
             size = int(min(max(size * growth, 1.0), LARGEST_PIECE))
             self.budget = int(min(max(self.budget * growth, LEAST_STEPS), STEPS))
         run = self.finished(recorder, str(error) if error else ended)
@@ -355,6 +354,15 @@ class Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
+        began, used = time.perf_counter(), time.thread_time()
+        samples, happened = self._advanced(first, count)
+        self.lasted = time.perf_counter() - began
+        self.seconds += self.lasted
+        self.cpu += time.thread_time() - used
+        return Run(self.mech, self.chosen, *samples), 0 if happened == PAUSED else happened
+
+    def _advanced(self, first: int, count: int) -> tuple[Samples, int]:
+        """What a piece holds, and what happened."""
         mech, state = self.mech, self.state
         if count > len(self._room):
             self._make_room(count)
@@ -362,7 +370,7 @@ class Job:
         happened = self._advance(state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
-            return self.logged(happened)
+            return self._logged(happened)
         made = state.sample - first
         out, times = self._room[:made], state.times[first : first + made]
         times_at = self._times_at + NUMBER * first
@@ -380,12 +388,11 @@ class Job:
             self._meet_stiffness()
             happened = PAUSED
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
-        piece = Run(mech, self.chosen, times, q, v, a, tau, UNKNOWN, x)
-        return piece, 0 if happened == PAUSED else int(happened)
+        return (times, q, v, a, tau, UNKNOWN, x), happened
 
-    def logged(self, happened: int) -> tuple[Run, int]:
+    def _logged(self, happened: int) -> tuple[Samples, int]:
         """What rows with modes did since the last piece, with both sides of changes, and what happened."""
-        mech, log = self.mech, self.begun.log
+        log = self.begun.log
         assert log is not None
         rows = log.rows[: log.used].copy()
         log.used = log.changes = 0
@@ -395,8 +402,7 @@ class Job:
         if happened == STIFF:
             self._meet_stiffness()
             happened = PAUSED
-        piece = Run(mech, self.chosen, time, q, v, a, tau, UNKNOWN, x, modes)
-        return piece, 0 if happened == PAUSED else int(happened)
+        return (time, q, v, a, tau, UNKNOWN, x, modes), happened
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
@@ -502,18 +508,7 @@ class Job:
         for k, t in enumerate(piece.time):
             error = self.differing(float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:
-                return Run(
-                    self.mech,
-                    self.chosen,
-                    piece.time[:k],
-                    piece.q[:k],
-                    piece.v[:k],
-                    piece.a[:k],
-                    piece.tau[:k],
-                    Statistics(),
-                    piece.x[:k],
-                    piece.modes[:k],
-                ), error
+                return part(piece, slice(k)), error
         return piece, None
 
     def differing(self, t: float, y: Array) -> SimulationError | None:
@@ -533,10 +528,9 @@ class Job:
         if not np.isfinite(y).all():
             return ""
         q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
-        p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
         rows = self.equations.joint_modes.rows
-        found = undefined_formula(mech.compiled, q, v, p, self.state.time, x)
-        return found or undefined(mech.compiled, rows, self.state.time, y, p)
+        found = undefined_formula(mech.compiled, q, v, self.p, self.state.time, x)
+        return found or undefined(mech.compiled, rows, self.state.time, y, self.p)
 
     def unstable(self) -> SimulationError | None:
         """The message for fixed steps with which the numerical solution itself grows without bound."""
@@ -557,9 +551,8 @@ class Job:
 
     def toggle_position(self, t: float) -> TogglePosition | None:
         """What no longer closes, and the pose; see `core.simulation.toggle_positions`."""
-        p = self.mech.parameter_values(self.chosen.parameters or None)
         for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces) if len(piece.time))):
-            found = toggle_position(self.mech, np.array(y[: self.mech.nq]), p, t)
+            found = toggle_position(self.mech, np.array(y[: self.mech.nq]), self.p, t)
             if found is not None:
                 return found
         return None
@@ -591,9 +584,8 @@ class Job:
         """Why the accelerations are not finite, as the mechanism says it at the last good state."""
         last = next((piece for piece in reversed(self.pieces) if len(piece.time)), None)
         if last is not None and np.isfinite(last.tau[-1]).all():
-            p: Mapping[str, float] = self.chosen.parameters
             try:
-                self.mech.forward_dynamics(last.q[-1], last.v[-1], last.tau[-1], p=p or None)
+                self.mech.forward_dynamics(last.q[-1], last.v[-1], last.tau[-1], p=self.p)
             except KinetostatError as error:
                 return str(error)
         return "Look at the joint forces, the masses and the step; the run keeps all states until then."

@@ -17,13 +17,15 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
     """(nv,) `start_speed` of the joints, rad/s, m/s; 0 where nothing is said. Loops are not looked at, unless a joint
     that closes one has a start speed: then the least speeds that have it, at q (default: the rest position)."""
     v = np.zeros(mech.nv)
+    moving = [joint for joint in mech.model.expanded.joints if joint.start_speed and joint.mimic is None]
+    if not moving:
+        return v
     prescribed: dict[str, list[float]] = {}
     given = None if p is None else dict(zip(mech.p_names, map(float, p), strict=True))
     numbers = Numbers(mech.model.values(given))
-    for joint in mech.model.expanded.joints:
-        if joint.start_speed and joint.mimic is None:
-            where = f"joint '{joint.name}', start_speed"
-            prescribed[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
+    for joint in moving:
+        where = f"joint '{joint.name}', start_speed"
+        prescribed[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
     for name in prescribed:
         if _in_tree(name, mech):
             v[mech.joint_v(name)] = prescribed[name]

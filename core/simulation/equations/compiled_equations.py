@@ -54,14 +54,22 @@ def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     return found.get("x", -1), found.get("t", -1)
 
 
+NO_STRUCTURE = Structure([], [], [])
+
+
 class _Reduced(NamedTuple):
-    """The equations in independent speeds, what of them may differ from zero, and rows that are left to iteration; what
-    there is to say of them."""
+    """The equations in independent speeds, the closed forms that they are made of, and rows that are left to iteration;
+    what there is to say of them."""
 
     entry: Entry | None = None
-    structure: Structure = Structure([], [], [])
+    forms: ClosedForms | None = None
     kept: Sequence[int] = ()
     note: str = ""
+
+    @property
+    def structure(self) -> Structure:
+        """What of them may differ from zero."""
+        return NO_STRUCTURE if self.forms is None else self.forms.structure
 
 
 def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
@@ -75,7 +83,7 @@ def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Re
     if not forms.fit(y[: compiled.nq], p):
         return _Reduced()
     entry = entry_of("the reduced equations", forms.reduction, p, "")
-    return _Reduced(entry, forms.structure, forms.kept_rows)
+    return _Reduced(entry, forms, forms.kept_rows)
 
 
 def _unready(forms: ClosedForms) -> str:
@@ -208,8 +216,8 @@ class CompiledEquations:
             elimination = eliminated(compiled, p, y[: compiled.nq])
         factors = elimination_places.factors_of(elimination)
         levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
-        span = max(compiled.nq, len(elimination.places.unknowns), len(levels), 1)
-        masses = elimination_places.factors_of(_eliminated(reduced.structure))
+        span = max(compiled.nq, len(factors.unknowns), len(levels), 1)
+        masses = elimination_places.factors_of(_eliminated(reduced.forms))
         self._elimination = elimination
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
@@ -353,16 +361,21 @@ class CompiledEquations:
         self.system.reduced_at = np.nan
 
 
-def _eliminated(structure: Structure) -> Elimination:
+_independent: WeakKeyDictionary[ClosedForms, Elimination] = WeakKeyDictionary()
+
+
+def _eliminated(forms: ClosedForms | None) -> Elimination:
     """How the mass matrix of independent speeds is eliminated."""
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import NOTHING, elimination_of
 
-    if not structure.pairs:
+    if forms is None or not forms.structure.pairs:
         return NOTHING
-    rows, columns = np.array(structure.pairs, dtype=np.int64).T
-    nothing = np.zeros(0, dtype=np.int64)
-    return elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), range(len(structure.columns)))
+    if forms not in _independent:
+        rows, columns = np.array(forms.structure.pairs, dtype=np.int64).T
+        nothing, order = np.zeros(0, dtype=np.int64), range(len(forms.structure.columns))
+        _independent[forms] = elimination_of(Pattern(rows, columns), Pattern(nothing, nothing), (), order)
+    return _independent[forms]
 
 
 _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDictionary()

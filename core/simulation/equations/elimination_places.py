@@ -28,84 +28,111 @@ SHORT = 8
 """Rows up to which all are one front, whatever they belong to: fronts of their own cost more than zeros in one."""
 
 
-class Places(NamedTuple):
-    """Places that do not change; all arrays of integers. Begins have one entry more than there are things. Unknowns
-    are numbered as they stand in the order."""
+class Sparse(Record):
+    """Places that do not change, and room for the numbers that stand there, as the loops see them. Begins have one
+    entry more than there are things. Unknowns are numbered as they stand in the order."""
 
-    unknowns: Integers
+    unknowns: Ints
     """The unknown of each column of G and M."""
-    depths: Integers
+    depths: Ints
     """(n,) number of the ancestors of each unknown in the elimination tree."""
-    lines: Integers
+    lines: Ints
     """(n,) where its row of L begins in `factor`: its ancestors from the root on, then itself."""
-    paths: Integers
+    paths: Ints
     """The unknowns of these rows."""
-    masses: Integers
+    masses: Ints
     """Where each entry of M goes there."""
-    diagonal: Integers
+    diagonal: Ints
     """(n,) which entry of M is on the diagonal."""
-    products: Integers
+    products: Ints
     """Where each product of two entries of a row of G goes there, if L has room for M + ρ Gᵀ G."""
-    entries: Integers
+    entries: Ints
     """(rows + 1,) begins of each row's entries of G."""
-    columns: Integers
+    columns: Ints
     """Column of each entry of G."""
-    blocks: Integers
+    blocks: Ints
     """(groups + 1,) begins of each group's rows in `members`."""
-    members: Integers
+    members: Ints
     """Rows of the groups."""
-    begins: Integers
+    begins: Ints
     """(groups + 1,) begins of each group's entries of G."""
-    seats: Integers
+    seats: Ints
     """Where each entry of G goes in `work`: there a group has its rows side by side, unknown by unknown."""
-    reaches: Integers
+    reaches: Ints
     """(groups + 1,) begins of what each group has of Y."""
-    reached: Integers
+    reached: Ints
     """Its unknowns, in order."""
-    targets: Integers
+    targets: Ints
     """Where their entries of its first row go in `matrices`."""
-    strides: Integers
+    strides: Ints
     """From there to the next row."""
-    pivots: Integers
+    pivots: Ints
     """(fronts,) number of columns that are eliminated in each."""
-    widths: Integers
+    widths: Ints
     """(fronts,) number of columns."""
-    talls: Integers
+    talls: Ints
     """(fronts,) length of a column: the largest number of unknowns, in a last front also what stands below them."""
-    triangles: Integers
+    triangles: Ints
     """(fronts,) where R begins in a column: at its top, in a last front below the unknowns."""
-    matrix_begins: Integers
+    matrix_begins: Ints
     """(fronts,) where each front begins in `matrices`, column by column."""
-    vector_begins: Integers
+    vector_begins: Ints
     """(fronts,) in `vectors`."""
-    column_begins: Integers
+    column_begins: Ints
     """(fronts,) in `rows` and `lifts`."""
-    rows: Integers
+    rows: Ints
     """Row of each column of each front."""
-    lifts: Integers
+    lifts: Ints
     """Which column of the next front it goes to; −1 of pivots."""
-    own_begins: Integers
+    own_begins: Ints
     """(fronts + 1,) in `own`."""
-    own: Integers
+    own: Ints
     """Unknowns that come in with each front."""
-    nexts: Integers
+    nexts: Ints
     """(fronts,) the front to which it goes on, −1: none."""
-    glue: Integers
+    glue: Ints
     """Where the two entries of each row stand that holds two copies of an unknown together."""
+    order: Ints
+    """`rows` as pivots were chosen."""
+    heights: Ints
+    """(fronts,) number of unknowns in use."""
+    ranks: Ints
+    """(fronts,) number of pivots that were found independent."""
+    bases: Ints
+    """(fronts,) where in the next front its remainder begins."""
+    supported: Fixed
+    """1 if L has room for M + ρ Gᵀ G."""
+    scales: Floats
+    """(n,) by which what Y has of each unknown is multiplied: the root of the number of its copies."""
+    shares: Floats
+    """Their reciprocals, for each of `own`."""
+    factor: Floats
+    """L; of its diagonal the reciprocals."""
+    matrices: Floats
+    """R above, with reciprocals on its diagonal, reflections below the diagonal of each front."""
+    reflections: Floats
+    """The factor of the reflection of each column of each front; of a last front 1/|column|²."""
+    remainders: Floats
+    """|what remains|² of each column of each front."""
+    vectors: Floats
+    """One entry for each unknown of each front."""
+    work: Floats
+    """(n largest group,)"""
+
+
+load_sparse = loader(Sparse)
+
+
+OWN = ("order", "heights", "ranks", "bases", "factor", "matrices", "reflections", "remainders", "vectors", "work")
+"""Arrays in which a run works; the others are the same for all."""
 
 
 class Elimination(NamedTuple):
-    """Places, and room for the numbers of one run."""
+    """Where numbers stand, for all runs."""
 
-    places: Places
-    room: int
-    """Numbers in `matrices`."""
+    factors: Sparse
     rows: int
     """Rows that hold, those that hold copies together among them."""
-    supported: bool
-    """True if L has room for M + ρ Gᵀ G."""
-    scales: NDArray[np.float64]
-    """(n,) by which what Y has of each unknown is multiplied: the root of the number of its copies."""
 
 
 def elimination_of(
@@ -179,11 +206,32 @@ def _placed(
         "reaches": np.cumsum([0, *map(len, reached)]),
         "reached": [k for each in reached for k in each],
     }
-    whole = {
+    places = {
         name: np.array(value, dtype=np.int64).reshape(-1)
         for name, value in {**fixed, **groups_arrays, **arrays}.items()
     }
-    return Elimination(Places(**whole), room, rows, supported, np.sqrt(copies.counts))
+    return Elimination(_with_room(places, room, np.sqrt(copies.counts), supported), rows)
+
+
+def _with_room(places: dict[str, Integers], room: int, scales: NDArray[np.float64], supported: bool) -> Sparse:
+    """scales: (n,) roots of the numbers of copies; room: of numbers in `matrices`."""
+    count, tallest = len(places["pivots"]), int(np.max(np.diff(places["blocks"]), initial=1))
+    return Sparse(
+        **places,
+        order=places["rows"].copy(),
+        heights=np.zeros(count, dtype=np.int64),
+        ranks=np.zeros(count, dtype=np.int64),
+        bases=np.zeros(count, dtype=np.int64),
+        supported=supported,
+        scales=scales,
+        shares=1.0 / scales[places["own"]],
+        factor=np.zeros(int(np.sum(places["depths"] + 1))),
+        matrices=np.zeros(room),
+        reflections=np.zeros(len(places["rows"])),
+        remainders=np.zeros(len(places["rows"])),
+        vectors=np.zeros(int(np.sum(places["talls"]))),
+        work=np.zeros(len(places["depths"]) * tallest),
+    )
 
 
 def _fronts(
@@ -236,87 +284,6 @@ NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), (
 """Of a machine whose masses nobody asks for."""
 
 
-class Sparse(Record):
-    """`Places` and the numbers that stand there, as the loops see them."""
-
-    unknowns: Ints
-    depths: Ints
-    lines: Ints
-    paths: Ints
-    masses: Ints
-    diagonal: Ints
-    products: Ints
-    entries: Ints
-    columns: Ints
-    blocks: Ints
-    members: Ints
-    begins: Ints
-    seats: Ints
-    reaches: Ints
-    reached: Ints
-    targets: Ints
-    strides: Ints
-    pivots: Ints
-    widths: Ints
-    talls: Ints
-    triangles: Ints
-    matrix_begins: Ints
-    vector_begins: Ints
-    column_begins: Ints
-    rows: Ints
-    lifts: Ints
-    own_begins: Ints
-    own: Ints
-    nexts: Ints
-    glue: Ints
-    order: Ints
-    """`rows` as pivots were chosen."""
-    heights: Ints
-    """(fronts,) number of unknowns in use."""
-    ranks: Ints
-    """(fronts,) number of pivots that were found independent."""
-    bases: Ints
-    """(fronts,) where in the next front its remainder begins."""
-    supported: Fixed
-    """1 if L has room for M + ρ Gᵀ G."""
-    scales: Floats
-    """(n,)"""
-    shares: Floats
-    """Their reciprocals, for each of `own`."""
-    factor: Floats
-    """L; of its diagonal the reciprocals."""
-    matrices: Floats
-    """R above, with reciprocals on its diagonal, reflections below the diagonal of each front."""
-    reflections: Floats
-    """The factor of the reflection of each column of each front; of a last front 1/|column|²."""
-    remainders: Floats
-    """|what remains|² of each column of each front."""
-    vectors: Floats
-    """One entry for each unknown of each front."""
-    work: Floats
-    """(n largest group,)"""
-
-
-load_sparse = loader(Sparse)
-
-
 def factors_of(elimination: Elimination) -> Sparse:
     """An elimination with room of its own."""
-    places = elimination.places
-    count, tallest = len(places.pivots), int(np.max(np.diff(places.blocks), initial=1))
-    return Sparse(
-        **places._asdict(),
-        order=places.rows.copy(),
-        heights=np.zeros(count, dtype=np.int64),
-        ranks=np.zeros(count, dtype=np.int64),
-        bases=np.zeros(count, dtype=np.int64),
-        supported=int(elimination.supported),
-        scales=elimination.scales,
-        shares=1.0 / elimination.scales[places.own],
-        factor=np.zeros(int(np.sum(places.depths + 1))),
-        matrices=np.zeros(elimination.room),
-        reflections=np.zeros(len(places.rows)),
-        remainders=np.zeros(len(places.rows)),
-        vectors=np.zeros(int(np.sum(places.talls))),
-        work=np.zeros(len(places.depths) * tallest),
-    )
+    return elimination.factors.with_own(*OWN)

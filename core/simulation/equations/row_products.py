@@ -59,7 +59,7 @@ load_products = loader(Products)
 def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse]:
     """Room for S of rows with these levels, and for its factor. Rows that hold copies of unknowns together are left
     out: there are no copies here."""
-    e = elimination.places
+    e = elimination.factors
     reached: list[list[tuple[int, int]]] = [[] for _ in e.depths]
     """(place in `matrices`, row) of each unknown."""
     present: list[int] = []
@@ -85,7 +85,7 @@ def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse
     lower = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     nothing = np.zeros(0, dtype=np.int64)
     products = elimination_of(Pattern(lower[0], lower[1]), Pattern(nothing, nothing), (), range(m))
-    lines, depths = products.places.lines, products.places.depths
+    lines, depths = products.factors.lines, products.factors.depths
     targets = [
         lines[max(i, j)] + depths[min(i, j)] for each in seats for a, i in enumerate(each) for j in each[: a + 1]
     ]
@@ -95,7 +95,7 @@ def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse
         factors=factors.place,
         begins=np.cumsum([0, *counts]),
         places=np.array([place for each in reached for place, _ in each], dtype=np.int64),
-        shares=np.repeat(1.0 / elimination.scales, counts),
+        shares=np.repeat(1.0 / e.scales, counts),
         seats=np.array([k for each in seats for k in each], dtype=np.int64),
         targets=np.array(targets, dtype=np.int64),
         rows=np.array(order, dtype=np.int64),

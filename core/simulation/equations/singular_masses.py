@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import casadi as ca
@@ -20,29 +21,34 @@ FEW = 200
 CERTAIN_PART = 1e-10
 """Part of an entry on the diagonal of M that surely is no rounding."""
 
-_traced: WeakKeyDictionary[TraceContext, ca.Function] = WeakKeyDictionary()
+
+class _OwnInertia(NamedTuple):
+    """Sᵀ I S + armature of every link by itself."""
+
+    function: ca.Function
+    """(q, p) → all of them, row by row."""
+    still: bool
+    """Whether none depends on q."""
+
+
+_traced: WeakKeyDictionary[TraceContext, _OwnInertia] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Compiled, tuple[bytes, list[float]]] = WeakKeyDictionary()
+"""What `_least_inertias` depends on, and what it was, the last time."""
 
 
 def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     """False if M is positive definite wherever joints stand, because each link has an inertia of its own about its
     joint; of machines of many speeds also if it is where they begin."""
     context = compiled.program.tracer
-    if context not in _traced:
-        _traced[context] = _own(context)
-    own = np.ravel(_traced[context](q, p))
     rows, columns = context.mass_pattern
     entries = compiled.call("mass_entries", q, p=p)
     count = int(np.max(rows, initial=-1)) + 1
     diagonal = np.zeros(count)
     diagonal[rows[rows == columns]] = entries[rows == columns]
-    at = 0
-    for link in context.tree.links:
-        nv = link.law.nv
-        block = own[at : at + nv * nv].reshape(nv, nv)
-        at += nv * nv
-        if nv and not np.linalg.eigvalsh(block)[0] > CERTAIN_PART * np.max(diagonal[link.v]):
-            break
-    else:
+    entered = diagonal.tolist()
+    moving = (link for link in context.tree.links if link.law.nv)
+    pairs = zip(moving, _least_inertias(compiled, p, q), strict=True)
+    if all(least > CERTAIN_PART * max(entered[link.v]) for link, least in pairs):
         return False
     if compiled.nv <= FEW:
         return True
@@ -52,8 +58,30 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
     return not (np.all(diagonal > 0.0) and np.linalg.eigvalsh(M / np.outer(scale, scale))[0] > CERTAIN_PART)
 
 
-def _own(context: TraceContext) -> ca.Function:
-    """(q, p) → Sᵀ I S + armature of every link by itself, row by row."""
+def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
+    """Of each link that moves against the one before it the least inertia of its own."""
+    context = compiled.program.tracer
+    if context not in _traced:
+        _traced[context] = _own(context)
+    own = _traced[context]
+    asked = p.tobytes() if own.still else p.tobytes() + q.tobytes()
+    kept = _found.get(compiled)
+    if kept is not None and kept[0] == asked:
+        return kept[1]
+    values, at, least = np.ravel(own.function(q, p)), 0, []
+    for nv in (link.law.nv for link in context.tree.links if link.law.nv):
+        least.append(_least(values[at : at + nv * nv].reshape(nv, nv)))
+        at += nv * nv
+    _found[compiled] = asked, least
+    return least
+
+
+def _least(block: Array) -> float:
+    """The least eigenvalue of a symmetric matrix."""
+    return float(block[0, 0] if len(block) == 1 else np.linalg.eigvalsh(block)[0])
+
+
+def _own(context: TraceContext) -> _OwnInertia:
     q = symbols("q", context.tree.nq)
     own = coordinates(context.tree, q)
     result: list[Scalar] = []
@@ -61,4 +89,6 @@ def _own(context: TraceContext) -> ca.Function:
         S = link.law.subspace(position)
         for row in stiffened(products(S, momenta(link.inertia, S)), link.armature):
             result += row
-    return ca.Function("own", [column(q), column(list(context.p))], [column(result)])
+    positions, values = column(q), column(result)
+    function = ca.Function("own", [positions, column(list(context.p))], [values])
+    return _OwnInertia(function, not ca.depends_on(values, positions))

@@ -40,7 +40,6 @@ Ints = Annotated[NDArray[np.int64], 1]
 IntRows = Annotated[NDArray[np.int64], 2]
 ComplexRows = Annotated[NDArray[np.complex128], 2]
 """Arrays row by row, of so many dimensions. A record holds their addresses and shapes; they stay what they are."""
-_FLOAT, _WORD = struct.Struct("=d"), struct.Struct("=q")
 _NUMBERS = {int: np.int64, float: np.float64}
 
 
@@ -49,11 +48,6 @@ def place_of(array: NDArray[Any]) -> int:
     if not array.size:
         return 0
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.flags.writeable else int(array.ctypes.data)
-
-
-def _float_as_word(value: float) -> int:
-    """Its eight bytes as a whole number."""
-    return int(_WORD.unpack(_FLOAT.pack(value))[0])
 
 
 class Field(NamedTuple):
@@ -96,6 +90,11 @@ def _declared(kind: type[Any]) -> tuple[Field, ...]:
     return tuple(made)
 
 
+def _packing(field: Field) -> str:
+    """Its words as `struct` names them."""
+    return "q" * (1 + field.dimensions) if field.dimensions or field.number is np.int64 else "d"
+
+
 def _property(field: Field) -> property:
     whole = field.number is np.int64
 
@@ -119,13 +118,15 @@ class Record:
     _names: ClassVar[frozenset[str]]
     _defaults: ClassVar[dict[str, Any]]
     _words: ClassVar[int]
+    _offsets: ClassVar[dict[str, int]]
+    _packed: ClassVar[struct.Struct]
 
     def __init__(self, **values: Any) -> None:
         values = self._defaults | values
         if len(values) != len(self.fields) or values.keys() != self._names:
             unknown = ", ".join(sorted(values.keys() ^ self._names))
             raise TypeError(f"{type(self).__name__} declares otherwise: {unknown}.")
-        words: list[int] = []
+        words: list[Any] = []
         for name, number, dimensions, *_ in self.fields:
             value = values[name]
             if dimensions:
@@ -133,8 +134,21 @@ class Record:
                 assert value.ndim == dimensions, name
                 words += place_of(value), *value.shape
             else:
-                words.append(int(value) if number is np.int64 else _float_as_word(value))
-        self._bind(np.array(words, dtype=np.int64))
+                words.append(value)
+        self._bind(np.frombuffer(bytearray(self._packed.pack(*words)), dtype=np.int64))
+
+    def with_own(self: AnyRecord, *names: str) -> AnyRecord:
+        """Another record with the same numbers, copies of these arrays, and the other arrays themselves."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        words = self.words.copy()
+        for name in names:
+            array = getattr(self, name)
+            if array.size:
+                own = other.__dict__[name] = array.copy()
+                words[self._offsets[name]] = place_of(own)
+        other._bind(words)
+        return other
 
     def __init_subclass__(cls) -> None:
         """Numbers are read and written where machine code does so."""
@@ -142,6 +156,8 @@ class Record:
         cls._names = frozenset(field.name for field in cls.fields)
         cls._defaults = {field.name: field.default for field in cls.fields if field.default is not None}
         cls._words = sum(1 + field.dimensions for field in cls.fields)
+        cls._offsets = {field.name: field.offset for field in cls.fields}
+        cls._packed = struct.Struct("=" + "".join(map(_packing, cls.fields)))
         for field in cls.fields:
             if not field.dimensions:
                 setattr(cls, field.name, _property(field))

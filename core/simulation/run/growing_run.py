@@ -18,13 +18,14 @@ class GrowingRun:
     """`run` is all there is of it; who has it keeps it as it is when it grows."""
 
     def __init__(self, first: Run) -> None:
-        self._rows = {name: GrowingRows(getattr(first, name)) for name in STATES}
-        self._rows["time"] = GrowingRows(np.array(first.time))
-        self.run = first
+        self._rows: dict[str, GrowingRows] = {}
+        """Once there is a second piece."""
+        self.run = dataclasses.replace(first, time=np.array(first.time))
 
     def extend(self, piece: Run) -> Run:
         """Add a piece that follows; the run there is now. Raises OSError, with the run as it was, if there is no room
         for it."""
+        self._rows = self._rows or {name: GrowingRows(getattr(self.run, name)) for name in STATES}
         rows: Any = {name: rows.extend(getattr(piece, name)) for name, rows in self._rows.items()}
         self.run = dataclasses.replace(self.run, **rows)
         return self.run

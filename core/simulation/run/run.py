@@ -106,7 +106,7 @@ class Run:
     @cached_property
     def computed_channels(self) -> Channels:
         """Its channels, each computed when it is asked for."""
-        p = np.array([self.settings.parameters[name] for name in self.mech.p_names], dtype=float)
+        p = self.settings.values_of(self.mech.p_names)
         return Channels(self.mech, p, self)
 
     def __getitem__(self, channel: str) -> Array:

@@ -93,8 +93,8 @@ def test_work_grows_with_the_number_of_loops_whatever_they_share(make, counts):
     sizes = []
     for count in counts:
         mech = Mechanism(make(count))
-        found = eliminated(mech.compiled, mech.parameter_values(), np.array(mech.rest()))
-        sizes.append(np.array([len(found.places.paths), len(found.places.reached), found.room], dtype=float))
+        found = eliminated(mech.compiled, mech.parameter_values(), np.array(mech.rest())).factors
+        sizes.append(np.array([len(found.paths), len(found.reached), len(found.matrices)], dtype=float))
     np.testing.assert_allclose(sizes[2] - sizes[1], sizes[1] - sizes[0], rtol=0.15)
 
 

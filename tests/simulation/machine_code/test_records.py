@@ -70,6 +70,22 @@ def test_every_name_must_be_given_and_no_other():
         Notes(count=1, cuont=2)
 
 
+def test_a_record_with_arrays_of_its_own_shares_the_others():
+    whole = notes()
+    other = whole.with_own("x", "numbers")
+    assert Notes.at(other.place).x.tolist() == whole.x.tolist()
+    other.x[:] = 8.0
+    other.numbers[:] = 3
+    other.count, other.rows[0, 0] = 17, -5.0
+    assert whole.x.tolist() == notes().x.tolist()
+    assert whole.numbers.tolist() == notes().numbers.tolist()
+    assert whole.count == notes().count
+    assert whole.rows[0, 0] == -5.0
+    assert Notes.at(other.place).x.tolist() == [8.0, 8.0]
+    assert Notes.at(whole.place).x.tolist() == notes().x.tolist()
+    assert other.rows is whole.rows
+
+
 def compiled(function):
     from core.simulation.machine_code.compiler import compiled
 
