@@ -238,6 +238,7 @@ class CompiledEquations:
             quaternions=np.array(compiled.coordinates.quaternions, dtype=np.int64),
             u=u,
             room=np.zeros(VECTORS * span),
+            factored=np.zeros(compiled.nq),
             sparse=factors.place,
             independent=independent,
             masses=masses.place,

@@ -11,6 +11,7 @@ Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
 2. Q and R of Yᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`). Where a person says that
    no row is redundant, by Cholesky's method instead (`core.simulation.equations.row_products`).
 3. a = L⁻¹ w. The multipliers are needed nowhere.
+Factors are kept for what is asked next at the same q (`are_factored`): other speeds, other forces.
 Next to poses where rows become dependent that are not so elsewhere (two branches meet: a parallelogram in line), the
 last row is little but rounding. Where the motion is regular there, accelerations are taken from a little before and
 behind (`across`), and projection leaves what that row would hold as it was integrated.
@@ -87,6 +88,7 @@ def factor_mass(place: int, q: Any) -> Any:
     """L of M at q; false if M is not positive definite, and the constraints do not make up. Evaluates G, too, if
     anything is held."""
     s, sparse, well = load_system(place), load_sparse(load_system(place).sparse), True
+    s.factored_rank = -1
     put(s.mass_entries, AT_Q, q)
     evaluate(s.mass_entries)
     evaluate_rows(place, q)
@@ -163,6 +165,29 @@ def factor_rows(place: int) -> Any:
     part = s.crossing * SINGULAR_SINE**2
     rank, s.least_sine = factor(s.sparse, s.levels, INDEPENDENT_ROW * largest, part, sizes)
     return rank
+
+
+@native
+def are_factored(place: int, q: Any) -> Any:
+    """Whether masses and rows were factored last at q: a step ends where the next one begins, and what holds rows with
+    modes is found from several forces at one state."""
+    s = load_system(place)
+    if s.factored_rank < 0 or s.crossing != 0:
+        return False
+    for i in range(s.nq):
+        if s.factored[i] != q[i]:
+            return False
+    return True
+
+
+@native
+def keep_factors(place: int, q: Any, rank: int) -> None:
+    """Masses and rows are factored at q."""
+    s = load_system(place)
+    if s.crossing == 0:
+        for i in range(s.nq):
+            s.factored[i] = q[i]
+        s.factored_rank = rank
 
 
 @native
@@ -243,8 +268,8 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 @native
 def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations from the constraints as they are at q, into a; their rank, −1 if they are not finite."""
-    s, rank, w = load_system(place), 0, vector(place, 1)
-    well = factor_mass(place, q)
+    s, w, known = load_system(place), vector(place, 1), are_factored(place, q)
+    rank, well = s.factored_rank if known else 0, known or factor_mass(place, q)
     put_all(place, s.bias_smooth, q, v)
     if not (well and evaluate(s.bias_smooth)):
         return -1
@@ -255,7 +280,8 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     spread(s.sparse, a, w)
     solve_transposed(s.sparse, w)
     if s.rows > 0:
-        rank = factor_rows(place)
+        if not known:
+            rank = factor_rows(place)
         if rank < 0:
             return -1
         put_all(place, s.constraint_bias, q, v)
@@ -266,6 +292,7 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         meet(place, wanted, w, ACCELERATION, True)
     solve(s.sparse, w)
     collect(s.sparse, w, a)
+    keep_factors(place, q, rank)
     return rank
 
 
@@ -290,11 +317,13 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
     the tolerance, or no smaller any more): (gap, rank)."""
     s = load_system(place)
     wanted, w, step, change = vector(place, 0), vector(place, 1), vector(place, 2), vector(place, 3)
-    if not factor_mass(place, q):
+    known = are_factored(place, q)
+    if not (known or factor_mass(place, q)):
         return np.nan, 0
-    rank = factor_rows(place)
+    rank = s.factored_rank if known else factor_rows(place)
     if rank < 0:
         return np.nan, 0
+    keep_factors(place, q, rank)
     largest, before = gap(place, q, wanted), np.inf
     for _ in range(count if count > 0 else PROJECTIONS):
         if count == 0 and (largest < tolerance or not largest < before):
@@ -307,6 +336,7 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
         for i in range(s.nq):
             q[i] += change[i]
         normalise(place, q)
+        s.factored_rank = -1
         evaluate_rows(place, q)
         rank = factor_rows(place)
         if rank < 0:

@@ -117,6 +117,10 @@ class System(Functions):
     """Of G, that was met."""
     least_sine: float = 1.0
     """Square of the least part of an independent row that those before it leave, as a part of its largest size."""
+    factored: Floats
+    """(nq,) where masses and rows were factored last,"""
+    factored_rank: int = -1
+    """and the rank of the rows there; −1: nowhere, or not as they are."""
     crossing: int = 0
     """1 while the pose is crossed where rows become dependent (`core.simulation.equations.constrained.across`)."""
     sparse: Fixed
