@@ -134,9 +134,12 @@ class PlotsPanel(QWidget):
     def show_sheet(self, sheet: Sheet) -> None:
         """Show other plots, or channels."""
         self.sheet = self._sheets[self._model] = sheet
-        for chart in [chart for chart in self.charts if chart.plot not in sheet.plots] + self.charts[::-1]:
-            if len(self.charts) > len(sheet.plots):
-                self._drop_chart(chart)
+        surplus = max(len(self.charts) - len(sheet.plots), 0)
+        for chart in sorted(self.charts[::-1], key=lambda chart: chart.plot in sheet.plots)[:surplus]:
+            self.charts.remove(chart)
+            chart.hide()
+            chart.setParent(None)  # type: ignore[call-overload]
+            chart.deleteLater()
         if len(self.charts) < len(sheet.plots):
             while len(self.charts) < len(sheet.plots):
                 stay = zip(self.charts, sheet.plots, strict=False)
@@ -145,13 +148,6 @@ class PlotsPanel(QWidget):
             self.area.setSizes([1] * len(self.charts))  # the same for each
         self._link()
         self.refresh()
-
-    def _drop_chart(self, chart: Chart) -> None:
-        if chart in self.charts:
-            self.charts.remove(chart)
-            chart.hide()
-            chart.setParent(None)  # type: ignore[call-overload]
-            chart.deleteLater()
 
     def _add_chart(self, index: int) -> None:
         """Make the chart of this number; those behind it keep their plots."""

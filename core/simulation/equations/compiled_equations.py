@@ -210,7 +210,6 @@ class CompiledEquations:
             derivative, u = held_rows.modal_derivative.address, u.copy()
         self.mode_rows = rows_of_modes
         """Of joints; None: there are none."""
-        """Of the entry that projects."""
         elimination = elimination_places.NOTHING
         if "mass_entries" in functions:
             elimination = eliminated(compiled, p, y[: compiled.nq])
