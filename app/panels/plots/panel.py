@@ -134,8 +134,7 @@ class PlotsPanel(QWidget):
     def show_sheet(self, sheet: Sheet) -> None:
         """Show other plots, or channels."""
         self.sheet = self._sheets[self._model] = sheet
-        surplus = max(len(self.charts) - len(sheet.plots), 0)
-        for chart in sorted(self.charts[::-1], key=lambda chart: chart.plot in sheet.plots)[:surplus]:
+        for chart in sorted(self.charts, key=lambda chart: chart.plot not in sheet.plots)[len(sheet.plots) :]:
             self.charts.remove(chart)
             chart.hide()
             chart.setParent(None)  # type: ignore[call-overload]
