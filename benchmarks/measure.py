@@ -58,8 +58,8 @@ def once(call: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-MOST, ENOUGH = 25, 0.3
-"""Repeats, and seconds spent on them, after which there are no more."""
+MOST, SOME, ENOUGH = 25, 0.1, 0.3
+"""Repeats after which there are no more, but for so many seconds; seconds after which there are none in any case."""
 Result = tuple[float, Any]
 """Processor seconds; (nv,) or (nq,) coordinates at the end."""
 
@@ -76,10 +76,11 @@ def processor_time(work: Callable[[], Any]) -> Result:
 
 
 def least(work: Callable[[], Result]) -> Result:
-    """The quickest of `MOST` repeats, or of as many as fit into `ENOUGH`: a busy moment may not decide."""
+    """The quickest of `MOST` repeats, of more where they are short, or of as many as fit into `ENOUGH`: a busy moment
+    may not decide."""
     best = work()
     count, spent = 1, best[0]
-    while count < MOST and spent < ENOUGH:
+    while spent < (ENOUGH if count < MOST else SOME):
         other = work()
         count, spent, best = count + 1, spent + other[0], min(best, other, key=lambda result: result[0])
     return best

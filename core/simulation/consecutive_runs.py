@@ -63,7 +63,7 @@ class Slices:
         if u is not None:
             job.equations.u[:] = u
         state, done = job.state, 0 if kept is None else 1
-        before = state.accepted, state.rejected, state.calls
+        before, used = (state.accepted, state.rejected, state.calls), job.cpu
         state.sample, state.part, state.most = done, 0, before[0] + before[1] + self._chosen.max_steps
         state.times[:] = start, start + h
         self._last = None
@@ -81,8 +81,9 @@ class Slices:
             state = job.state  # another one, where the machine proved stiff
             done = state.sample
         steps, rejected, calls = state.accepted - before[0], state.rejected - before[1], state.calls - before[2]
-        seconds = time.perf_counter() - began
-        self._last = _joined(pieces, Statistics(steps, rejected, calls, seconds=seconds, notes=job.all_notes()))
+        seconds, cpu = time.perf_counter() - began, job.cpu - used
+        costs = Statistics(steps, rejected, calls, seconds=seconds, cpu=cpu, notes=job.all_notes())
+        self._last = _joined(pieces, costs)
         return self._last
 
     def _goes_on(self, y: Array, start: float, h: float) -> bool:

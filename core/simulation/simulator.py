@@ -210,7 +210,7 @@ class Job:
         self._dependent = False
         """Whether Cholesky's method met rows that depend on each other when a piece ended."""
         self.seconds = self.cpu = self.lasted = 0.0
-        """Of all pieces on the clock, and of the processor; of the last one on the clock."""
+        """Of the integration on the clock, and of the processor; of the last piece on the clock."""
         self.watch: Callable[[Run], None] = _ignore
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
@@ -229,7 +229,7 @@ class Job:
         self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes)))
         self.begun = begun(self.equations, chosen, y)
         self.state = self.begun.state
-        self._advance = advance_adaptive if rule.adaptive else advance_fixed
+        self._advance = (advance_adaptive if rule.adaptive else advance_fixed).call
         self._times_at, self._forces_at = place_of(self.state.times), place_of(self.equations.u)
         self._make_room(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
@@ -354,12 +354,18 @@ class Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        began, used = time.perf_counter(), time.thread_time()
+        began = time.perf_counter()
         samples, happened = self._advanced(first, count)
         self.lasted = time.perf_counter() - began
-        self.seconds += self.lasted
-        self.cpu += time.thread_time() - used
         return Run(self.mech, self.chosen, *samples), 0 if happened == PAUSED else happened
+
+    def _timed(self, call: Callable[..., int], *arguments: int) -> int:
+        """What machine code of the integration gives; the time that it takes is added up."""
+        began, used = time.perf_counter(), time.thread_time()
+        given = call(*arguments)
+        self.cpu += time.thread_time() - used
+        self.seconds += time.perf_counter() - began
+        return given
 
     def _advanced(self, first: int, count: int) -> tuple[Samples, int]:
         """What a piece holds, and what happened."""
@@ -367,7 +373,7 @@ class Job:
         if count > len(self._room):
             self._make_room(count)
         state.budget = min(self.budget, STEPS)
-        happened = self._advance(state.place, self._room_at, count)
+        happened = self._timed(self._advance, state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
             return self._logged(happened)
@@ -375,7 +381,8 @@ class Job:
         out, times = self._room[:made], state.times[first : first + made]
         times_at = self._times_at + NUMBER * first
         with self.equations.released():
-            bad = sampled_accelerations(self.equations.system.place, made, times_at, self._room_at, *self._sampled_at)
+            place = self.equations.system.place
+            bad = self._timed(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
         a, tau = self._sampled[:, :made].copy()
         last = mech.nq + mech.nv
         if len(state.slid) and made:  # on switching surfaces accelerations are those of the steps

@@ -25,6 +25,7 @@ from core.simulation.equations.bearing_loads import (
 )
 from core.simulation.equations.jacobian import slopes
 from core.simulation.equations.mode_rows import (
+    APART,
     HELD,
     MOVING,
     PRESSED,
@@ -102,7 +103,10 @@ def act(place: int, t: float, y: Any) -> int:
     s = load_system(place)
     r, held = load_rows(s.mode_rows), 0
     command(place, t, y)
-    if r.quiet == 1:
+    if r.steady == 1:
+        for k in range(r.count):
+            if r.force[k] != 0.0:
+                push(s.mode_rows, k, r.force[k], s.u)
         return 0
     adjust(place, t, y)
     refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
@@ -114,6 +118,24 @@ def act(place: int, t: float, y: Any) -> int:
         if r.force[k] != 0.0:
             push(s.mode_rows, k, r.force[k], s.u)
     return held
+
+
+@native
+def keep_forces(rows: int) -> None:
+    """Forces of rows are those of a step, if they stay as they are while modes do: all move, apart from their stops,
+    with friction that depends on nothing, or with none."""
+    r = load_rows(rows)
+    r.steady = 0
+    if r.bearing_loads != 0 or r.levels != 0:
+        return
+    for k in range(r.count):
+        if abs(r.mode[k]) != MOVING or r.stop[k] != APART:
+            return
+        if rubs(rows, k) and (r.stribeck[k] != 0.0 or r.shares[k] != 1 or k >= r.own):
+            return
+    r.steady = 1
+    for k in range(r.count):
+        r.force[k] = smooth_force(rows, k)
 
 
 @native

@@ -197,14 +197,16 @@ class ModeRows(Record):
     decay: float = 0.0
     """1/s, of what rounding leaves of the speeds of held rows, and of their ways; little in a long step, where explicit
     methods would make it grow."""
-    quiet: int = 0
-    """1: no row exerts anything in this step, so that only joint forces are looked at in it."""
+    steady: int = 0
+    """1: what rows exert stays as it is in this step (`held_rows.keep_forces`), so that it is not evaluated anew."""
     wrong: int = -1
     """A row whose formulas of friction have no meaning, at a step's begin; −1: there is none."""
     resting: int = 0
     """1: nothing moves, because rows are held."""
     step_before: float = 0.0
     """s: the step to try next where something moved last; 0: none is known."""
+    step_apart: float = 0.0
+    """s: the step to try next where no elastic stop presses any more; 0: none does, or none is known."""
     ended: Floats
     stood: Floats
     """Margins, and coordinates and speeds, at the end of the step taken last."""

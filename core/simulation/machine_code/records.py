@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from operator import attrgetter
 from typing import (
     Annotated,
     Any,
@@ -96,17 +95,10 @@ def _packing(field: Field) -> str:
 
 
 def _property(field: Field) -> property:
-    whole = field.number is np.int64
-
-    at, held = field.offset, attrgetter("words" if whole else "_floats")
-
-    def read(record: Record) -> Any:
-        return held(record).item(at)
-
-    def write(record: Record, value: Any) -> None:
-        held(record)[at] = value
-
-    return property(read, write)
+    at = field.offset
+    if field.number is np.int64:
+        return property(lambda record: record._whole[at], lambda record, value: record._whole.__setitem__(at, value))
+    return property(lambda record: record._floats[at], lambda record, value: record._floats.__setitem__(at, value))
 
 
 @dataclass_transform(kw_only_default=True)
@@ -167,7 +159,7 @@ class Record:
         return cls._words
 
     def _bind(self, words: NDArray[np.int64]) -> None:
-        self.words, self._floats = words, words.view(np.float64)
+        self.words, self._whole, self._floats = words, words.data, words.view(np.float64).data
         self.place = int(words.ctypes.data)
         """Where machine code finds the record."""
 

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 
 SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
+LOW = 3
+"""Row of coefficients of the second error estimate, where a method has one."""
 WATCHED_STEP = 32
 """Every which step is looked at, while nothing speaks for stiffness."""
 BETA = 0.04
@@ -91,22 +93,24 @@ def stages(state: int, first: int, last: int, t: float, h: float, point: Any) ->
 
 @native
 def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
-    """The error estimates of a step, (n,) each."""
+    """The error estimates of a step, (n,) each; `e_low` where a method has two."""
     w = load_state(state)
     e[:] = 0.0
-    e_low[:] = 0.0
     add_rows(w.k, w.rows[2], w.stages, h, e, e)
-    add_rows(w.k, w.rows[3], w.stages, h, e_low, e_low)
+    if len(w.rows) > LOW:
+        e_low[:] = 0.0
+        add_rows(w.k, w.rows[LOW], w.stages, h, e_low, e_low)
 
 
 @native
 def weighed(state: int, e: Any, e_low: Any) -> Any:
     """Size of the error in units of what is allowed (Hairer II.10.1 where there are two estimates)."""
     w = load_state(state)
-    high, low = scaled_norm(state, e, w.y, w.new), scaled_norm(state, e_low, w.y, w.new)
+    high = scaled_norm(state, e, w.y, w.new)
     note_failure(state, e, w.new)
-    if high == 0.0:
-        return 0.0
+    if high == 0.0 or len(w.rows) == LOW:
+        return high
+    low = scaled_norm(state, e_low, w.y, w.new)
     return high * high / np.sqrt(high * high + 0.01 * low * low)
 
 
@@ -210,17 +214,15 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h from the continuous extension, on the manifold."""
     w = load_state(state)
-    n, h = len(w.y), w.taken
-    point = view(out, n)
     S, m = w.P.shape
-    copy(w.y, point)
+    point, weights = view(out, len(w.y)), scratch(S)
     for i in range(S):
         weight = 0.0
         for j in range(m - 1, -1, -1):
             weight = (weight + w.P[i, j]) * theta
-        for j in range(n):
-            point[j] += h * weight * w.k[i, j]
-    result: int = project(state, w.time + theta * h, point, w.failed[:0])
+        weights[i] = weight
+    add_rows(w.k, weights, S, w.taken, w.y, point)
+    result: int = project(state, w.time + theta * w.taken, point, w.failed[:0])
     return result
 
 
@@ -236,7 +238,7 @@ def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepStat
         error_power=table.error_order + 1,
         k=np.zeros((len(table.A), n)),
         A=table.A,
-        rows=np.stack([table.b, table.c, table.e, table.e_low]),
+        rows=np.stack([table.b, table.c, table.e, *([table.e_low] if table.e_low.any() else [])]),
         P=table.P,
     )
 

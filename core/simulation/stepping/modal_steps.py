@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.held_rows import act, responses
+from core.simulation.equations.held_rows import act, keep_forces, responses
 from core.simulation.equations.mode_rows import (
     APART,
     LEAVING,
@@ -71,7 +71,7 @@ from core.simulation.stepping.step_state import (
     take_back,
 )
 from core.simulation.stepping.steps_at_rest import longest_held, stay, stretch
-from core.simulation.stepping.stops import is_slow, stiffen
+from core.simulation.stepping.stops import is_slow, stiffen, suit_step
 
 MOST_CHANGES = 8
 """Changes at one instant for each row."""
@@ -127,7 +127,7 @@ def begin_modes(state: int) -> None:
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
     refresh(w.system, w.y[: s.nq], w.y[s.nq : s.nq + s.nv])
-    r.resting, r.step_before, r.end_known = 0, 0.0, 0
+    r.resting, r.step_before, r.step_apart, r.end_known = 0, 0.0, 0.0, 0
     for k in range(r.count):
         fast = abs(r.rate[k]) > r.fastest[k]
         r.mode[k], r.stop[k], r.carried[k] = OVERRUN if fast else MOVING, APART, 0.0
@@ -158,6 +158,7 @@ def ready(state: int) -> None:
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
+    r.steady = 0
     if r.balls == 1 and w.pending == NOTHING_PENDING:
         aim_balls(state)
     if r.own < r.count:
@@ -175,6 +176,7 @@ def ready(state: int) -> None:
         known = keep_before(state)
         change(state, w.y, which)
         keep_after(state, known)
+        suit_step(state)
     else:
         return
     w.fresh = w.renewed = 0
@@ -271,6 +273,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
         stretch(state)
         shorten(state)
         r.decay = decay(w.step)
+        keep_forces(rows)
         if w.fresh == 0:
             r.end_known = 0
         spared = r.resting == 1 and w.stages > 1
@@ -324,9 +327,10 @@ def plain(state: int, t: float, h: float) -> Any:
     w.time, w.taken = t, h
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
-    r.decay, r.quiet = decay(h), 1 if idle(rows) else 0
+    r.decay = decay(h)
+    keep_forces(rows)
     well = call_entry(w.step_of, state, t, 0, 0) == FINE if w.step_of != 0 else fixed_step(state, t, h)
-    r.quiet = 0
+    r.steady = 0
     return project(state, t + h, w.y, w.failed[:0]) if well else NOT_FINITE
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.equations.mode_rows import APART, is_held, load_rows
+from core.simulation.equations.mode_rows import APART, is_held, load_rows, refresh
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.stepping.event_location import SHARP_TOLERANCE, fix_modes, implicit
@@ -127,8 +127,10 @@ def ends_evaluated(state: int, last: float) -> Any:
 def look_at_end(state: int, values: Any, places: Any) -> None:
     """The same at the end, where all was evaluated just now."""
     w = load_state(state)
-    rows = load_system(w.system).mode_rows
-    count = load_rows(rows).count
+    s = load_system(w.system)
+    rows, count = s.mode_rows, load_rows(s.mode_rows).count
+    if load_rows(rows).steady == 1:  # all but coordinates and speeds
+        refresh(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
     tell(rows, values[FINEST * EACH * count : (FINEST + 1) * EACH * count])
     stand(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
     measure(state, QUARTERS, w.new)
@@ -306,7 +308,7 @@ def sharpness(state: int, m: int) -> float:
 def root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
     """θ at which margin m ends; `low` if it had none there."""
     begin, end, soon = low, high, SOON
-    while not below > 0.0 and soon < 1.0:
+    while not below > SHARP * -above and soon < 1.0:  # nothing, but for rounding
         low = begin + soon * (end - begin)
         below = value_within(state, m, low)
         soon *= 10.0

@@ -11,6 +11,8 @@ from core.simulation.machine_code.language import address_of, call_entry, loader
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
 from core.simulation.stepping.outcome import FINE
 
+LOOKS_AHEAD, LONGER = 3, 100.0
+"""Euler steps from which the first step is chosen; how much longer than they it is at most, and the next of them."""
 TOLD = -1
 """`StepState.stiff_steps` once it was said that the machine is stiff."""
 STIFF_EVIDENCE, OTHER_EVIDENCE = 15, 6
@@ -242,8 +244,19 @@ def note_failure(state: int, x: Any, new: Any) -> None:
 
 
 @native
+def at_rest(state: int) -> Any:
+    """Whether nothing moves."""
+    w = load_state(state)
+    for j in range(w.speeds, len(w.y)):
+        if w.y[j] != 0.0:
+            return False
+    return True
+
+
+@native
 def first_step(state: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
-    """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size).
+    """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size), which is
+    taken again, longer, of what begins at rest: its speeds are nothing, and say nothing of it.
 
     point, other : (n,) room for a state and its derivative
     """
@@ -254,16 +267,21 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
         return longest
     d0, d1 = scaled_norm(state, w.y, w.y, w.y), scaled_norm(state, f, w.y, w.y)
     h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    h = min(h, longest)
-    for j in range(n):
-        point[j] = w.y[j] + h * f[j]
-    if not derivative(state, t + h, point, other):
-        return min(h, longest)
-    for j in range(n):
-        other[j] -= f[j]
-    largest = max(d1, scaled_norm(state, other, w.y, w.y) / h)
-    h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
-    return min(min(100.0 * h, h1), longest)
+    h = first = min(h, longest)
+    for _ in range(LOOKS_AHEAD if at_rest(state) else 1):
+        for j in range(n):
+            point[j] = w.y[j] + h * f[j]
+        if not derivative(state, t + h, point, other):
+            break
+        for j in range(n):
+            other[j] -= f[j]
+        largest = max(d1, scaled_norm(state, other, w.y, w.y) / h)
+        h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
+        first = min(min(LONGER * h, h1), longest)
+        h *= LONGER
+        if first < h:
+            break
+    return first
 
 
 @native

@@ -32,6 +32,8 @@ from core.simulation.stepping.step_state import derivative, load_state
 
 BRIEF, LOW = 1e-9, 1e-15
 """s, and rad or m (as a part of those above 1): flights from a rigid stop that are shorter or lower end on it."""
+IN_STOP = 3.0
+"""Of the angle by which a swing in an elastic stop goes on in the first step, at a tolerance of 1."""
 ROUNDED = 1e-14
 """Part of the work of impulses that rounding makes."""
 CALM = 0.1
@@ -78,6 +80,24 @@ def stiffen(state: int, y: Any, which: int) -> None:
             r.fine[k] = w.atol + w.rtol * abs(r.value[k])
             if r.damping_ratio[k] > 0.0:
                 r.dissipation[k] = 2.0 * r.damping_ratio[k] * np.sqrt(r.stiffness[k] * r.inertia[k])
+
+
+@native
+def suit_step(state: int) -> None:
+    """Runge–Kutta methods begin in an elastic stop with a step that suits its pace, for errors of flights say nothing
+    of it; what leaves it goes on with the step that it came with."""
+    w = load_state(state)
+    r, pace = load_rows(load_system(w.system).mode_rows), 0.0
+    if w.error_power == 0:
+        return
+    for k in range(r.count):
+        if abs(r.stop[k]) == PRESSED and r.mode[k] != HELD:
+            pace = max(pace, np.sqrt(r.stiffness[k] / r.inertia[k]))
+    if pace > 0.0:
+        r.step_apart = w.step if r.step_apart == 0.0 else r.step_apart
+        w.step = min(w.step, IN_STOP * w.rtol ** (1.0 / w.error_power) / pace)
+    else:
+        w.step, r.step_apart = max(w.step, r.step_apart), 0.0
 
 
 @native

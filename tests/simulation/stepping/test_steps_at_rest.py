@@ -1,13 +1,15 @@
-"""Steps where friction holds everything, and ends of modes with loose tolerances: closed forms."""
+"""Steps where friction holds everything, where something begins to move, and in stops; ends of modes with loose
+tolerances: closed forms."""
 
 import numpy as np
 import pytest
 
-from core.model import Body, Inertia, Joint, Model
+from core.model import Body, Inertia, Joint, Limit, Model
 from core.simulation import simulate
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS, block, blocks, read
 
 LOOSE = {"rtol": 1e-3, "atol": 1e-5}
+WALL = Limit(upper=0.2, stiffness=400.0, damping=2.0)
 
 
 @pytest.mark.parametrize("settings", [FINE, LOOSE], ids=["sharp", "loose"])
@@ -101,3 +103,43 @@ def test_loose_tolerances_leave_errors_of_their_size(method, rtol):
         atol=1e-2 * rtol,
     )
     assert abs(run.q[-1, 0] + p["belt_speed"] * p["t_end"] - last[1]) < rtol
+
+
+@pytest.mark.parametrize("method", ["rk54", "rk853"])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
+def test_what_begins_at_rest_does_not_begin_with_a_step_for_nothing(method, tolerance):
+    """A spring of 10 rad/s, where speeds are nothing and say nothing of a step: the first is no tenth of the next."""
+    model = blocks(block(1.0, stiffness=100.0))
+    settings = {"method": method, "q0": [1.0], "rtol": tolerance, "atol": 1e-2 * tolerance}
+    run = simulate(model, 2.0, output=4.0, **settings)
+    assert run.q[-1, 0] == pytest.approx(np.cos(20.0), abs=20.0 * tolerance)
+    assert run.statistics.shortest_step > 0.1 * run.statistics.longest_step
+
+
+@pytest.mark.parametrize("method", ["rk54", "rk853"])
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-3, 1e-4])
+def test_steps_into_an_elastic_stop_suit_it(method, tolerance):
+    """Flights have no error and ask for steps as long as the run: at a stop a hundred times as stiff as they are long
+    no step is tried again and again."""
+    limit = Limit(upper=0.3, stiffness=1e4, damping=0.0)
+    model = blocks(block(1.0, limits=(limit,)))
+    settings = {"method": method, "v0": [1.0], "rtol": tolerance, "atol": 1e-2 * tolerance}
+    run = simulate(model, 1.0, torque=[0.0], output=2.0, **settings)
+    contact = np.pi / 100.0
+    assert run.q[-1, 0] == pytest.approx(0.3 - (1.0 - 0.3 - contact), abs=5.0 * tolerance)
+    assert run.statistics.rejected <= 2
+
+
+@pytest.mark.parametrize("method", [*METHODS, "rk4", "semi_implicit_euler"])
+def test_friction_that_stays_as_it_is_through_a_step_is_no_other(method):
+    """Friction that depends on nothing is made once for a step; levels given as formulas, here of the same size, at
+    each evaluation. A load that swings makes two blocks turn and stick; one of them meets its stop."""
+    load = {"x1": "2*sin(3*t)", "x2": "3*sin(2*t) - 1.5*(x2 - x1)"}
+    runs = []
+    for levels in ((0.3, 0.8), ("0.3 + 1e-30*sin(t)", "0.8 + 1e-30*sin(t)")):
+        pairs = [block(1.0 + i, f"block{i}", f"x{i}", friction=levels[i - 1], limits=(WALL,)) for i in (1, 2)]
+        runs.append(simulate(blocks(*pairs), 5.0, method=method, torque=load, output=0.5, **FINE))
+    plain, anew = (run.q[np.searchsorted(run.time, np.arange(1, 11) * 0.5 - 1e-9)] for run in runs)
+    np.testing.assert_allclose(plain, anew, atol=1e-9)
+    assert plain[:, 1].max() > 0.05
+    assert runs[0].modes.shape == runs[1].modes.shape
