@@ -40,6 +40,8 @@ BEFORE_JUMP = 1.0 - 1e-11
 """Part of a step, at whose end a formula may jump, until which margins are looked at."""
 NEARLY = 0.2
 """Part of a stop's gap at both ends of a part of a step: where it would be less in between, that is looked at."""
+BESIDE = 1e-9
+"""How far a margin must have ended before another (its unit; as a part of margins above 1) to be told from it."""
 SOON = 1e-8
 """Part of a step after which a margin that begins at nothing is looked at first; then at ten times that, and so on."""
 
@@ -213,7 +215,7 @@ def first_end(state: int, last: float, passed: int) -> Any:
         if passed != ALL:
             which, first = first_between(state, last, i - stride, i, values, places, passed)
             if which >= 0:
-                return which, first
+                return earliest(state, which, first, place_of_look(state, last, i - stride), values, i - stride, passed)
     keep_end(state, values, places)
     return which, first
 
@@ -239,6 +241,23 @@ def first_between(state: int, last: float, low: int, high: int, values: Any, pla
             continue
         if found < first:
             first, which = found, m
+    return which, first
+
+
+@native
+def earliest(state: int, which: int, first: float, begin: float, values: Any, low: int, passed: int) -> Any:
+    """The same, of all that have ended by θ = first, where margin `which` does: one may have ended, and begun again
+    until the next place that was looked at."""
+    r = load_rows(load_system(load_state(state).system).mode_rows)
+    count = EACH * r.count
+    room, before = scratch(count), values[low * count : (low + 1) * count]
+    margins_within(state, first, room)
+    end = first
+    for m in range(count):
+        if m not in (which, passed) and before[m] > 0.0 and room[m] < -BESIDE * max(1.0, before[m]):
+            found = root(state, m, begin, end, before[m], room[m])
+            if found < first:
+                first, which = found, m
     return which, first
 
 

@@ -111,6 +111,15 @@ def test_a_stop_that_is_left_for_less_than_can_be_told_is_not_passed(tmp_path):
     assert ModalTrials(tmp_path).trial(luck_of(16, "modes", 354), tmp_path) == "tree"
 
 
+def test_a_stop_between_two_looks_is_not_passed(tmp_path):
+    """A joint of a random tree 1e-9 rad before its rigid stop, which it reaches and is drawn back from by friction
+    while a step of Radau's method is looked at twice."""
+    from tests.campaign.modal_trials import ModalTrials
+    from tests.campaign.trials import luck_of
+
+    assert ModalTrials(tmp_path).trial(luck_of(1, "modes", 169), tmp_path) == "tree"
+
+
 def _in_order(order, cut):
     """A slider-crank with friction in its joints and stops at its slider."""
     from tests.campaign.modal_machines import shape
