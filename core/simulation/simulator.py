@@ -11,49 +11,32 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from core.constraints.bearing_friction import LOCKING, locking_note, no_answer
-from core.constraints.friction_formulas import meaningless, undefined
-from core.constraints.redundant_drivers import contradiction, contradiction_error, drivers_repeat
+from core.constraints.bearing_friction import LOCKING, locking_note
+from core.constraints.friction_formulas import meaningless
+from core.constraints.redundant_drivers import drivers_repeat
 from core.constraints.row_forces import self_locking_factor
-from core.errors import KinetostatError, SimulationError
+from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
-from core.model.formula.text import text_of
 from core.model.unknown_kinds import refuse_unknown_kinds
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun
-from core.simulation.dependent_rows import dependent_error
 from core.simulation.driver_jumps import refuse_jumps
+from core.simulation.early_ends import Stand, contradicted, early_end
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
-from core.simulation.equations.joint_forces import Torque, mode_variables_of
+from core.simulation.equations.joint_forces import Torque
 from core.simulation.factorisation import AUTOMATIC_FACTORS
 from core.simulation.machine_code.records import place_of
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 from core.simulation.methods.method import STIFF as STIFF_METHOD
-from core.simulation.run.growing_rows import blocks
 from core.simulation.run.growing_run import GrowingRun, part
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
-from core.simulation.stepping.outcome import (
-    DRIFTED,
-    FINE,
-    NOT_FINITE,
-    PAUSED,
-    STEP_UNDERFLOW,
-    STIFF,
-    TOO_MANY,
-    WRONG_FRICTION,
-)
-from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE
+from core.simulation.stepping.outcome import FINE, NOT_FINITE, PAUSED, STIFF
 from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
-from core.simulation.stepping.step_state import (
-    STIFF_EVIDENCE,
-    TOLD,
-)
-from core.simulation.toggle_positions import RACING_SPEED, TogglePosition, racing, toggle_position
-from core.traces.not_finite import REMEDY, undefined_formula
+from core.simulation.stepping.step_state import TOLD
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -64,14 +47,6 @@ FIRST_STEPS = 500
 LEAST_STEPS = 50
 STEPS = 20_000
 """Steps of any piece at most."""
-
-
-AT_BORDER = 1e-6
-"""Size of an indicator at which its formula is about to jump."""
-CHATTERING_REMEDY = (
-    "A switching law needs a hysteresis, a delay or a slope to end: tanh(x/0.001) in place of sign(x); or choose a "
-    "method with fixed steps, which goes over it."
-)
 
 if TYPE_CHECKING:
     from core.simulation.equations.mode_rows import ModeRows
@@ -295,14 +270,14 @@ class Job:
             done = self.state.sample
             if self.watched:
                 piece, error = self.agreeing(piece)
-            error = self.keep(piece) or error or self.wrong_friction(piece.time, piece.q, piece.v, piece.x)
+            error = self.keep(piece) or error or self.wrong_friction(piece)
             if recorder is not None:
                 recorder.append(piece)
             self._tell_locking(piece)
             self.watch(self.so_far)
             progress(done / total)
             if error is None and happened:
-                error = self._locked() if self.equations.locks else self.error(happened)
+                error = self.error(happened)
             elif done < total and cancelled():
                 ended = CANCELLED
             growth = min(PIECE / max(self.lasted, 1e-6), 4.0)
@@ -436,177 +411,31 @@ class Job:
         """What a reader should know of how the run came about."""
         return *self.notes, *self.equations.mode_notes
 
-    def _locked(self) -> SimulationError:
-        """The message for friction by a joint's reaction that has no answer."""
-        error, t = no_answer(self.equations.joint_modes), self.state.time
-        error.what, error.time = f"At t = {t:.6g} s {error.what[0].lower()}{error.what[1:]}", t
-        return error
-
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
-        t = self.state.time
-        at = f"At t = {t:.6g} s "
-        worst = self.component()
-        known = self._known_reason(happened)
-        if known is not None:
-            return known
-        culprit = self.undefined_formula() if happened in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else ""
-        if happened in (STEP_UNDERFLOW, TOO_MANY) and not culprit and len(self.state.events):
-            chatters = chattering(self.mech, self._torque, np.abs(self.state.events[[LOW, HIGH, VALUE]]).min(axis=0), t)
-            if chatters is not None:
-                chatters.time = t
-                return chatters
-        differing = self.differing(t, self.state.y) if self.watched and not culprit else None
-        if differing is not None:
-            return differing
-        runaway = None if culprit else racing(self.mech, self.p, t)
-        closed = None if culprit or happened not in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else self.toggle_position(t)
-        if runaway is not None:
-            remedy = "Its function may have a pole here: end the run earlier, or change the function."
-            error = SimulationError(at + f"it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
-        elif closed is not None:
-            error = self.closed_no_further(at, closed)
-        elif culprit:
-            error = SimulationError(at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
-        elif happened == NOT_FINITE:
-            error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
-        elif happened == STEP_UNDERFLOW:
-            remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + self.stiff_remedy()
-            error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
-        elif happened == WRONG_FRICTION and (wrong := self.wrong_friction(*self.state_at_end())) is not None:
-            error = wrong
-        elif happened == DRIFTED:
-            elements = dict.fromkeys(f"{r.collection.rstrip('s')} '{r.element}'" for r in self.mech.compiled.rows)
-            remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
-            error = SimulationError(
-                at + "the machine does not close any more.", where=", ".join(elements), remedy=remedy
-            )
-        else:
-            error = SimulationError(
-                at + f"the limit of {self.chosen.max_steps} steps was reached.",
-                where=worst,
-                remedy="Raise max_steps, or loosen the tolerances." + self.stiff_remedy(),
-            )
-        error.time = t
-        return error
+        stand = Stand(
+            self.mech,
+            self.chosen,
+            self._torque,
+            self.p,
+            self.equations,
+            self.state,
+            self.grown.run if self.grown is not None else None,
+            tuple(self.pieces),
+            self._dependent,
+            self.watched,
+        )
+        return early_end(stand, happened)
 
-    def _known_reason(self, happened: int) -> SimulationError | None:
-        """The message for rows that Cholesky's method cannot solve, and for fixed steps that are too long."""
-        if self._dependent:
-            return dependent_error(self.mech, self.state.y[: self.mech.nq], self.p, self.state.time)
-        return self.unstable() if happened in (NOT_FINITE, DRIFTED) else None
-
-    def wrong_friction(self, t: Array, q: Array, v: Array, x: Array) -> SimulationError | None:
-        """The message for states (n, …) at which formulas of friction have no meaning."""
-        return meaningless(self.mech.compiled, self.equations.joint_modes.rows, t, q, v, x, self.p)
-
-    def state_at_end(self) -> tuple[Array, Array, Array, Array]:
-        """(1, …) t, q, v and x where the run ended."""
-        parts = np.split(self.state.y, [self.mech.nq, self.mech.nq + self.mech.nv])
-        return (np.array([self.state.time]), *(part[None, :] for part in parts))  # type: ignore[return-value]
-
-    def stiff_remedy(self) -> str:
-        """What helps a run whose machine proved stiff for the method that was chosen."""
-        held = self.state.stability != 0.0 and self.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
-        return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
+    def wrong_friction(self, piece: Run) -> SimulationError | None:
+        """The message for samples at which formulas of friction have no meaning."""
+        rows = self.equations.joint_modes.rows
+        return meaningless(self.mech.compiled, rows, piece.time, piece.q, piece.v, piece.x, self.p)
 
     def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
         """The samples of a piece in which drivers agree, and the message if they end before the piece does."""
         for k, t in enumerate(piece.time):
-            error = self.differing(float(t), np.concatenate([piece.q[k], piece.v[k]]))
+            error = contradicted(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:
                 return part(piece, slice(k)), error
         return piece, None
-
-    def differing(self, t: float, y: Array) -> SimulationError | None:
-        """The message for drivers that contradict each other at a state."""
-        q, v = y[: self.mech.nq], y[self.mech.nq : self.mech.nq + self.mech.nv]
-        found = contradiction(self.mech.compiled, q, v, self.p, t) if np.isfinite(y).all() else None
-        if found is None:
-            return None
-        said = contradiction_error(self.mech.compiled, found)
-        error = SimulationError(f"At t = {t:.6g} s: {said.what}", where=said.where, remedy=said.remedy)
-        error.time = t
-        return error
-
-    def undefined_formula(self) -> str:
-        """The force, constraint or driver whose formula broke at the last good state or just after it."""
-        mech, y = self.mech, self.state.y
-        if not np.isfinite(y).all():
-            return ""
-        q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
-        rows = self.equations.joint_modes.rows
-        found = undefined_formula(mech.compiled, q, v, self.p, self.state.time, x)
-        return found or undefined(mech.compiled, rows, self.state.time, y, self.p)
-
-    def unstable(self) -> SimulationError | None:
-        """The message for fixed steps with which the numerical solution itself grows without bound."""
-        if self.chosen.rule.adaptive:
-            return None
-        run = self.so_far
-        for times, speeds in zip(blocks(run.time), blocks(run.v), strict=True):
-            fast = np.abs(speeds).max(axis=1, initial=0.0) > RACING_SPEED
-            if fast.any():
-                begun = float(times[np.argmax(fast)])
-                step = f"{self.chosen.step:.6g} s" if self.chosen.step else "this length"
-                what = f"From t = {begun:.6g} s on speeds grow without bound: steps of {step} are too long for it."
-                remedy = "Take shorter steps, or a method that chooses them itself: radau for stiff machines."
-                error = SimulationError(what, where=self.chosen.rule.title, remedy=remedy)
-                error.time = float(run.time[-1])
-                return error
-        return None
-
-    def toggle_position(self, t: float) -> TogglePosition | None:
-        """What no longer closes, and the pose; see `core.simulation.toggle_positions`."""
-        for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces) if len(piece.time))):
-            found = toggle_position(self.mech, np.array(y[: self.mech.nq]), self.p, t)
-            if found is not None:
-                return found
-        return None
-
-    @staticmethod
-    def closed_no_further(at: str, found: TogglePosition) -> SimulationError:
-        """The message for loops at their end; it names the driver that goes on."""
-        drivers = " and ".join(f"'{name}'" for name in found.drivers)
-        what = f"{at}the loop cannot close any further, at {found.pose}"
-        if not drivers:
-            remedy = "Begin on another branch, change lengths, or let another joint drive the loop."
-            return SimulationError(f"{what}.", where=found.where, remedy=remedy)
-        moves = ("driver", "moves") if len(found.drivers) == 1 else ("drivers", "move")
-        what += f"; {moves[0]} {drivers} {moves[1]} on."
-        remedy = "Let its function stay where the loop closes, begin on another branch, or drive another joint."
-        return SimulationError(what, where=found.where, remedy=remedy)
-
-    def component(self) -> str:
-        """The coordinate or speed that failed worst."""
-        names = [f"coordinate '{name}'" for name in self.mech.q_names]
-        names += [f"speed '{name}'" for name in self.mech.v_names]
-        names += [f"state '{name}'" for name in self.mech.x_names]
-        for values in (self.state.y, self.state.failed):
-            if not np.isfinite(values).all():
-                return names[int(np.argmin(np.isfinite(values)))]
-        return names[int(np.argmax(np.abs(self.state.failed)))] if names else ""
-
-    def reason(self) -> str:
-        """Why the accelerations are not finite, as the mechanism says it at the last good state."""
-        last = next((piece for piece in reversed(self.pieces) if len(piece.time)), None)
-        if last is not None and np.isfinite(last.tau[-1]).all():
-            try:
-                self.mech.forward_dynamics(last.q[-1], last.v[-1], last.tau[-1], p=self.p)
-            except KinetostatError as error:
-                return str(error)
-        return "Look at the joint forces, the masses and the step; the run keeps all states until then."
-
-
-def chattering(mech: Mechanism, torque: Torque, indicators: Array, t: float) -> SimulationError | None:
-    """The message for a run that ended where an indicator is about to change its sign; None: there is none.
-
-    indicators : their sizes, of formulas of the machine, then of joint forces
-    """
-    if not indicators.size or not indicators[(k := int(np.argmin(indicators)))] < AT_BORDER:
-        return None
-    nodes = [*mech.compiled.elements.mode_variables.indicators, *mode_variables_of(mech, torque).indicators]
-    if k >= len(nodes):
-        return None
-    what = f"At t = {t:.6g} s the side of '{text_of(nodes[k])} = 0' changes ever more often, without end."
-    return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)

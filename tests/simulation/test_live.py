@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.errors import SimulationError
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model
@@ -209,3 +210,13 @@ def test_loops_stay_closed_in_slices_that_follow_one_another(four_bar):
     live.advance(4.0)
     assert np.abs(four_bar.constraint_residual(live.q)).max() < 1e-8
     assert np.abs(four_bar.constraint_jacobian(live.q) @ live.v).max() < 1e-6 * max(1.0, np.abs(live.v).max())
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler"])
+def test_steps_that_are_too_long_are_told(method):
+    """ω h = 28 where the methods are stable up to 2.8 and nothing: the message of a run, not a fault of the program."""
+    wheel = Body(name="wheel", mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=0.5))
+    joint = Joint(name="axle", parent="world", child="wheel", stiffness=4e8)
+    mech = Mechanism(Model(name="oscillator", bodies=(wheel,), joints=(joint,)))
+    with pytest.raises(SimulationError, match="too long for it"):
+        Live(mech, q0=[0.7], method=method, step=1e-3).advance(3.0)

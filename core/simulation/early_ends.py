@@ -1,0 +1,268 @@
+"""Why a run ended before its time, in the words of who built the machine.
+
+What is most particular is asked first (`REASONS`): friction without an answer, rows that depend on each other, steps
+that are too long, a formula that breaks, drivers that contradict each other, a loop that closes no further. What none
+of them explains is told by what happened to the step (`core.simulation.stepping.outcome`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from core.constraints.bearing_friction import no_answer
+from core.constraints.friction_formulas import meaningless, undefined
+from core.constraints.redundant_drivers import contradiction, contradiction_error
+from core.errors import KinetostatError, SimulationError
+from core.mechanism import Mechanism
+from core.model.formula.text import text_of
+from core.simulation.dependent_rows import dependent_error
+from core.simulation.equations.compiled_equations import CompiledEquations
+from core.simulation.equations.joint_forces import Torque, mode_variables_of
+from core.simulation.methods.method import STIFF as STIFF_METHOD
+from core.simulation.run.growing_rows import blocks
+from core.simulation.run.run import Run
+from core.simulation.setup import Array, Settings
+from core.simulation.stepping.outcome import DRIFTED, NOT_FINITE, STEP_UNDERFLOW, TOO_MANY, WRONG_FRICTION
+from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE
+from core.simulation.stepping.step_state import STIFF_EVIDENCE, TOLD, StepState
+from core.simulation.toggle_positions import RACING_SPEED, racing, toggle_position
+from core.traces.not_finite import REMEDY, undefined_formula
+
+AT_BORDER = 1e-6
+"""Size of an indicator at which its formula is about to jump."""
+CHATTERING_REMEDY = (
+    "A switching law needs a hysteresis, a delay or a slope to end: tanh(x/0.001) in place of sign(x); or choose a "
+    "method with fixed steps, which goes over it."
+)
+BROKEN = (NOT_FINITE, STEP_UNDERFLOW, DRIFTED)
+"""What a formula without a value, or a loop at its end, leads to."""
+
+
+class Stand(NamedTuple):
+    """Where a run ended.
+
+    run : what there is of it, None: it is not kept; pieces : the last of them
+    dependent : whether Cholesky's method met rows that depend on each other
+    watched : whether several drivers move the same
+    """
+
+    mech: Mechanism
+    chosen: Settings
+    torque: Torque
+    p: Array
+    equations: CompiledEquations
+    state: StepState
+    run: Run | None
+    pieces: Sequence[Run]
+    dependent: bool
+    watched: bool
+
+    @property
+    def at(self) -> str:
+        """How its message begins."""
+        return f"At t = {self.state.time:.6g} s "
+
+    @property
+    def parts(self) -> tuple[Array, Array, Array]:
+        """q, v and x."""
+        q, v, x = np.split(self.state.y, [self.mech.nq, self.mech.nq + self.mech.nv])
+        return q, v, x
+
+
+def early_end(stand: Stand, happened: int) -> SimulationError:
+    """The message."""
+    for reason in REASONS:
+        error = reason(stand, happened)
+        if error is not None:
+            break
+    else:
+        error = by_outcome(stand, happened)
+    if error.time is None:
+        error.time = stand.state.time
+    return error
+
+
+def locked(stand: Stand, _: int) -> SimulationError | None:
+    """Friction by a joint's reaction that has no answer."""
+    if not stand.equations.locks:
+        return None
+    error = no_answer(stand.equations.joint_modes)
+    error.what = f"{stand.at}{error.what[0].lower()}{error.what[1:]}"
+    return error
+
+
+def dependent(stand: Stand, _: int) -> SimulationError | None:
+    """Rows that Cholesky's method cannot solve."""
+    return dependent_error(stand.mech, stand.parts[0], stand.p, stand.state.time) if stand.dependent else None
+
+
+def unstable(stand: Stand, happened: int) -> SimulationError | None:
+    """Fixed steps with which the numerical solution itself grows without bound."""
+    if happened not in (NOT_FINITE, DRIFTED) or stand.chosen.rule.adaptive:
+        return None
+    begun = racing_since(stand)
+    if begun is None:
+        return None
+    step = f"{stand.chosen.step:.6g} s" if stand.chosen.step else "this length"
+    what = f"From t = {begun:.6g} s on speeds grow without bound: steps of {step} are too long for it."
+    remedy = "Take shorter steps, or a method that chooses them itself: radau for stiff machines."
+    error = SimulationError(what, where=stand.chosen.rule.title, remedy=remedy)
+    error.time = float(stand.run.time[-1]) if stand.run is not None else stand.state.time
+    return error
+
+
+def racing_since(stand: Stand) -> float | None:
+    """s: when speeds have passed all bounds; None: they have not."""
+    if stand.run is None:
+        speeds = np.abs(stand.parts[1])
+        return stand.state.time if np.isfinite(speeds).all() and speeds.max(initial=0.0) > RACING_SPEED else None
+    for times, speeds in zip(blocks(stand.run.time), blocks(stand.run.v), strict=True):
+        fast = np.abs(speeds).max(axis=1, initial=0.0) > RACING_SPEED
+        if fast.any():
+            return float(times[np.argmax(fast)])
+    return None
+
+
+def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
+    """The force, constraint or driver whose formula broke at the last good state or just after it."""
+    mech, y, t = stand.mech, stand.state.y, stand.state.time
+    if happened not in BROKEN or not np.isfinite(y).all():
+        return None
+    q, v, x = stand.parts
+    culprit = undefined_formula(mech.compiled, q, v, stand.p, t, x)
+    culprit = culprit or undefined(mech.compiled, stand.equations.joint_modes.rows, t, y, stand.p)
+    if not culprit:
+        return None
+    return SimulationError(stand.at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
+
+
+def chattering(stand: Stand, happened: int) -> SimulationError | None:
+    """An indicator, of formulas of the machine or of joint forces, that is about to change its sign again and again."""
+    if happened not in (STEP_UNDERFLOW, TOO_MANY) or not stand.state.events.size:
+        return None
+    sizes = np.abs(stand.state.events[[LOW, HIGH, VALUE]]).min(axis=0)
+    k = int(np.argmin(sizes))
+    machine, forces = stand.mech.compiled.elements.mode_variables, mode_variables_of(stand.mech, stand.torque)
+    nodes = [*machine.indicators, *forces.indicators]
+    if not sizes[k] < AT_BORDER or k >= len(nodes):
+        return None
+    what = f"{stand.at}the side of '{text_of(nodes[k])} = 0' changes ever more often, without end."
+    return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)
+
+
+def contradicting(stand: Stand, _: int) -> SimulationError | None:
+    """Drivers that contradict each other."""
+    return contradicted(stand.mech, stand.p, stand.state.time, stand.state.y) if stand.watched else None
+
+
+def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationError | None:
+    """The message for drivers that contradict each other at a state."""
+    q, v = y[: mech.nq], y[mech.nq : mech.nq + mech.nv]
+    found = contradiction(mech.compiled, q, v, p, t) if np.isfinite(y).all() else None
+    if found is None:
+        return None
+    said = contradiction_error(mech.compiled, found)
+    error = SimulationError(f"At t = {t:.6g} s: {said.what}", where=said.where, remedy=said.remedy)
+    error.time = t
+    return error
+
+
+def racing_driver(stand: Stand, _: int) -> SimulationError | None:
+    """A driver that asks for a speed beyond all bounds."""
+    runaway = racing(stand.mech, stand.p, stand.state.time)
+    if runaway is None:
+        return None
+    remedy = "Its function may have a pole here: end the run earlier, or change the function."
+    return SimulationError(f"{stand.at}it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
+
+
+def closed_no_further(stand: Stand, happened: int) -> SimulationError | None:
+    """Loops at their end; it names the driver that goes on."""
+    if happened not in BROKEN:
+        return None
+    states = (stand.state.y, *(piece.q[-1] for piece in reversed(stand.pieces) if len(piece.time)))
+    poses = (np.array(y[: stand.mech.nq]) for y in states)
+    tried = (toggle_position(stand.mech, q, stand.p, stand.state.time) for q in poses)
+    found = next((each for each in tried if each is not None), None)
+    if found is None:
+        return None
+    drivers = " and ".join(f"'{name}'" for name in found.drivers)
+    what = f"{stand.at}the loop cannot close any further, at {found.pose}"
+    if not drivers:
+        remedy = "Begin on another branch, change lengths, or let another joint drive the loop."
+        return SimulationError(f"{what}.", where=found.where, remedy=remedy)
+    moves = ("driver", "moves") if len(found.drivers) == 1 else ("drivers", "move")
+    what += f"; {moves[0]} {drivers} {moves[1]} on."
+    remedy = "Let its function stay where the loop closes, begin on another branch, or drive another joint."
+    return SimulationError(what, where=found.where, remedy=remedy)
+
+
+def wrong_friction(stand: Stand, happened: int) -> SimulationError | None:
+    """Formulas of friction that have no meaning."""
+    if happened != WRONG_FRICTION:
+        return None
+    rows, (q, v, x) = stand.equations.joint_modes.rows, (part[None, :] for part in stand.parts)
+    return meaningless(stand.mech.compiled, rows, np.array([stand.state.time]), q, v, x, stand.p)
+
+
+REASONS: tuple[Callable[[Stand, int], SimulationError | None], ...] = (
+    locked,
+    dependent,
+    unstable,
+    broken_formula,
+    chattering,
+    contradicting,
+    racing_driver,
+    closed_no_further,
+    wrong_friction,
+)
+
+
+def by_outcome(stand: Stand, happened: int) -> SimulationError:
+    """The message where nothing but what happened to the step is known."""
+    if happened == NOT_FINITE:
+        what, where, remedy = "the accelerations are no finite numbers.", component(stand), singularity(stand)
+    elif happened == STEP_UNDERFLOW:
+        what, where = "the step became too small.", component(stand)
+        remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + stiff_remedy(stand)
+    elif happened == DRIFTED:
+        rows = dict.fromkeys(f"{row.collection.rstrip('s')} '{row.element}'" for row in stand.mech.compiled.rows)
+        what, where = "the machine does not close any more.", ", ".join(rows)
+        remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
+    else:
+        what, where = f"the limit of {stand.chosen.max_steps} steps was reached.", component(stand)
+        remedy = "Raise max_steps, or loosen the tolerances." + stiff_remedy(stand)
+    return SimulationError(stand.at + what, where=where, remedy=remedy)
+
+
+def stiff_remedy(stand: Stand) -> str:
+    """What helps a run whose machine proved stiff for the method that was chosen."""
+    held = stand.state.stability != 0.0 and stand.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
+    return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
+
+
+def component(stand: Stand) -> str:
+    """The coordinate or speed that failed worst."""
+    mech = stand.mech
+    names = [f"coordinate '{name}'" for name in mech.q_names]
+    names += [f"speed '{name}'" for name in mech.v_names]
+    names += [f"state '{name}'" for name in mech.x_names]
+    for values in (stand.state.y, stand.state.failed):
+        if not np.isfinite(values).all():
+            return names[int(np.argmin(np.isfinite(values)))]
+    return names[int(np.argmax(np.abs(stand.state.failed)))] if names else ""
+
+
+def singularity(stand: Stand) -> str:
+    """Why the accelerations are not finite, as the mechanism says it at the last good state."""
+    last = next((piece for piece in reversed(stand.pieces) if len(piece.time)), None)
+    if last is not None and np.isfinite(last.tau[-1]).all():
+        try:
+            stand.mech.forward_dynamics(last.q[-1], last.v[-1], last.tau[-1], p=stand.p)
+        except KinetostatError as error:
+            return str(error)
+    kept = "; the run keeps all states until then" if stand.run is not None else ""
+    return f"Look at the joint forces, the masses and the step{kept}."
