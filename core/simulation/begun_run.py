@@ -57,7 +57,7 @@ def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     times = chosen.times()
     modal, switching = equations.mode_rows is not None, event_location.step_entry.address if indicators else 0
     if modal:
-        from core.simulation.stepping import modal_steps, mode_log
+        from core.simulation.stepping import fixed_modal_steps, modal_steps, mode_log
     state = of_method(
         system=system.place,
         derivative=system.derivative,
@@ -96,7 +96,7 @@ def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
         if rule.adaptive:
             state.plain_step = switching or state.step_of
         else:
-            state.parts_of = modal_steps.modal_parts.address
+            state.parts_of = fixed_modal_steps.modal_parts.address
     return Begun(state, equations, log)
 
 

@@ -25,7 +25,6 @@ from core.simulation.equations.mode_rows import (
     PRESSED,
     REST,
     SATURATED,
-    SLOW,
     STOPS,
     adjust,
     along,
@@ -42,7 +41,7 @@ from core.simulation.equations.mode_rows import (
 )
 from core.simulation.equations.system import load_system, tick
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, at_rest
+from core.simulation.stepping.mode_margins import BEARING, COMMANDED, EACH, LIMITED, STANDING, rest_speed
 from core.simulation.stepping.step_state import begin_anew, load_state, project
 from core.simulation.stepping.stops import comes_back, ends_bouncing, is_touching, meet_stops, stiffen, strike
 
@@ -108,12 +107,23 @@ def released(rows: int, k: int, ended: bool) -> Any:
 
 
 @native
-def ball_rests(state: int, k: int, ended: bool) -> int:
+def still_below(state: int, k: int, which: int) -> float:
+    """Speed below which row k is at rest. If it was until now, and nothing was struck, what it has is an error of the
+    run: loops, and what lies at its end, hold it no better than tolerances say."""
+    w = load_state(state)
+    rows = load_system(w.system).mode_rows
+    r, struck = load_rows(rows), which >= 0 and which % EACH == STANDING
+    rested = r.mode[k] == HELD or abs(r.mode[k]) == SATURATED
+    return max(rest_speed(rows, k), w.atol + w.rtol * r.quickest[k] if rested and not struck else 0.0)
+
+
+@native
+def ball_rests(state: int, k: int, which: int) -> int:
     """Mark the rows of a ball (k: the first) as held if it may be, else as moving; how many are held."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r, count = load_rows(rows), load_rows(rows).shares[k]
-    speed = length(rows, k, r.rate)
+    speed, ended = length(rows, k, r.rate), which == EACH * k + BEARING
     for i in range(k, k + count):
         r.held_at[i] = r.value[i] if r.mode[i] != HELD else r.held_at[i]
     r.quickest[k] = max(r.quickest[k], speed)
@@ -121,7 +131,7 @@ def ball_rests(state: int, k: int, ended: bool) -> int:
     passes = passes and (r.zone[k] == STOPS or speed <= STOPPING * (w.atol + w.rtol * r.quickest[k]))
     let = released(rows, k, ended)
     rubbing = not let and (r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k))
-    tolerance = REST * (r.quickest[k] + SLOW)
+    tolerance = still_below(state, k, which)
     held = rubbing and (speed <= tolerance or passes)
     if let:
         r.began[k], r.zone[k] = w.time, first_speed(w.atol)
@@ -147,11 +157,11 @@ def candidates(state: int, y: Any, which: int) -> int:
     for k in range(r.count):
         located = which >= 0 and which // EACH == k
         if r.shares[k] != 1:
-            count += ball_rests(state, k, located and which % EACH == BEARING) if r.shares[k] > 1 else 0
+            count += ball_rests(state, k, which) if r.shares[k] > 1 else 0
             continue
         r.held_at[k] = r.value[k] if r.mode[k] != HELD else r.held_at[k]
         r.quickest[k] = max(r.quickest[k], abs(r.rate[k]))
-        tolerance = at_rest(rows, k)
+        tolerance = still_below(state, k, which)
         side = is_touching(rows, k)
         presses = side != 0 and (side * r.rate[k] >= -tolerance or r.ends[k] == 1)
         ended = located and which % EACH == BEARING
@@ -166,8 +176,9 @@ def candidates(state: int, y: Any, which: int) -> int:
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
         limiting = located and which % EACH == LIMITED
         too_fast = abs(r.rate[k]) > r.fastest[k] * (2.0 - STILL_FAST) and r.asked[k] != 0.0
-        if too_fast and abs(r.mode[k]) == MOVING and not limiting:  # an impact has made it faster
+        if too_fast and abs(r.mode[k]) not in (AT_SPEED, OVERRUN) and not limiting:  # an impact has made it faster
             r.mode[k] = OVERRUN if r.rate[k] > 0.0 else -OVERRUN
+            r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
         if abs(r.mode[k]) in (AT_SPEED, OVERRUN) or limiting:
             if limiting or ended:
                 limit_speed(rows, k)
@@ -407,6 +418,20 @@ def still(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None
 
 
 @native
+def turned_about(state: int, y: Any) -> bool:
+    """Whether a row that slides moves the other way, now that others were stopped."""
+    w = load_state(state)
+    s = load_system(w.system)
+    rows, turned = s.mode_rows, False
+    r = load_rows(rows)
+    refresh(w.system, y[: s.nq], y[s.nq : s.nq + s.nv])
+    for k in range(r.count):
+        if r.shares[k] == 1 and abs(r.mode[k]) == MOVING and r.began[k] != w.time and rubs(rows, k):
+            turned = turned or r.mode[k] * r.rate[k] < -rest_speed(rows, k)
+    return turned
+
+
+@native
 def change(state: int, y: Any, which: int) -> None:
     """New modes at the state y, where margin `which` has ended (−1: a run begins, or saturated rows are looked at)."""
     w = load_state(state)
@@ -434,4 +459,7 @@ def change(state: int, y: Any, which: int) -> None:
     n = candidates(state, y, which)
     if n > 0:
         settle_modes(state, y, which, before, n)
+        if turned_about(state, y):
+            n = candidates(state, y, LOOK_AGAIN)
+            settle_modes(state, y, LOOK_AGAIN, before, n)
     project(state, w.time, y, w.failed[:0])

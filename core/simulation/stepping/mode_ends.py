@@ -2,8 +2,10 @@
 
 1. Margins are looked at within and at the end of each step (`PARTS`), more closely where those of held rows bend.
 2. The first root is found by the Illinois method on the continuous extension. With tight tolerances the step is taken
-   again with that length, and corrected along the margin's slope until it ends there, to the method's own accuracy;
-   with loose ones, of which the continuous extension is as exact as the step, it is cut there (`end_at`).
+   again with that length, and corrected along the margin's slope until it ends there, to the method's own accuracy, or
+   as nearly as rounding lets it; with loose ones, of which the continuous extension is as exact as the step, it is cut
+   there (`end_at`). Where a step taken again comes out shorter, margins are looked at anew
+   (`core.simulation.stepping.modal_steps.end_first`).
 """
 
 from __future__ import annotations
@@ -18,9 +20,19 @@ from core.simulation.machine_code.language import address_of, call_entry, native
 from core.simulation.stepping.event_location import SHARP_TOLERANCE, fix_modes, implicit
 from core.simulation.stepping.illinois import ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.mode_log import QUARTERS, load_log, measure
-from core.simulation.stepping.mode_margins import BEARING, EACH, STANDING, holds_any, margin, margins, see_powers, tell
+from core.simulation.stepping.mode_margins import (
+    BEARING,
+    EACH,
+    STANDING,
+    hair_of,
+    holds_any,
+    margin,
+    margins,
+    see_powers,
+    tell,
+)
 from core.simulation.stepping.outcome import FINE, SWITCHED
-from core.simulation.stepping.step_state import again, copy, load_state
+from core.simulation.stepping.step_state import again, copy, least_time, load_state
 
 ALL = -2
 """Margins, passed over."""
@@ -30,6 +42,9 @@ FINEST = 64
 """Of a step in which forces of held rows bend: nothing moves there, so that its length says nothing of them."""
 CORRECTIONS = 6
 """Steps that are taken again to end at a root."""
+STRAIGHT, LESS = 1e-4, 0.1
+"""Part of a step's length within which margins are straight, so that a correction by it leaves at most so much of them,
+unless what is left is rounding: of forces that are not unique, as of several held joints of one loop."""
 SHARP = 1e-13
 """Part of what a margin changes in a step within which it has ended."""
 SHARPEST = 1e-15
@@ -196,7 +211,8 @@ def first_end(state: int, last: float, passed: int) -> Any:
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
-    values, places = scratch((FINEST + 1) * EACH * r.count), scratch((FINEST + 1) * 2 * r.count)
+    count = EACH * r.count
+    values, places = scratch((FINEST + 1) * count), scratch((FINEST + 1) * 2 * r.count)
     stride, held, which, first = FINEST // PARTS, holds_any(rows), -1, 2.0
     end, known = FINEST if ends_evaluated(state, last) else 0, r.end_known == 1
     if known:
@@ -215,7 +231,8 @@ def first_end(state: int, last: float, passed: int) -> Any:
         if passed != ALL:
             which, first = first_between(state, last, i - stride, i, values, places, passed)
             if which >= 0:
-                return earliest(state, which, first, place_of_look(state, last, i - stride), values, i - stride, passed)
+                before = values[(i - stride) * count : (i - stride + 1) * count]
+                return earliest(state, which, first, place_of_look(state, last, i - stride), before, passed)
     keep_end(state, values, places)
     return which, first
 
@@ -245,15 +262,12 @@ def first_between(state: int, last: float, low: int, high: int, values: Any, pla
 
 
 @native
-def earliest(state: int, which: int, first: float, begin: float, values: Any, low: int, passed: int) -> Any:
+def earliest(state: int, which: int, first: float, begin: float, before: Any, passed: int) -> Any:
     """The same, of all that have ended by θ = first, where margin `which` does: one may have ended, and begun again
-    until the next place that was looked at."""
-    r = load_rows(load_system(load_state(state).system).mode_rows)
-    count = EACH * r.count
-    room, before = scratch(count), values[low * count : (low + 1) * count]
+    until the next place that was looked at. before (4 count,): margins at θ = begin, the place looked at last"""
+    room, end = scratch(len(before)), first
     margins_within(state, first, room)
-    end = first
-    for m in range(count):
+    for m in range(len(before)):
         if m not in (which, passed) and before[m] > 0.0 and room[m] < -BESIDE * max(1.0, before[m]):
             found = root(state, m, begin, end, before[m], room[m])
             if found < first:
@@ -327,7 +341,8 @@ def sharpness(state: int, m: int) -> float:
 def root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
     """θ at which margin m ends; `low` if it had none there."""
     begin, end, soon = low, high, SOON
-    while not below > SHARP * -above and soon < 1.0:  # nothing, but for rounding
+    hair = max(SHARP * -above, hair_of(load_system(load_state(state).system).mode_rows, m))
+    while not below > hair and soon < 1.0:  # nothing, but for rounding
         low = begin + soon * (end - begin)
         below = value_within(state, m, low)
         soon *= 10.0
@@ -371,35 +386,40 @@ def with_fixed_modes(state: int, h: float) -> Any:
 @native
 def end_at(state: int, m: int, theta: float) -> Any:
     """End the step taken where margin m ends, which the continuous extension found at θ; (what happened,
-    length; negative if the step taken again was shorter)."""
+    length; 0: at the very beginning; negative if the step taken again was shorter)."""
     w = load_state(state)
     if load_rows(load_system(w.system).mode_rows).resting == 1:
         return FINE, theta * w.taken
     if is_loose(state) and w.plain_step == w.step_of and not implicit(state):
         return cut_at(state, theta)
-    h, length = w.taken, theta * w.taken
+    h, length, change = w.taken, theta * w.taken, np.inf
     now = margin(w.system, w.time, w.y, m)
-    begun = now if now < np.inf else 0.0
+    begun, before = now if now < np.inf else 0.0, np.inf
     shortest, longest = 0.0, h
     for _ in range(CORRECTIONS):
+        if length <= least_time(w.time):
+            return FINE, 0.0
         happened = again(state, length)
         if happened == SWITCHED:
             happened = with_fixed_modes(state, length)
-        if happened != FINE or w.taken < 0.999999 * length:
+        if happened != FINE or w.taken < 0.999999 * length - least_time(w.time):
             return happened, -w.taken
         now = margin(w.system, w.time + length, w.new, m)
-        swing = max(abs(begun - now), abs(now))
-        sharp = max(sharpness(state, m) * swing, SHARPEST)
-        if now <= 0.0 and -now <= sharp:
+        sharp = max(sharpness(state, m) * max(abs(begun - now), abs(now)), SHARPEST)
+        rounded = abs(change) < STRAIGHT * length and abs(now) > LESS * abs(before)
+        if rounded or (now <= 0.0 and -now <= sharp):
+            break
+        slope, before = slope_at(state, m, length, now), now
+        change = -(now + 0.5 * sharp) / slope if slope < 0.0 else np.inf
+        if now > 0.0 and longest == h and not length + change < h:  # it hardly ends
             break
         if now > 0.0:
             shortest = length
         else:
             longest = length
-        slope = slope_at(state, m, length, now)
-        length -= (now + 0.5 * sharp) / slope if slope < 0.0 else 0.0
-        if not shortest < length < longest:
-            length = 0.5 * (shortest + longest)
+        if not shortest < length + change < longest:
+            change = 0.5 * (shortest + longest) - length
+        length += change
     length = w.taken
     w.step = max(w.step, h)
     w.last_step, w.last_error, w.error = 0.0, 0.0, 1e-4

@@ -16,6 +16,7 @@ from core.simulation.equations.mode_rows import (
     APART,
     AT_SPEED,
     LEAVING,
+    LINEAR,
     MOVING,
     OVERRUN,
     PRESSED,
@@ -45,6 +46,8 @@ TOUCHING = 1e-11
 """Way (rad or m, as a part of those above 1) within which a rigid stop is touched."""
 DRIFT_AT_REST = 0.1 * TOUCHING
 """The same, by which rounding may move what rests there."""
+ROUNDED = 1e-15
+"""Part of a coordinate that is rounding."""
 ROUNDING = 1e-12
 """Part of a row's friction that its force may be beyond an end by rounding alone: where it rubs one way only, at rest
 without loads."""
@@ -170,7 +173,17 @@ def bearing(rows: int, k: int) -> float:
 
 
 @native
-def at_rest(rows: int, k: int) -> float:
+def hair_of(rows: int, m: int) -> float:
+    """What rounding of its coordinate makes of margin m: much where stops are hard, and margins forces."""
+    r, k = load_rows(rows), m // EACH
+    if m % EACH != STANDING or abs(r.stop[k]) not in (PRESSED, LEAVING):
+        return 0.0
+    edge = r.upper[k] if r.stop[k] > 0 else r.lower[k]
+    return ROUNDED * max(abs(r.value[k]), abs(edge)) * (r.stiffness[k] if r.law[k] == LINEAR else 1.0)
+
+
+@native
+def rest_speed(rows: int, k: int) -> float:
     """Speed of a row below which it is none."""
     r = load_rows(rows)
     return REST * (r.quickest[k] + SLOW)
@@ -184,7 +197,7 @@ def standing(rows: int, k: int) -> float:
     side = 1 if stop > 0 else -1
     if stop == APART:
         gap = min(r.upper[k] - r.value[k], r.value[k] - r.lower[k])
-        if r.rigid[k] == 1 and abs(r.rate[k]) <= at_rest(rows, k):
+        if r.rigid[k] == 1 and abs(r.rate[k]) <= rest_speed(rows, k):
             gap += DRIFT_AT_REST * max(1.0, abs(r.value[k]))
         return gap
     if abs(stop) == PRESSED:

@@ -11,6 +11,8 @@ from core.simulation.machine_code.language import address_of, call_entry, loader
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Record
 from core.simulation.stepping.outcome import FINE
 
+LEAST_FIRST = 100.0
+"""Of times that end at once: how long the first step is at least. A state that is but rounding says nothing of it."""
 LOOKS_AHEAD, LONGER = 3, 100.0
 """Euler steps from which the first step is chosen; how much longer than they it is at most, and the next of them."""
 TOLD = -1
@@ -266,7 +268,7 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
     if n == 0:
         return longest
     d0, d1 = scaled_norm(state, w.y, w.y, w.y), scaled_norm(state, f, w.y, w.y)
-    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else max(0.01 * d0 / d1, LEAST_FIRST * least_time(t))
     h = first = min(h, longest)
     for _ in range(LOOKS_AHEAD if at_rest(state) else 1):
         for j in range(n):
@@ -282,6 +284,12 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
         if first < h:
             break
     return first
+
+
+@native
+def least_time(t: float) -> float:
+    """s: what ends sooner after t ends at once."""
+    return 1e-14 * max(abs(t), 1.0)
 
 
 @native

@@ -33,7 +33,7 @@ from core.simulation.stepping.step_state import derivative, load_state
 BRIEF, LOW = 1e-9, 1e-15
 """s, and rad or m (as a part of those above 1): flights from a rigid stop that are shorter or lower end on it."""
 IN_STOP = 3.0
-"""Of the angle by which a swing in an elastic stop goes on in the first step, at a tolerance of 1."""
+"""rad: by how much a swing in an elastic stop goes on in the first step, at a tolerance of 1."""
 ROUNDED = 1e-14
 """Part of the work of impulses that rounding makes."""
 CALM = 0.1
