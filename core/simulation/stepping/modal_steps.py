@@ -48,7 +48,8 @@ DECAY, GENTLY = 10.0, 0.05
 
 @native
 def longest(state: int) -> float:
-    """s: a step that is not too long to see when held rows let go, also of a method that chooses it anew."""
+    """s: a step that is not too long to see when held rows let go, also of a method that chooses it anew; balls that
+    slide shorten the one to try next (`steady`)."""
     w = load_state(state)
     r, limit = load_rows(load_system(w.system).mode_rows), w.limit
     for k in range(r.count):

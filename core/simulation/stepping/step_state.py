@@ -52,7 +52,7 @@ class StepState(Record):
     plain_step: int = 0
     parts_of: int = 0
     """Where rows have modes (`core.simulation.stepping.modal_steps`): the step that they end, and the entry of fixed
-    ones."""
+    ones (`core.simulation.stepping.fixed_modal_steps`)."""
     log: int = 0
     keep_of: int = 0
     """What they do is written down there, by this entry (`core.simulation.stepping.mode_log`)."""
