@@ -40,6 +40,15 @@ from core.simulation.equations.mode_rows import (
     rubs,
     smooth_force,
 )
+from core.simulation.equations.sliding_off import (
+    LATER,
+    LOOKS,
+    begins,
+    begins_any,
+    directions,
+    measure_turning,
+    slide_off,
+)
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch, view
@@ -99,7 +108,7 @@ def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any
 
 @native
 def act(place: int, t: float, y: Any) -> int:
-    """All forces that the state determines into `System.u`; the number of held rows."""
+    """All forces that the state determines into `System.u`; the number of rows whose forces it does not."""
     s = load_system(place)
     r, held = load_rows(s.mode_rows), 0
     command(place, t, y)
@@ -111,7 +120,7 @@ def act(place: int, t: float, y: Any) -> int:
     adjust(place, t, y)
     refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     for k in range(r.count):
-        if is_held(r.mode[k]):
+        if is_held(r.mode[k]) or begins(s.mode_rows, k):
             held += 1
     for k in range(r.count):
         r.force[k] = smooth_force(s.mode_rows, k)
@@ -157,48 +166,83 @@ def is_a_speed(place: int, k: int) -> Any:
 
 
 @native
-def hold(place: int, t: float, y: Any, out: Any, n: int) -> Any:
-    """Add to ẏ, made without them, what the forces of the n held rows change."""
+def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
+    """λ (n,) with A λ = −c."""
+    side, g = scratch(n), scratch(n)
+    for i in range(n):
+        lam[i] = side[i] = 0.0
+    motion(A, c, lam, g, n)
+    for _ in range(POLISHES if n > 1 else 1):
+        correct(A, g, lam, side, n)
+        motion(A, c, lam, g, n)
+
+
+@native
+def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
+    """Add to ẏ, made without them, what the forces of n rows change: of those that are held, and of balls that begin to
+    slide, whose force until now is opposite to their speed. turning (count,): ḋ of theirs"""
     s = load_system(place)
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r = load_rows(rows)
     chosen, columns, A, c = scratch(n), scratch(n * nv), scratch(n * n), scratch(n)
-    lam, side, g, count = scratch(n), scratch(n), scratch(n), 0
+    lam, count = scratch(n), 0
     for k in range(r.count):
-        if is_held(r.mode[k]):
+        if is_held(r.mode[k]) or begins(rows, k):
             chosen[count] = k
             count += 1
     happened = responses(place, t, y, out, chosen, columns, A, n)
     for i in range(n):
         k = int(chosen[i])
         c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning(rows, k)
-        lam[i] = side[i] = 0.0
-    motion(A, c, lam, g, n)
-    for _ in range(POLISHES if n > 1 else 1):
-        correct(A, g, lam, side, n)
-        motion(A, c, lam, g, n)
+    if begins_any(rows):
+        slide_off(rows, turning, chosen, A, c, lam, n)
+    else:
+        keep_at_rest(A, c, lam, n)
     for i in range(n):
         k = int(chosen[i])
-        r.carried[k] = lam[i]
         r.force[k] += lam[i]
+        if is_held(r.mode[k]):
+            r.carried[k] = lam[i]
         if r.mode[k] == HELD:
             r.weight[k] = weight_of(rows, k)
         for j in range(nv):
             out[nq + j] += lam[i] * columns[i * nv + j]
     for i in range(n):  # exactly so where a row is a speed
         k = int(chosen[i])
-        if is_a_speed(place, k):
+        if is_held(r.mode[k]) and is_a_speed(place, k):
             first = r.begins[k]
             out[nq + r.columns[first]] = -returning(rows, k) / r.W[first]
     return happened
 
 
 @native
-def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out (n,), rows as their modes say, friction by reactions as loads of bearings are known."""
+def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
+    """ẏ into out (n,), rows as their modes say, friction by reactions as loads of bearings are known; ḋ of balls that
+    begin to slide is `turning` (count,)."""
     held = act(place, t, y)
     happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
-    return hold(place, t, y, out, held) if happened == FINE and held > 0 else happened
+    return hold(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
+
+
+@native
+def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
+    """The same, with the ḋ that balls have."""
+    rows, n = load_system(place).mode_rows, len(y)
+    turning = scratch(load_rows(rows).count)
+    for k in range(len(turning)):
+        turning[k] = 0.0
+    happened = moved(place, t, y, turning, out)
+    if not begins_any(rows):
+        return happened
+    d, later, rate = scratch(len(turning)), scratch(n), scratch(n)
+    for _ in range(LOOKS):
+        directions(rows, d)
+        for i in range(n):
+            later[i] = y[i] + LATER * out[i]
+        happened = max(happened, moved(place, t + LATER, later, turning, rate))
+        measure_turning(rows, d, turning)
+        happened = max(happened, moved(place, t, y, turning, out))
+    return happened
 
 
 @native

@@ -85,8 +85,8 @@ class ModeRows(Record):
     aim: Floats
     """Components of where they slide or would, a unit vector."""
     zone: Floats
-    """Of their first: the speed up to which one that begins to slide goes on along its first aim; 0: it has begun;
-    `STOPS`: friction has brought it to rest within a fixed step, in which it turned about."""
+    """Of their first: the speed up to which one begins to slide (`core.simulation.equations.sliding_off`); 0: it has
+    begun; `STOPS`: friction has brought it to rest within a fixed step, in which it turned about."""
     controlled: Ints
     """Which of them a row has; −1: its friction is a number."""
     free: Ints
@@ -448,7 +448,7 @@ def take_aim(rows: int, k: int, x: Any, sense: float) -> None:
 @native
 def rubbing_in_ball(rows: int, k: int) -> float:
     """Friction along a row of a ball that moves, or is saturated. What its aim would turn around within a step goes on
-    as if it did not, so that steps end where the speed does; one that begins to slide does so along its aim."""
+    as if it did not, so that steps end where the speed does."""
     r = load_rows(rows)
     first = r.leader[k]
     if abs(r.mode[k]) == SATURATED:
@@ -457,7 +457,7 @@ def rubbing_in_ball(rows: int, k: int) -> float:
         return 0.0
     speed, back = length(rows, first, r.rate), max(-ahead(rows, first), 0.0)
     size = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], speed)
-    if speed <= max(REST * (r.quickest[first] + SLOW), r.zone[first]):
+    if speed <= REST * (r.quickest[first] + SLOW):
         return -size * r.aim[k]
     return -size * (r.rate[k] + 2.0 * back * r.aim[k]) / speed
 

@@ -1,8 +1,8 @@
 """Friction of balls (vectors of speeds that rub together) where they hardly slide.
 
-There friction F turns them at the rate A F/v, A their response and v their speed, without end toward rest. They begin
-to slide along the direction in which they broke away; steps near rest are such as turn them steadily; within what
-tolerances leave open it is asked whether they stay at rest.
+There friction F turns them at the rate A F/v, A their response and v their speed, without end toward rest. How they
+begin to slide is told by `core.simulation.equations.sliding_off`, in steps that end about where they have begun; steps
+near rest are such as turn them steadily; within what tolerances leave open it is asked whether they stay at rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from core.simulation.equations.system import load_system
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.stepping.mode_changes import NOTHING_PENDING, STOPPING
 from core.simulation.stepping.mode_margins import BEARING, EACH
-from core.simulation.stepping.step_state import TOLD, begin_anew, load_state
+from core.simulation.stepping.step_state import TOLD, begin_anew, least_time, load_state
 
 SLOWLY = 0.02
 """Part of the largest speed that a ball has had, below which it is about to come to rest."""
@@ -38,6 +38,8 @@ NEARLY_RESTING = 100.0
 """Times the speed within which a ball is asked whether it stays at rest: from there on it must not turn about."""
 STEADY, STEADY_STEP = 0.6, 0.3
 """Parts of the stability of a method, and h |λ| of one whose stability is not known, up to which it does not."""
+TOO_FAST = 4.0
+"""Times the speed up to which a ball begins to slide, which it has at the end of such a step at most."""
 STEADY_PART = 1.2
 """h |λ| of parts of fixed steps."""
 
@@ -54,15 +56,31 @@ def aim_balls(state: int) -> None:
         if r.shares[k] > 1 and r.mode[k] == MOVING:
             speed = length(s.mode_rows, k, r.rate)
             r.quickest[k] = max(r.quickest[k], speed)
+            if speed > REST * (r.quickest[k] + SLOW):
+                take_aim(s.mode_rows, k, r.rate, 1.0)
             if speed <= r.zone[k]:
                 continue
             if r.zone[k] > 0.0:
                 r.zone[k] = 0.0
                 begin_anew(state)
-            if speed > REST * (r.quickest[k] + SLOW):
-                take_aim(s.mode_rows, k, r.rate, 1.0)
             if speed <= STOPPING * w.atol and r.free[k] == 0 and rubs(s.mode_rows, k):
                 w.pending = EACH * k + BEARING
+
+
+@native
+def goes_too_far(state: int) -> bool:
+    """Whether the step taken goes on for longer than a ball only begins to slide."""
+    w = load_state(state)
+    s = load_system(w.system)
+    r = load_rows(s.mode_rows)
+    if w.taken <= least_time(w.time):
+        return False
+    for k in range(r.count):
+        if r.shares[k] > 1 and r.mode[k] == MOVING and r.zone[k] > 0.0:
+            refresh(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
+            if length(s.mode_rows, k, r.rate) > TOO_FAST * r.zone[k]:
+                return True
+    return False
 
 
 @native

@@ -30,7 +30,7 @@ from core.simulation.equations.mode_rows import (
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.ball_steps import aim_balls, forget_stiffness, steady
+from core.simulation.stepping.ball_steps import aim_balls, forget_stiffness, goes_too_far, steady
 from core.simulation.stepping.mode_changes import BEGINS, LOOK_AGAIN, NOTHING_PENDING, change, clip, give_way
 from core.simulation.stepping.mode_ends import ALL, end_at, first_end, measure_again
 from core.simulation.stepping.mode_log import begin_log, book, keep_after, keep_before, keep_contact, spans
@@ -42,6 +42,8 @@ from core.simulation.stepping.stops import is_slow, stiffen, suit_step
 
 MOST_CHANGES = 8
 """Changes at one instant for each row."""
+SHORTER = 0.5
+"""Part of a step after which a ball slid too fast for its first aim, for the next try."""
 DECAY, GENTLY = 10.0, 0.05
 """1/s, and 1/steps: how quickly what rounding leaves of the speeds of held rows decays at most."""
 
@@ -269,6 +271,11 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
         w.limit = limit
         if happened != FINE:
             return happened
+        if r.balls == 1 and goes_too_far(state):
+            restore_events(state, kept)
+            take_back(state)
+            w.step, w.renewed = SHORTER * w.taken, 0
+            continue
         length = w.reach - t if w.plain_step != w.step_of else w.taken
         happened, which, length = end_first(state, length, passed, kept)
         if happened != FINE:

@@ -136,8 +136,9 @@ def ball_rests(state: int, k: int, which: int) -> int:
     if let:
         r.began[k], r.zone[k] = w.time, first_speed(w.atol)
         take_aim(rows, k, r.carried, -1.0)
-    elif not held and speed > max(tolerance, r.zone[k]):
+    elif not held and (speed > max(tolerance, r.zone[k]) or (ended and r.zone[k] > 0.0)):
         take_aim(rows, k, r.rate, 1.0)
+        r.zone[k] = 0.0
     if held or r.zone[k] == STOPS:
         r.zone[k] = 0.0
     for i in range(k, k + count):
@@ -358,10 +359,9 @@ def ball_ends(state: int, k: int, carried: Any, breaks: bool) -> None:
 
 @native
 def first_speed(atol: float) -> float:
-    """Speed up to which a ball that begins to slide goes on along its first aim, rad/s or m/s. Under a load that grows
-    it has it after a time t with κ t²/2; where its aim then has turned by ω t, that is worth κ ω t³/2 of its speed:
-    about the tolerance where κ and ω are about 1."""
-    return max((STOPPING * atol) ** (2.0 / 3.0), STOPPING * atol)
+    """Speed up to which a ball begins to slide (`core.simulation.equations.sliding_off`), rad/s or m/s: where it
+    ends what is wrong of its direction is far below the tolerance, and what is stiff not stiffest any more."""
+    return 0.5 * np.sqrt(24.0 * STOPPING * atol)
 
 
 @native

@@ -31,8 +31,8 @@ from core.simulation.stepping.mode_margins import (
     see_powers,
     tell,
 )
-from core.simulation.stepping.outcome import FINE, SWITCHED
-from core.simulation.stepping.step_state import again, copy, least_time, load_state
+from core.simulation.stepping.outcome import FINE, STEP_UNDERFLOW, SWITCHED
+from core.simulation.stepping.step_state import LEAST_FIRST, again, copy, least_time, load_state
 
 ALL = -2
 """Margins, passed over."""
@@ -402,6 +402,9 @@ def end_at(state: int, m: int, theta: float) -> Any:
         happened = again(state, length)
         if happened == SWITCHED:
             happened = with_fixed_modes(state, length)
+        if happened == STEP_UNDERFLOW and length <= LEAST_FIRST * least_time(w.time):  # it is but rounding
+            w.accepted += 1
+            return FINE, 0.0
         if happened != FINE or w.taken < 0.999999 * length - least_time(w.time):
             return happened, -w.taken
         now = margin(w.system, w.time + length, w.new, m)

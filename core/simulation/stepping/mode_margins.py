@@ -167,7 +167,7 @@ def bearing(rows: int, k: int) -> float:
         return -1.0 if rubs(rows, k) else 1.0
     if abs(mode) == MOVING and (rubs(rows, k) or r.controlled[k] >= 0):
         if r.shares[k] > 1:
-            return ahead(rows, k)
+            return ahead(rows, k) + (rest_speed(rows, k) if r.zone[k] > 0.0 else 0.0)
         return r.rate[k] if mode > 0 else -r.rate[k]
     return np.inf
 

@@ -327,3 +327,77 @@ def test_fixed_steps_bring_it_to_rest_from_another_direction():
         np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
     assert len(ends) == 2
     assert ends[0] == pytest.approx(ends[1], abs=1e-3)
+
+
+def from_rest(A, begun, pull, end):
+    """Where a plate is, and how fast, at the end, or where it comes to rest again, under a pull (SciPy; from the way
+    out of rest, w = κ τ²/2 (d + x τ e), of which d is that of the pull and e across it)."""
+    h, soon = 1e-6, 1e-6
+    d, growth = pull(begun) / KINETIC, (pull(begun + h) - pull(begun - h)) / (2.0 * h)
+    across = np.array([-d[1], d[0]])
+    pace, x = np.linalg.solve(np.stack([d, A * KINETIC * across], axis=1), A * growth)
+
+    def rates(t, y):
+        return [*y[2:], *(A * (pull(t) - KINETIC * y[2:] / np.linalg.norm(y[2:])))]
+
+    def slopes(t, y):
+        speed, J = np.linalg.norm(y[2:]), np.zeros((4, 4))
+        J[:2, 2:] = np.eye(2)
+        J[2:, 2:] = -KINETIC / speed * A[:, None] * (np.eye(2) - np.outer(y[2:], y[2:]) / speed**2)
+        return J
+
+    def rests(t, y):
+        return np.linalg.norm(y[2:]) - 1e-12
+
+    rests.terminal, rests.direction = True, -1
+    w = pace * soon**2 / 2.0 * (d + x * soon * across)
+    settings = {"method": "Radau", "jac": slopes, "events": rests, "rtol": 1e-11, "atol": 1e-16}
+    found = solve_ivp(rates, (begun + soon, end), [0.0, 0.0, *w], **settings)
+    return found.t[-1], found.y[:2, -1], found.y[2:, -1]
+
+
+@pytest.mark.parametrize(("turning", "growing"), [(1.0, 0.5), (20.0, 2.0), (-3.0, 0.05)])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plate_begins_to_slide_under_a_pull_that_grows_and_turns(method, turning, growing):
+    """Along the way out of rest, from which friction turns all else away without end: as exactly as tolerances say, in
+    few steps, friction against the motion from the first sample on."""
+    model, A = on_a_carriage(0.5)
+    begun, end = 0.1 / growing, 0.1 / growing + 0.3
+
+    def pull(t):
+        return KINETIC * (0.9 + growing * t) * np.array([np.cos(0.5 + turning * t), np.sin(0.5 + turning * t)])
+
+    _, place, speed = from_rest(A, begun, pull, end)
+    size, angle = f"{KINETIC}*(0.9+{growing}*t)", f"(0.5+{turning}*t)"
+    torque = {"table.x": f"{size}*cos{angle}", "table.y": f"{size}*sin{angle}"}
+    run = simulate(model, end, method=method, torque=torque, output=0.01, max_steps=2_000, rtol=1e-8, atol=1e-10)
+    assert [(each.joint, each.what) for each in run.events] == [("table", "slipped")]
+    assert run.events[0].time == pytest.approx(begun, abs=1e-10)
+    np.testing.assert_allclose(run.q[-1, 1:3], place, atol=2e-9)
+    np.testing.assert_allclose(run.v[-1, 1:3], speed, atol=4e-9)
+    v, force = run.v[:, 1:3], run["table.friction.force"][:, :2]
+    moves = np.linalg.norm(v, axis=1) > 1e-11  # less is rounding
+    assert moves.sum() > 25
+    against = -KINETIC * v[moves] / np.linalg.norm(v[moves], axis=1, keepdims=True)
+    np.testing.assert_allclose(force[moves], against, atol=1e-5)
+
+
+@pytest.mark.parametrize(("turning", "beyond"), [(0.0, 1e-4), (1.0, 1e-4), (5.0, 1e-4)])
+@pytest.mark.parametrize("settings", EVERY, ids=lambda each: each["method"])
+def test_a_pull_that_passes_friction_by_a_hair_moves_a_plate_by_a_hair(settings, turning, beyond):
+    """It begins to slide, turns, and comes to rest again, all of it much more slowly than friction could turn it."""
+    model, A = on_a_carriage(0.5)
+    begun = 0.5 - np.sqrt(beyond)
+
+    def pull(t):
+        return KINETIC * (1.0 + beyond - (t - 0.5) ** 2) * np.array([np.cos(turning * t), np.sin(turning * t)])
+
+    stopped, place, _ = from_rest(A, begun, pull, 1.0)
+    size, angle = f"{KINETIC}*(1+{beyond}-(t-0.5)^2)", f"({turning}*t)"
+    torque = {"table.x": f"{size}*cos{angle}", "table.y": f"{size}*sin{angle}"}
+    run = simulate(model, 1.0, torque=torque, output=0.1, max_steps=2_000, **settings | {"rtol": 1e-8, "atol": 1e-10})
+    assert [each.what for each in run.events] == ["slipped", "stuck"]
+    loose = 100.0 if "step" in settings else 1.0
+    assert run.events[1].time == pytest.approx(stopped, abs=1e-6 * loose)
+    np.testing.assert_allclose(run.q[-1, 1:3], place, atol=1e-10 * loose)
+    np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)

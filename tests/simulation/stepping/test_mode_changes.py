@@ -111,6 +111,9 @@ FOUND = {
     "Adams' method begins anew in a loop that is held": (23, 374, "loop"),
     "a joint held at its stop is struck, and faster than its motor": (24, 154, "tree"),
     "what begins to slide is by 1e-15 not where it was": (24, 389, "loop"),
+    "a ball begins to slide, and friction would turn it without end": (31, 32, "tree"),
+    "a ball begins to slide with a jerk": (25, 371, "tree"),
+    "a speed limit is overrun, and met again after 47 roundings of the time": (26, 59, "tree"),
 }
 """Random machines at which a run once went wrong: seed and index in the campaign, what closes."""
 
