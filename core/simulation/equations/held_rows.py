@@ -120,7 +120,7 @@ def act(place: int, t: float, y: Any) -> int:
     adjust(place, t, y)
     refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     for k in range(r.count):
-        if is_held(r.mode[k]) or begins(s.mode_rows, k):
+        if is_held(r.mode[k]) or (r.balls == 1 and begins(s.mode_rows, k)):
             held += 1
     for k in range(r.count):
         r.force[k] = smooth_force(s.mode_rows, k)
@@ -187,7 +187,7 @@ def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
     chosen, columns, A, c = scratch(n), scratch(n * nv), scratch(n * n), scratch(n)
     lam, count = scratch(n), 0
     for k in range(r.count):
-        if is_held(r.mode[k]) or begins(rows, k):
+        if is_held(r.mode[k]) or (r.balls == 1 and begins(rows, k)):
             chosen[count] = k
             count += 1
     happened = responses(place, t, y, out, chosen, columns, A, n)

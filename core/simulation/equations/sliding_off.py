@@ -40,9 +40,8 @@ def begins(rows: int, k: int) -> Any:
 def begins_any(rows: int) -> Any:
     """Whether there is such a ball."""
     r, some = load_rows(rows), False
-    if r.balls == 1:
-        for k in range(r.count):
-            some = some or begins(rows, k)
+    for k in range(r.count if r.balls == 1 else 0):
+        some = some or begins(rows, k)
     return some
 
 
