@@ -67,39 +67,81 @@ def fill(A: Any, more: Any, D: Any, n: int) -> None:
 
 
 @native
-def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, first: int, lam: Any, n: int) -> bool:
-    """λ as long as F of a ball (its first row among n) that could be held, and is slowed down: the multiplier is
-    negative, by Newton's method for 1/|λ|. False if there is none nearby. g (n,): motion of those that cannot."""
-    D, more, x, turn = scratch(n * n), scratch(n), scratch(n), scratch(n)
-    count, size, epsilon = int(shares[first]), length_of(lam, first, int(shares[first])), shift(A, n)
+def gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
+    """1/|λ| − 1/F of all balls among forces x, into out (balls,); whether all are as large as F."""
+    b, well = 0, True
+    for i in range(len(shares)):
+        if shares[i] > 1.0:
+            size = length_of(x, i, int(shares[i]))
+            out[b] = 1.0 / size - 1.0 / high[i] if size > 0.0 else np.inf
+            well = well and abs(size - high[i]) <= WELL * high[i]
+            b += 1
+    return well
+
+
+@native
+def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) -> bool:
+    """λ as long as F of all balls, of which some could be held, and are slowed down: their multipliers s are negative,
+    by Newton's method for 1/|λ| of all. False if there is none nearby. g (n,): γ̇ with λ as it was found"""
+    D, more, x, turned, b = scratch(n * n), scratch(n), scratch(n), scratch(n), 0
+    M, change, epsilon = scratch(n * n), scratch(n), shift(A, n)
     for i in range(n):
         x[i], more[i] = lam[i], epsilon
     for i in range(n):
         for j in range(i, i + int(shares[i])):
-            more[j] += length_of(g, i, int(shares[i])) / high[i] if shares[i] > 1.0 and i != first else 0.0
+            more[j] += length_of(g, i, int(shares[i])) / high[i] if shares[i] > 1.0 else 0.0
+        b += 1 if shares[i] > 1.0 else 0
     for _ in range(ROUNDS):
-        slope, along = 0.0, 0.0
+        if gaps(shares, high, x, change):
+            return agrees(shares, x, lam)
+        column = 0
+        for first in range(n):
+            if shares[first] > 1.0:
+                for i in range(n):
+                    turned[i] = x[i] if first <= i < first + int(shares[first]) else 0.0
+                fill(A, more, D, n)
+                eliminate(D, turned, n)
+                slopes(shares, x, turned, column, b, M)
+                column += 1
+        eliminate(M, change, b)
+        column = 0
         for i in range(n):
-            turn[i] = x[i] if first <= i < first + count else 0.0
-        fill(A, more, D, n)
-        eliminate(D, turn, n)
-        for i in range(first, first + count):
-            slope += x[i] * turn[i]
-        if not slope > 0.0 or size == 0.0:
-            return False
-        change = (1.0 / size - 1.0 / high[first]) * size**3 / slope
+            for j in range(i, i + int(shares[i])):
+                more[j] -= change[column] if shares[i] > 1.0 else 0.0
+            column += 1 if shares[i] > 1.0 else 0
         for i in range(n):
-            x[i] = -c[i]
-            more[i] -= change if first <= i < first + count else 0.0
+            x[i] = epsilon * x[i] - c[i]
         fill(A, more, D, n)
         eliminate(D, x, n)
-        size = length_of(x, first, count)
-        if abs(size - high[first]) <= WELL * high[first]:
-            for i in range(first, first + count):
-                along += x[i] * lam[i]
-                lam[i] = x[i]
-            return along > 0.0
     return False
+
+
+@native
+def slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) -> None:
+    """What a multiplier changes of 1/|λ| of all balls, into a column of out (count count,); turned (n,): −∂λ by it."""
+    row = 0
+    for i in range(len(shares)):
+        if shares[i] > 1.0:
+            total = 0.0
+            for j in range(i, i + int(shares[i])):
+                total += x[j] * turned[j]
+            out[row * count + column] = total / length_of(x, i, int(shares[i])) ** 3
+            row += 1
+
+
+@native
+def agrees(shares: Any, x: Any, lam: Any) -> bool:
+    """Whether the forces of all balls in x are not turned about from those in lam, which are theirs then."""
+    for i in range(len(shares)):
+        if shares[i] > 1.0:
+            along = 0.0
+            for j in range(i, i + int(shares[i])):
+                along += x[j] * lam[j]
+            if not along > 0.0:
+                return False
+    for i in range(len(shares)):
+        lam[i] = x[i]
+    return True
 
 
 @native
@@ -117,14 +159,15 @@ def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n:
     limit(rows, chosen, low, high, shares)
     in_balls(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
-        if shares[i] > 1.0 and side[i] == 0.0:
-            inside = True
-            slows = slow_down(A, c, shares, high, g, i, lam, n)
-            for j in range(i, i + int(shares[i])):
-                lam[j] = low[j] = high[j] = lam[j] if slows else -high[j] * r.aim[int(chosen[j])]
-            for j in range(i, i + int(shares[i])):
-                shares[j] = 1
+        inside = inside or (shares[i] > 1.0 and side[i] == 0.0)
     if inside:
+        slows = slow_down(A, c, shares, high, g, lam, n)
+        for i in range(n):
+            if shares[i] != 1.0:  # of a ball
+                stays = slows or side[i] != 0.0
+                lam[i] = low[i] = high[i] = lam[i] if stays else -high[i] * r.aim[int(chosen[i])]
+        for i in range(n):
+            shares[i] = 1
         in_balls(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         lam[i] -= known[i]

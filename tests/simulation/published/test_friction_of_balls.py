@@ -14,7 +14,7 @@ from core.model import Body, Inertia, Joint, Model
 from core.model.shapes import Pose
 from core.numerics.bounded_forces import in_balls
 from core.simulation import simulate
-from core.simulation.equations import ball_forces
+from core.simulation.equations import ball_forces, sliding_off
 from tests.simulation.published.test_friction_and_stops import FINE, METHODS
 
 G = 9.81
@@ -142,6 +142,37 @@ def test_forces_in_balls_are_those_of_the_least_acceleration():
         lam, side, g = np.zeros(n), np.zeros(n), np.zeros(n)
         assert ball_forces.in_balls(A.ravel(), c, -high, high, shares, lam, side, g, n)
         np.testing.assert_allclose(g, found.rates, atol=1e-10 * np.max(sizes))
+
+
+def slowing_down(count):
+    """Random balls that slow down or go faster, and rows that are held: A, c, sizes, shares, λ of known multipliers."""
+    luck = np.random.default_rng(1)
+    for _ in range(count):
+        sizes, held = luck.integers(2, 4, size=luck.integers(1, 4)), luck.integers(0, 3)
+        shares = np.concatenate([*([size, *[0] * (size - 1)] for size in sizes), np.ones(held)])
+        W = luck.normal(size=(len(shares), len(shares) + 2))
+        A, lam, pace, high = W @ W.T, luck.normal(size=len(shares)), np.zeros(len(shares)), np.full(len(shares), np.inf)
+        least = np.linalg.eigvalsh(A)[0]
+        for first in np.flatnonzero(shares > 1):
+            own = slice(first, first + int(shares[first]))
+            high[own] = 10.0 ** luck.uniform(-0.5, 0.5)
+            lam[own] *= high[first] / np.linalg.norm(lam[own])
+            pace[own] = luck.uniform(-0.05 * least, 0.0) if luck.random() < 0.7 else luck.uniform(0.0, 1.0)
+        yield A, -(A @ lam + pace * lam), high, shares, lam
+
+
+def test_balls_that_slow_down_have_negative_multipliers():
+    """(A + s) λ = −c with the λ of each ball as long as its friction, from where those that could be held are."""
+    tried = 0
+    for A, c, high, shares, lam in slowing_down(400):
+        n = len(c)
+        found, side, g = np.zeros(n), np.zeros(n), np.zeros(n)
+        ball_forces.in_balls(A.ravel(), c, -high, high, shares, found, side, g, n)
+        if np.any((shares > 1) & (side == 0.0)):
+            tried += 1
+            assert sliding_off.slow_down(A.ravel(), c, shares, high, g, found, n)
+            np.testing.assert_allclose(found, lam, atol=1e-9 * np.abs(lam).max())
+    assert tried > 200
 
 
 def spatial_slider_crank(cut, aside=0.0, **ball):
@@ -401,3 +432,35 @@ def test_a_pull_that_passes_friction_by_a_hair_moves_a_plate_by_a_hair(settings,
     assert run.events[1].time == pytest.approx(stopped, abs=1e-6 * loose)
     np.testing.assert_allclose(run.q[-1, 1:3], place, atol=1e-10 * loose)
     np.testing.assert_array_equal(run.v[-1, 1:3], 0.0)
+
+
+def two_on_a_carriage(heavy):
+    """Two plates on a carriage twice as heavy as that of one."""
+    model, A = on_a_carriage(heavy)
+    carriage, first = model.bodies
+    (rail, table) = model.joints
+    wide = replace(carriage, mass=2.0 * carriage.mass)
+    second = replace(table, name="other", child="other_plate")
+    return replace(model, bodies=(wide, first, replace(first, name="other_plate")), joints=(rail, table, second)), A
+
+
+@pytest.mark.parametrize(("beyond", "turning"), [(1e-4, 1.0), (1e-4, 5.0), (1e-2, 1.0)])
+@pytest.mark.parametrize("method", METHODS)
+def test_two_plates_that_begin_at_once_do_as_each_alone(method, beyond, turning):
+    """On a carriage that is twice as heavy, under the same pull: they begin to slide, and slow down to rest."""
+    (two, A), begun = two_on_a_carriage(0.5), 0.5 - np.sqrt(beyond)
+
+    def pull(t):
+        return KINETIC * (1.0 + beyond - (t - 0.5) ** 2) * np.array([np.cos(turning * t), np.sin(turning * t)])
+
+    stopped, place, _ = from_rest(A, begun, pull, 1.0)
+    size, angle = f"{KINETIC}*(1+{beyond}-(t-0.5)^2)", f"({turning}*t)"
+    pulls = {"x": f"{size}*cos{angle}", "y": f"{size}*sin{angle}"}
+    torque = {f"{plate}.{axis}": each for plate in ("table", "other") for axis, each in pulls.items()}
+    run = simulate(two, 1.0, method=method, torque=torque, output=0.1, max_steps=20_000, rtol=1e-8, atol=1e-10)
+    assert sorted((each.joint, each.what) for each in run.events) == [
+        (plate, what) for plate in ("other", "table") for what in ("slipped", "stuck")
+    ]
+    for plate in ("table", "other"):
+        assert [each.time for each in run.events if each.joint == plate][1] == pytest.approx(stopped, abs=1e-6)
+        np.testing.assert_allclose(run.q[-1, run.mech.joint_q(plate)][:2], place, atol=1e-9)
