@@ -43,7 +43,7 @@ from core.simulation.stepping.stops import is_slow, stiffen, suit_step
 MOST_CHANGES = 8
 """Changes at one instant for each row."""
 SHORTER = 0.5
-"""Part of a step after which a ball slid too fast for its first aim, for the next try."""
+"""Part of a step after which a ball slid too fast to be just beginning to, for the next try."""
 DECAY, GENTLY = 10.0, 0.05
 """1/s, and 1/steps: how quickly what rounding leaves of the speeds of held rows decays at most."""
 
