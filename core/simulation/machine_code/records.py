@@ -31,14 +31,25 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
-Fixed = Annotated[int, "fixed"]
-"""A whole number that never changes while machine code runs: read once where a function begins."""
-Floats = Annotated[NDArray[np.float64], 1]
-FloatRows = Annotated[NDArray[np.float64], 2]
-Ints = Annotated[NDArray[np.int64], 1]
-IntRows = Annotated[NDArray[np.int64], 2]
-ComplexRows = Annotated[NDArray[np.complex128], 2]
-"""Arrays row by row, of so many dimensions. A record holds their addresses and shapes; they stay what they are."""
+
+
+class Form(NamedTuple):
+    """What the annotation of a field says about its memory; type hints of arrays differ from NumPy to NumPy."""
+
+    number: type[Any]
+    """int64, float64 or complex128 of NumPy."""
+    dimensions: int = 0
+    """Of an array, stored row by row; 0: a single number."""
+
+
+Fixed = Annotated[int, Form(np.int64)]
+"""An integer that never changes while machine code runs."""
+Floats = Annotated[NDArray[np.float64], Form(np.float64, 1)]
+FloatRows = Annotated[NDArray[np.float64], Form(np.float64, 2)]
+Ints = Annotated[NDArray[np.int64], Form(np.int64, 1)]
+IntRows = Annotated[NDArray[np.int64], Form(np.int64, 2)]
+ComplexRows = Annotated[NDArray[np.complex128], Form(np.complex128, 2)]
+"""Arrays stored row by row. A record holds their addresses and shapes, which never change."""
 _NUMBERS = {int: np.int64, float: np.float64}
 
 
@@ -75,17 +86,13 @@ def _declared(kind: type[Any]) -> tuple[Field, ...]:
     made: list[Field] = []
     offset, before = 0, {field.name: field.default for field in getattr(kind, "fields", ())}
     for name, hint in get_type_hints(kind, include_extras=True).items():
-        declared, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if get_origin(declared) is ClassVar:
+        if get_origin(hint) is ClassVar:
             continue
+        fixed = get_origin(hint) is Annotated
+        form = get_args(hint)[1] if fixed else Form(_NUMBERS[hint])
         default = before[name] if name in before else vars(kind).get(name)
-        if declared in _NUMBERS:
-            made.append(Field(name, _NUMBERS[declared], 0, more == ["fixed"], offset, default))
-            offset += 1
-        else:
-            number = get_args(get_args(declared)[1])[0]
-            made.append(Field(name, number, more[0], True, offset, default))
-            offset += 1 + more[0]
+        made.append(Field(name, form.number, form.dimensions, fixed, offset, default))
+        offset += 1 + form.dimensions
     return tuple(made)
 
 
