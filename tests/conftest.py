@@ -94,10 +94,10 @@ def pytest_collection_finish() -> None:
 
 def _make_integrators() -> None:
     """Make the integrators' code once where it is out of date, before the processes begin that need it."""
-    from core.simulation.machine_code import intermediate
+    from core.simulation.machine_code import intermediate, supply
 
-    if intermediate.compiler_is_there() and intermediate.unfit(intermediate.entries()):
-        intermediate.make(())
+    if intermediate.unfit(intermediate.entries()):
+        supply.make()
 
 
 @pytest.hookimpl(trylast=True)

@@ -92,7 +92,7 @@ def command(
 def _run(file: str, options: dict[str, Any]) -> Any:
     """The run of an HDF5 file, or of a model."""
     from core.simulation import Run, simulate
-    from core.simulation.machine_code.intermediate import telling
+    from core.simulation.machine_code.supply import telling
 
     if Path(file).suffix.lower() in (".h5", ".hdf5"):
         return Run.load(file)

@@ -128,7 +128,7 @@ def command(
     """
     from core.errors import SimulationError
     from core.simulation import simulate
-    from core.simulation.machine_code.intermediate import telling
+    from core.simulation.machine_code.supply import telling
 
     reading = {name: options.pop(name) for name in READING}
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))

@@ -117,7 +117,7 @@ class Interactive(QObject):
 
         def work(progress: Any, cancelled: Any) -> Live:
             from core.simulation.live import SLICE, Live
-            from core.simulation.machine_code.intermediate import telling
+            from core.simulation.machine_code.supply import telling
 
             def tell(words: str) -> None:
                 progress(0.0, words)

@@ -103,7 +103,7 @@ class Simulation(QObject):
 
         def work(progress: Any, cancelled: Any) -> Run:
             from core.simulation import simulate
-            from core.simulation.machine_code.intermediate import telling
+            from core.simulation.machine_code.supply import telling
 
             progress(0.0, "Compiling the equations …")
             share = 0.0

@@ -159,6 +159,7 @@ def begin_all(window: Window) -> None:
     window.complete_soon()
     background.resume()
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
+    QTimer.singleShot(WARM_UP, window.status, window.status.prepare_integrators)
     window.recovery.offer()
     if lost := obstacle(places()):
         window.session.message.emit("warning", lost)

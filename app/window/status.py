@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Qt, QTimer
@@ -18,6 +21,40 @@ from app.widgets.elided import ElidedLabel
 from app.widgets.label import Label
 from app.widgets.progress import ProgressBar
 from core.model import WORDS
+
+if TYPE_CHECKING:
+    from core.simulation.machine_code.supply import MakingAhead
+
+
+class IntegratorsAhead:
+    """Making the integrators' code where it is missing, as in a fresh checkout, before a run needs it."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._making: MakingAhead | None = None
+
+    def start(self) -> None:
+        """Look for what is missing, in a thread, and have it made."""
+        self._thread = threading.Thread(target=self._start, name="kinetostat-integrators", daemon=True)
+        self._thread.start()
+
+    def _start(self) -> None:
+        from core.simulation.machine_code.supply import AHEAD
+
+        self._making = AHEAD
+        AHEAD.start()
+
+    @property
+    def busy(self) -> bool:
+        """True while it is looked for or made."""
+        looking = self._thread is not None and self._thread.is_alive()
+        return looking or (self._making is not None and self._making.busy)
+
+    @property
+    def words(self) -> str:
+        """How far it is; "" if nothing is being made."""
+        making = self._making
+        return f"preparing integrators {making.ready}/{making.total}" if making is not None and making.busy else ""
 
 
 class StatusLine(QStatusBar):
@@ -43,6 +80,7 @@ class StatusLine(QStatusBar):
         self.part.setToolTip("The element under the pointer")
         self.part.setContentsMargins(10, 0, 6, 0)
         self.freedoms = Label()
+        self.integrators = IntegratorsAhead()
         self._mobility = standing_mobility(session)
         self._tell_freedoms()
         for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
@@ -66,6 +104,11 @@ class StatusLine(QStatusBar):
     def close(self) -> None:
         """Listen no more."""
         self._life.close()
+
+    def prepare_integrators(self) -> None:
+        """Have the integrators' code made that is missing, and show how far it is."""
+        self.integrators.start()
+        self._poll.start()
 
     def expect(self, text: str) -> None:
         """What the tool expects."""
@@ -101,8 +144,8 @@ class StatusLine(QStatusBar):
         else:
             self.bar.setRange(0, 0)
         ready = getattr(self._session.mech, "ready", True)
-        self.code.setText("" if ready else "compiling …")
-        if ready and job is None and not self._reading:
+        self.code.setText(self.integrators.words if ready else "compiling …")
+        if ready and job is None and not self._reading and not self.integrators.busy:
             self._poll.stop()
         elif not self._poll.isActive():
             self._poll.start()

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from core.codegen import direct_call
-from core.simulation.machine_code import intermediate
+from core.simulation.machine_code import supply
 from core.simulation.machine_code.entry import Entry
 
 
@@ -62,7 +62,7 @@ def test_threads_share_the_machine_code_of_an_entry(monkeypatch):
     def nothing(handle: int) -> int:
         return handle
 
-    monkeypatch.setattr(intermediate, "library_of", slowly)
+    monkeypatch.setattr(supply, "library_of", slowly)
     entry = Entry(nothing)
     assert set(at_once(lambda: entry.address)) == {id(made[0])}
     assert len(made) == 1

@@ -13,9 +13,9 @@ FOREIGN = {
     "core/apart/serving.py": {"_exit"},
     "core/files/xacro/library.py": {"_global_symbols", "_eval_env", "_eval_optenv"},
     "core/files/xacro/process.py": {"_eval_find", "_exit"},
-    "core/simulation/machine_code/compiler.py": {"_getvalue"},
+    "core/simulation/machine_code/making.py": {"_exit"},
 }
-"""Private members of other libraries (xacro, Numba, `os._exit`) for which they offer no public one."""
+"""Private members of other libraries (xacro, `os._exit`) for which they offer no public one."""
 
 
 def private(name):

@@ -40,7 +40,7 @@ class Entry:
     @cached_property
     def address(self) -> int:
         """Where it is; its machine code is loaded, or made of the intermediate code, when this is first asked."""
-        from core.simulation.machine_code.intermediate import library_of
+        from core.simulation.machine_code.supply import library_of
 
         with _once:
             self._library = self._library or library_of(self.name)

@@ -1,8 +1,8 @@
-"""The intermediate code of entries: a file each beside this one, made where the program is built, read where it runs.
+"""The intermediate code of entries: a file each, made when it is first needed or where the program is built.
 
-Each file says of what it was made: a hash over the texts of the modules that its function comes from, with all that
-they import of `core.simulation` and `core.numerics`. Where a text has changed since, as in a checkout, entries are made
-anew when they are next called for, if the compiler is there; else a message says what to do.
+A file is bound to its own content by a hash, and names what it was made from: a hash over the texts of the modules that
+its function comes from, with all that they import of `core.simulation` and `core.numerics`, and a hash of LLVM's text.
+Where a text has changed since, it is translated again, and compiled again only if that led to another text of LLVM's.
 """
 
 from __future__ import annotations
@@ -12,68 +12,32 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.util import find_spec
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import llvmlite.binding as llvm
 
-from core.errors import SimulationError
-
-if TYPE_CHECKING:
-    from core.codegen.object_code import Library
-
 FOLDER = Path(__file__).with_name("intermediate_code")
-LONGEST = 600.0
-"""s that the compiler may take."""
-BY_NAME = ("pow", "memcpy", "memmove", "memset")
-"""Functions of the C library that object code calls where intermediate code has operations."""
-WHERE = "integrators"
-REINSTALL = "Install Kinetostat anew: pip install --force-reinstall kinetostat"
-BUILD = "Make it with `pip install -e .` in the checkout, or install its compiler: pip install numba"
-
+"""Where a checkout and an installed package keep it."""
+_CACHED = "integrators"
+"""The folder of the user's cache that serves where that one cannot be written."""
 _HASH = 32
 _ROOM = __package__.rpartition(".")[0]
 _CORE = _ROOM.rpartition(".")[0]
-_ROOT = Path(__file__).parents[2 + _CORE.count(".") + 1]
 _PLACE = Path(__file__).parents[2]
-"""Name and folder of what the rooms stand in whose texts count: `core.simulation` and `core.numerics`."""
+"""Names and folder of the rooms whose texts count: `core.simulation` and `core.numerics`."""
 _IMPORTED = re.compile(
     rf"^from {re.escape(_CORE)}(\.(?:simulation|numerics)\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
 )
 _ENTRY = re.compile(r"^@entry\ndef (\w+)", re.MULTILINE)
 _INSTALLED = re.compile(rb"\bkinetostat\.(?=(?:app|core|resources|viz)\b)")
 """What `setup.py` writes before names of modules."""
-
-Tell = Callable[[str], None]
-_listener: ContextVar[tuple[Tell, set[str]] | None] = ContextVar("listener", default=None)
-
-
-@contextlib.contextmanager
-def telling(tell: Tell) -> Iterator[None]:
-    """Inside, whatever waits for machine code of the integrators that this computer does not have yet says so before,
-    once for each reason."""
-    before = _listener.set((tell, set()))
-    try:
-        yield
-    finally:
-        _listener.reset(before)
-
-
-def _tell(words: str) -> None:
-    listener = _listener.get()
-    if listener is not None and words not in listener[1]:
-        listener[1].add(words)
-        listener[0](words)
-
-
-# ------------------------------------------------------------------------------- files
+_COMPILER = ("compiler", "translation", "arrays", "instructions", "value_types")
+"""Modules that decide what an entry is compiled to."""
 
 
 class Code(NamedTuple):
@@ -84,14 +48,21 @@ class Code(NamedTuple):
     """Functions of the C library that it calls."""
     sources: str
     """Hash of the texts that it was made from."""
-    made_by: dict[str, str]
-    """Versions of numba and llvmlite."""
+    text: str
+    """Hash of LLVM's text that it was made from."""
     llvm: list[int]
     """The version of LLVM that wrote it; later ones read it, too."""
+    llvmlite: str
+    """The version of the package that brought this LLVM."""
 
 
 class Unfit(ValueError):
-    """Code that is not there, or of no use: why."""
+    """Code that is missing or of no use: the reason."""
+
+
+def llvmlite_version() -> str:
+    """That of the package installed here."""
+    return version("llvmlite")
 
 
 def entries() -> list[str]:
@@ -105,40 +76,95 @@ def entries() -> list[str]:
     return found or sorted(path.stem for path in FOLDER.glob("*.bc"))
 
 
-def read(name: str) -> Code:
-    """The code of an entry. Raises Unfit."""
+# ------------------------------------------------------------------------------- files
+
+
+def places() -> Iterator[Path]:
+    """The folders in which code may lie, the first one first."""
+    yield FOLDER
+    from core.codegen import object_cache
+
+    if (cached := object_cache.folder()) is not None:
+        yield cached / _CACHED
+
+
+def writable_place() -> Path:
+    """The first of these folders that can be written, made if need be. Raises OSError if there is none."""
+    reason: OSError | None = None
+    for place in places():
+        try:
+            place.mkdir(exist_ok=True)
+            if os.access(place, os.W_OK):
+                return place
+        except OSError as error:
+            reason = error
+    raise reason or PermissionError(f"{FOLDER} cannot be written")
+
+
+def stored(name: str) -> Code:
+    """The code of an entry, whatever texts it was made from. Raises Unfit with the reason of the first folder."""
+    reason: Unfit | None = None
+    for place in places():
+        try:
+            return _stored_in(place, name)
+        except Unfit as error:
+            reason = reason or error
+    raise reason or Unfit("is missing")
+
+
+def _stored_in(place: Path, name: str) -> Code:
     try:
-        data = (FOLDER / f"{name}.bc").read_bytes()
+        data = (place / f"{name}.bc").read_bytes()
     except OSError:
         raise Unfit("is missing") from None
     head, body = data[:_HASH], data[_HASH:]
     if hashlib.sha256(body).digest() != head:
         raise Unfit("is damaged")
     facts, _, bitcode = body.partition(b"\n")
-    code = Code(bitcode, **json.loads(facts))
-    if code.sources != (sources_of(name.rpartition(".")[0]) or code.sources):
-        raise Unfit("was made of another text")
+    try:
+        code = Code(bitcode, **json.loads(facts))
+    except (TypeError, ValueError):
+        raise Unfit("was written by another version of Kinetostat") from None
     if code.llvm > list(llvm.llvm_version_info):
         made, here = (".".join(map(str, version)) for version in (code.llvm, llvm.llvm_version_info))
         raise Unfit(f"was written by LLVM {made}, and here is {here}")
     return code
 
 
+def read(name: str) -> Code:
+    """The code of an entry as its texts are now. Raises Unfit."""
+    reason: Unfit | None = None
+    for place in places():
+        try:
+            code = _stored_in(place, name)
+            if is_of_these_texts(name, code):
+                return code
+            raise Unfit("was made from another text")
+        except Unfit as error:
+            reason = reason or error
+    raise reason or Unfit("is missing")
+
+
+def is_of_these_texts(name: str, code: Code) -> bool:
+    """Whether code was made from the texts that are here; where there are none, it was."""
+    return code.sources == (sources_of(name.rpartition(".")[0]) or code.sources)
+
+
 def write(name: str, code: Code) -> None:
-    """Keep it, whole or not at all."""
+    """Keep code, whole or not at all. Raises OSError."""
     facts = code._asdict()
     body = facts.pop("bitcode")
     body = json.dumps(facts, sort_keys=True).encode() + b"\n" + body
-    FOLDER.mkdir(exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=FOLDER, suffix=".part")
+    place = writable_place()
+    handle, temporary = tempfile.mkstemp(dir=place, suffix=".part")
     with os.fdopen(handle, "wb") as file:
         file.write(hashlib.sha256(body).digest() + body)
     os.chmod(temporary, 0o644)
-    os.replace(temporary, FOLDER / f"{name}.bc")
+    os.replace(temporary, place / f"{name}.bc")
 
 
 def unfit(names: Sequence[str]) -> dict[str, str]:
-    """Those of these entries that are not there as they should be, and why."""
+    """Those of these entries that are missing, damaged or out of date, and why."""
     found = {}
     for name in names:
         try:
@@ -153,19 +179,24 @@ def unfit(names: Sequence[str]) -> dict[str, str]:
 
 @cache
 def sources_of(module: str) -> str:
-    """A hash of the text of a module of `core.simulation` and of those that it calls or takes numbers from; empty where
+    """A hash of the text of a module of `core.simulation`, of those that it imports, and of the compiler; empty where
     the program has no texts. The same before and after installation."""
     texts: set[Path] = set()
-    ahead = [Path(__file__).with_name("compiler.py"), *_files(f".simulation.{module}", ())]
-    if len(ahead) == 1:
+    ahead = [*_files(f".simulation.{module}", ())]
+    if not ahead:
         return ""
+    ahead += [Path(__file__).with_name(f"{each}.py") for each in _COMPILER]
     while ahead:
         path = ahead.pop()
         if path not in texts:
             texts.add(path)
             ahead += _imported(path)
-    parts = (_INSTALLED.sub(b"", path.read_bytes().replace(b"\r\n", b"\n")) for path in sorted(texts))
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    return hashlib.sha256(b"\0".join(_normal_text(path) for path in sorted(texts))).hexdigest()
+
+
+@cache
+def _normal_text(path: Path) -> bytes:
+    return _INSTALLED.sub(b"", path.read_bytes().replace(b"\r\n", b"\n"))
 
 
 @cache
@@ -182,84 +213,27 @@ def _files(module: str, names: Sequence[str]) -> list[Path]:
     return [own] if own.is_file() else [each for name in names if (each := path / f"{name}.py").is_file()]
 
 
-# ------------------------------------------------------------------------------- what runs
+def forget_texts() -> None:
+    """Read the texts again when they are next asked for: they may have changed."""
+    for function in (sources_of, _imported, _normal_text):
+        function.cache_clear()
 
 
-def library_of(name: str) -> Library:
-    """The machine code of an entry, from the cache or made now.
+# ------------------------------------------------------------------------------- one maker at a time
 
-    Raises SimulationError with the remedy if there is no code that fits.
-    """
-    from core.codegen.object_code import Library
 
-    def making() -> None:
-        _tell("Making machine code of the integrators: once on this computer …")
+@contextlib.contextmanager
+def making(name: str) -> Iterator[None]:
+    """Inside, no other process makes this entry; where files have no locks it may be made twice, to the same end."""
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
 
-    code = _current(name)
+    handle = os.open(writable_place() / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
     try:
-        return Library(code.bitcode, [*code.needed, *BY_NAME], making)
-    except RuntimeError as error:  # LLVM cannot read it
-        if compiler_is_there():
-            _make_anew(name, "cannot be read")
-            code = _current(name)
-            return Library(code.bitcode, [*code.needed, *BY_NAME], making)
-        here, made = llvm.llvm_version_info, code.made_by["llvmlite"]
-        raise SimulationError(
-            f"LLVM {'.'.join(map(str, here))} cannot read the code of '{name}', which llvmlite {made} has written.",
-            where=WHERE,
-            remedy=f"Install that one: pip install llvmlite=={made}",
-        ) from error
-
-
-def _current(name: str) -> Code:
-    """The code of an entry, made anew if need be."""
-    try:
-        return read(name)
-    except Unfit as reason:
-        if not compiler_is_there():
-            raise SimulationError(f"The code of '{name}' {reason}.", where=WHERE, remedy=_remedy(str(reason))) from None
-        _make_anew(name, str(reason))
-    return read(name)
-
-
-def _remedy(reason: str) -> str:
-    if "LLVM" in reason:
-        return "Install a later one: pip install --upgrade llvmlite"
-    return BUILD if (_ROOT / "pyproject.toml").exists() else REINSTALL
-
-
-def compiler_is_there() -> bool:
-    """Whether entries can be made here."""
-    return find_spec("numba") is not None and not getattr(sys, "frozen", False)
-
-
-def _make_anew(name: str, reason: str) -> None:
-    """Another process makes all entries of the same module that are not as they should be."""
-    module = name.rpartition(".")[0]
-    _tell(f"Compiling '{module}', whose code {reason}: up to half a minute …")
-    sources_of.cache_clear()
-    _imported.cache_clear()
-    wanted = {name, *unfit([each for each in entries() if each.rpartition(".")[0] == module])}
-    make(sorted(wanted))
-
-
-def make(names: Sequence[str]) -> None:
-    """Make the code of these entries (none: of all that are not as they should be) in a process of its own.
-
-    Raises SimulationError.
-    """
-    paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", f"{__package__}.making", *names],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        timeout=LONGEST,
-    )
-    if done.returncode != 0:
-        last: Any = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise SimulationError(
-            f"The code of {', '.join(names) or 'the integrators'} could not be made: {last}",
-            where=WHERE,
-            remedy=f"Where texts were changed, mend what the compiler names; else: {_remedy('')}",
-        )
+        fcntl.lockf(handle, fcntl.LOCK_EX, 1, place)
+        yield
+    finally:
+        os.close(handle)

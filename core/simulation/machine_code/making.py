@@ -1,105 +1,132 @@
 """`python -m core.simulation.machine_code.making [ENTRY …]`: make the intermediate code of entries.
 
-Without names: of all that are missing, damaged, or made of other texts or by another compiler. Needs NumPy, Numba and
-llvmlite, nothing else of what the program needs: it is run where the program is built.
+Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
+nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
+is ready. With `--idle` it works in one process at low priority, for as long as its input stays open.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import threading
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from importlib.metadata import version
-from multiprocessing import get_context
 
 import llvmlite.binding as llvm
 
 from core.simulation.machine_code.intermediate import (
-    FOLDER,
     Code,
     Unfit,
-    compiler_is_there,
     entries,
+    llvmlite_version,
+    making,
     read,
     sources_of,
-    unfit,
+    stored,
     write,
 )
 
-COMPILER = ("numba", "llvmlite")
+IDLE = "--idle"
 SHARE = 4
-"""Entries that are worth a process of their own: each infers the types of what entries share for itself."""
+"""Entries that are worth a process of their own."""
+FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.step_loop")
+"""What begins the names of entries that most first runs need."""
 _ROOM = __package__.rpartition(".")[0]
 
 
-def made_by() -> dict[str, str]:
-    """The versions that count."""
-    return {name: version(name) for name in COMPILER}
+def in_order(names: Iterable[str]) -> list[str]:
+    """Entries in the order in which they are made ahead: what most first runs need comes first."""
+    return sorted(names, key=lambda name: not name.startswith(FIRST))
 
 
 def outdated() -> list[str]:
-    """The entries that are not there as they would be made now; without a compiler those that are of no use."""
-    if not compiler_is_there():
-        return list(unfit(entries()))
+    """The entries whose code is not what would be made now."""
     return [name for name in entries() if not _is_current(name)]
 
 
 def _is_current(name: str) -> bool:
     try:
-        return read(name).made_by == made_by()
+        return read(name).llvmlite == llvmlite_version()
     except Unfit:
         return False
 
 
-@contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """Inside, no other process makes entries; where folders have no locks they are made twice."""
-    FOLDER.mkdir(exist_ok=True)
-    if os.name != "posix":
-        yield
-        return
-    import fcntl
+def make(name: str) -> None:
+    """Make the code of an entry, if nobody else has made it meanwhile.
 
-    folder = os.open(FOLDER, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
+    Raises LanguageError for a text that cannot be translated, OSError if the code cannot be kept.
+    """
+    from core.simulation.machine_code.compiler import compiled, text_of
 
-
-def make(names: Sequence[str]) -> None:
-    """Make entries that nobody else has made meanwhile."""
-    with alone():
-        wanted = [name for name in names if not _is_current(name)]
-        if not wanted:
+    with making(name):
+        if _is_current(name):
             return
-        processes = min(os.cpu_count() or 1, len(wanted) // SHARE)
-        if processes > 1:
-            with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-                list(pool.map(_make, wanted))
+        module, _, function = name.rpartition(".")
+        entry = getattr(import_module(f"{_ROOM}.{module}"), function)
+        text = hashlib.sha256(text_of(entry).encode()).hexdigest()
+        before = _kept(name)
+        if before is not None and before.text == text and before.llvmlite == llvmlite_version():
+            write(name, before._replace(sources=sources_of(module)))
+            return
+        bitcode, needed = compiled(entry)
+        write(name, Code(bitcode, needed, sources_of(module), text, list(llvm.llvm_version_info), llvmlite_version()))
+
+
+def _kept(name: str) -> Code | None:
+    with contextlib.suppress(Unfit):
+        return stored(name)
+    return None
+
+
+def make_all(names: Sequence[str]) -> None:
+    """Make entries, by as many processes as there are processors and it is worth."""
+    processes = min(os.cpu_count() or 1, len(names) // SHARE)
+    if processes > 1:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            for name, _ in zip(names, pool.map(make, names), strict=True):
+                print(name, flush=True)
+        return
+    for name in names:
+        make(name)
+        print(name, flush=True)
+
+
+def _work_idly() -> None:
+    """Give way to others, and end with whoever began this process."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(10)
+
+    def wait_for_the_end() -> None:
+        sys.stdin.buffer.read()
+        os._exit(0)
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command; gives its exit code."""
+    from core.simulation.machine_code.translation import LanguageError
+
+    names = in_order(arguments or outdated()) if IDLE not in arguments else in_order(outdated())
+    try:
+        if IDLE in arguments:
+            _work_idly()
+            for name in names:
+                make(name)
+                print(name, flush=True)
         else:
-            for name in wanted:
-                _make(name)
-        kept = set(entries())
-        for path in FOLDER.glob("*.bc"):
-            if path.stem not in kept:
-                path.unlink(missing_ok=True)
-
-
-def _make(name: str) -> None:
-    from core.simulation.machine_code.compiler import compiled
-
-    module, _, function = name.rpartition(".")
-    bitcode, needed = compiled(getattr(import_module(f"{_ROOM}.{module}"), function))
-    write(name, Code(bitcode, needed, sources_of(module), made_by(), list(llvm.llvm_version_info)))
+            make_all(names)
+    except (LanguageError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or outdated()
-    if names and not compiler_is_there():
-        sys.exit("The integrators' code cannot be made, for their compiler is missing: pip install numba")
-    make(names)
+    sys.exit(main(sys.argv[1:]))

@@ -32,7 +32,6 @@ Array = NDArray[np.float64]
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 
-
 class Form(NamedTuple):
     """What the annotation of a field says about its memory; type hints of arrays differ from NumPy to NumPy."""
 

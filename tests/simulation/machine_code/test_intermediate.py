@@ -1,7 +1,7 @@
-"""The integrators' code: made of the texts that are there, read without its compiler, mended or refused in words."""
+"""The integrators' code: made from the texts that are there, repaired where it is damaged, kept where it can be."""
 
+import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,19 +11,19 @@ import pytest
 
 from core.codegen import object_cache, object_code
 from core.errors import SimulationError
-from core.simulation.machine_code import intermediate
-from core.simulation.machine_code.intermediate import Unfit, entries, library_of, read, telling, unfit, write
-from core.simulation.machine_code.making import made_by, outdated
+from core.simulation.machine_code import intermediate, making, supply
+from core.simulation.machine_code.intermediate import Unfit, entries, read, unfit, write
+from core.simulation.machine_code.supply import MakingAhead, library_of, telling
 
 ROOT = Path(intermediate.__file__).parents[3]
 SMALL = "methods.semi_implicit_euler.impulse_step"
-C_LIBRARY = {"sqrt", "pow", "cbrt", "ceil", "floor", "memset", "memcpy", "memmove"}
+OTHER = "methods.runge_kutta.within_entry"
+C_LIBRARY = {"sqrt", "exp", "pow", "cbrt", "ceil", "rint", "floor", "memset", "memcpy", "memmove"}
 OWN_TREE = pytest.mark.skipif(ROOT.name == "site-packages", reason="texts are changed in a copy of the checkout")
 
 
 def test_the_code_is_that_of_the_texts_and_of_this_compiler():
-    assert not outdated(), f"Make it with: python -m {intermediate.__package__}.making"
-    assert read(SMALL).made_by == made_by()
+    assert not making.outdated(), f"Make it with: python -m {intermediate.__package__}.making"
 
 
 def test_an_entry_calls_nothing_but_the_c_library():
@@ -32,46 +32,99 @@ def test_an_entry_calls_nothing_but_the_c_library():
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """The folder of the code, a copy of it; without the compiler."""
-    shutil.copytree(intermediate.FOLDER, tmp_path / "code")
-    monkeypatch.setattr(intermediate, "FOLDER", tmp_path / "code")
-    monkeypatch.setattr(intermediate, "compiler_is_there", lambda: False)
+    """The folder of the code, with two entries; nothing is made ahead."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+    for name in (SMALL, OTHER):
+        shutil.copy(intermediate.FOLDER / f"{name}.bc", folder)
+    monkeypatch.setattr(intermediate, "FOLDER", folder)
+    monkeypatch.setattr(supply.AHEAD, "start", lambda: None)
     monkeypatch.setenv("KINETOSTAT_CACHE", "")
-    return tmp_path / "code"
+    return folder
 
 
-def spoil(path, share):
+@pytest.fixture
+def made_here(kept, monkeypatch):
+    """Entries are made in this process, which knows of the changed folder."""
+    monkeypatch.setattr(supply, "make", lambda *names: [making.make(name) for name in names])
+    return kept
+
+
+def corrupt(path, share):
+    """Remove a file, cut it off, or change its first byte."""
     data = path.read_bytes()
-    path.write_bytes(data[: int(len(data) * share)] if share < 1.0 else bytes([data[0] ^ 255]) + data[1:])
+    path.unlink()
+    if share is not None:
+        path.write_bytes(data[: int(len(data) * share)] if share < 1.0 else bytes([data[0] ^ 255]) + data[1:])
 
 
 @pytest.mark.parametrize(("share", "why"), [(None, "missing"), (0.0, "damaged"), (0.5, "damaged"), (1.0, "damaged")])
-def test_without_compiler_who_lacks_code_is_told_what_to_do(kept, share, why):
-    path = kept / f"{SMALL}.bc"
-    path.unlink() if share is None else spoil(path, share)
-    with pytest.raises(SimulationError, match=f"'{re.escape(SMALL)}' is {why}.*pip install"):
-        library_of(SMALL)
-    assert library_of("methods.runge_kutta.within_entry").address("entry")
+def test_code_that_is_missing_or_damaged_is_made_again(made_here, share, why):
+    before = read(SMALL)
+    corrupt(made_here / f"{SMALL}.bc", share)
+    assert unfit([SMALL, OTHER]) == {SMALL: f"is {why}"}
+    said = []
+    with telling(said.append):
+        assert library_of(SMALL).address("entry")
+    assert said[0] == f"Compiling the integrators, whose code is {why}: some seconds …"
+    assert read(SMALL) == before
 
 
-def test_code_of_a_later_llvm_is_refused_with_both_versions(kept):
-    write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
-    with pytest.raises(SimulationError, match=r"written by LLVM 99\.1\.0, and here is .*--upgrade llvmlite"):
-        library_of(SMALL)
-
-
-def test_code_that_llvm_cannot_read_any_more_is_refused_with_the_version_that_can(kept):
+def test_code_that_llvm_cannot_read_is_made_again_for_this_run(made_here):
     write(SMALL, read(SMALL)._replace(bitcode=b"BC\xc0\xdeof another age"))
-    made = made_by()["llvmlite"]
-    with pytest.raises(SimulationError, match=rf"cannot read the code.*pip install llvmlite=={re.escape(made)}"):
-        library_of(SMALL)
+    assert library_of(SMALL).address("entry")
 
 
-def test_code_of_another_text_is_told_apart(kept):
-    write(SMALL, read(SMALL)._replace(sources="of another text"))
-    with pytest.raises(Unfit, match="another text"):
+def test_code_of_a_later_llvm_is_made_again(made_here):
+    write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
+    with pytest.raises(Unfit, match=r"written by LLVM 99\.1\.0, and here is "):
         read(SMALL)
-    assert unfit(entries()) == {SMALL: "was made of another text"}
+    library_of(SMALL)
+    assert not unfit([SMALL])
+
+
+def test_facts_of_another_version_are_no_code(kept):
+    body = b'{"who": "another version"}\nBC'
+    (kept / f"{SMALL}.bc").write_bytes(hashlib.sha256(body).digest() + body)
+    assert unfit([SMALL]) == {SMALL: "was written by another version of Kinetostat"}
+
+
+def test_a_changed_text_that_means_the_same_is_not_compiled_again(made_here, monkeypatch):
+    before = read(SMALL)
+    write(SMALL, before._replace(sources="of another text"))
+    assert unfit([SMALL]) == {SMALL: "was made from another text"}
+    monkeypatch.setattr("core.simulation.machine_code.compiler.compiled", None)
+    making.make(SMALL)
+    assert read(SMALL) == before
+
+
+def test_a_text_that_means_something_else_is_compiled_again(made_here):
+    before = read(SMALL)
+    write(SMALL, before._replace(sources="of another text", text="of another function", bitcode=b"of that"))
+    making.make(SMALL)
+    assert read(SMALL) == before
+
+
+def test_where_the_package_cannot_be_written_the_cache_of_the_user_serves(kept, tmp_path, monkeypatch):
+    monkeypatch.setenv("KINETOSTAT_CACHE", str(tmp_path / "cache"))
+    (kept / f"{SMALL}.bc").unlink()
+    monkeypatch.setattr(intermediate.os, "access", lambda path, mode: Path(path) != kept)
+    making.make(SMALL)
+    assert list((tmp_path / "cache").rglob("*.bc")) == [tmp_path / "cache" / "integrators" / f"{SMALL}.bc"]
+    assert not unfit([SMALL, OTHER])
+
+
+def test_where_nothing_can_be_written_code_is_made_for_this_process(kept, monkeypatch):
+    (kept / f"{SMALL}.bc").unlink()
+    monkeypatch.setattr(intermediate.os, "access", lambda path, mode: False)
+    assert library_of(SMALL).address("entry")
+    assert unfit([SMALL])
+
+
+def test_a_process_that_fails_is_an_error_with_its_last_words(monkeypatch):
+    monkeypatch.setattr(supply, "making", supply.telling)  # a module that does not exist
+    with pytest.raises(SimulationError, match=f"The code of '{SMALL}' could not be made: .*No module named"):
+        supply.make(SMALL)
 
 
 # ------------------------------------------------------------------------------- object code
@@ -104,18 +157,17 @@ def test_object_code_is_made_once_and_whoever_waits_for_it_is_told(cache):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_damaged_object_code_is_made_anew(cache, share):
+def test_damaged_object_code_is_made_again(cache, share):
     made(SMALL)
-    spoil(object_file(cache, SMALL), share)
+    corrupt(object_file(cache, SMALL), share)
     assert made(SMALL)
     assert not made(SMALL)
 
 
-def test_object_code_of_something_else_is_made_anew(cache):
-    other = "methods.runge_kutta.within_entry"
+def test_object_code_of_something_else_is_made_again(cache):
     made(SMALL)
-    made(other)
-    shutil.copy(object_file(cache, other), object_file(cache, SMALL))
+    made(OTHER)
+    shutil.copy(object_file(cache, OTHER), object_file(cache, SMALL))
     assert made(SMALL)
 
 
@@ -167,11 +219,11 @@ def ended(process):
 
 UNFIT = "from core.simulation.machine_code.intermediate import *; print(*unfit(entries()))"
 EULER = f"""
-import sys
-from core.simulation.machine_code.intermediate import library_of, telling
+from core.simulation.machine_code.supply import AHEAD, library_of, telling
+AHEAD.start = lambda: None
 with telling(print):
     library_of({SMALL!r}).address("entry")
-print("numba" in sys.modules)
+print("ready")
 """
 
 
@@ -188,14 +240,14 @@ def test_code_is_outdated_by_what_its_text_imports_and_by_nothing_else(checkout)
 
 
 @OWN_TREE
-def test_where_a_text_has_changed_two_processes_at_once_make_the_code_anew(checkout):
+def test_where_a_text_has_changed_two_processes_at_once_make_the_code_again(checkout):
     text = checkout / "core" / "simulation" / "methods" / "semi_implicit_euler.py"
     text.write_text(text.read_text() + "\n# changed\n")
     both = [child(checkout, EULER) for _ in range(2)]
     for process in both:
         words = ended(process)
-        assert "Compiling 'methods.semi_implicit_euler', whose code was made of another text" in words
-        assert words.endswith("False")
+        assert "Compiling the integrators, whose code was made from another text" in words
+        assert words.endswith("ready")
     assert "Compiling" not in ended(child(checkout, EULER))
     assert ended(child(checkout, UNFIT)) == ""
 
@@ -203,8 +255,32 @@ def test_where_a_text_has_changed_two_processes_at_once_make_the_code_anew(check
 @OWN_TREE
 def test_two_first_starts_at_once_share_a_cache(checkout, tmp_path):
     both = [child(checkout, EULER, KINETOSTAT_CACHE=str(tmp_path / "cache")) for _ in range(2)]
-    assert [ended(process).splitlines()[-1] for process in both] == ["False", "False"]
+    assert [ended(process).splitlines()[-1] for process in both] == ["ready", "ready"]
     assert not list((tmp_path / "cache").glob("*.part"))
+
+
+AHEAD = """
+import threading
+from core.simulation.machine_code.supply import MakingAhead
+ahead, done = MakingAhead(), threading.Event()
+ahead.start(lambda: done.set() if ahead.ready == ahead.total and not ahead.busy else None)
+done.wait(120)
+print(ahead.ready, ahead.total)
+"""
+
+
+@OWN_TREE
+def test_what_is_missing_is_made_ahead_in_another_process(checkout):
+    for name in (SMALL, OTHER):
+        (checkout / "core/simulation/machine_code/intermediate_code" / f"{name}.bc").unlink()
+    assert ended(child(checkout, AHEAD)) == "2 2"
+    assert ended(child(checkout, UNFIT)) == ""
+
+
+def test_where_all_is_there_nothing_is_made_ahead():
+    ahead = MakingAhead()
+    ahead.start()
+    assert (ahead.total, ahead.busy) == (0, False)
 
 
 BUILDING = """
@@ -213,7 +289,7 @@ import sys
 
 class NothingElse:
     def find_spec(self, name, path=None, target=None):
-        known = sys.stdlib_module_names | {"core", "numpy", "numba", "llvmlite"}
+        known = sys.stdlib_module_names | {"core", "numpy", "llvmlite"}
         if name.partition(".")[0] not in known:
             raise ImportError(f"{name} is not there where the program is built")
 
@@ -228,5 +304,5 @@ for name in making.entries():
 
 
 @OWN_TREE
-def test_who_builds_the_program_needs_the_compiler_and_nothing_else(checkout):
+def test_building_the_program_needs_numpy_and_llvmlite_and_nothing_else(checkout):
     assert ended(child(checkout, BUILDING)).split() == entries()

@@ -12,6 +12,7 @@ from core.simulation import setup
 from core.simulation.machine_code.entry import Entry
 from core.simulation.machine_code.language import loader, native, scratch, view, view_rows
 from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints, Record
+from core.simulation.machine_code.translation import LanguageError
 from core.simulation.methods import adams, radau, runge_kutta
 from core.simulation.simulator import Job
 from resources import EXAMPLES
@@ -105,7 +106,7 @@ def test_machine_code_does_what_the_text_does_in_python():
 
 
 def test_a_name_that_is_not_declared_is_no_machine_code():
-    with pytest.raises(Exception, match="cuont"):
+    with pytest.raises(LanguageError, match=r"test_records\.py:\d+: in misspelt_entry: Notes declares no 'cuont'"):
         compiled(misspelt_entry)
 
 

@@ -1,0 +1,135 @@
+"""Writes LLVM's text for views of memory: fields of records, elements, rows and slices of arrays, loops that count."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from core.simulation.machine_code.instructions import Writer
+from core.simulation.machine_code.records import Field
+from core.simulation.machine_code.value_types import (
+    INT,
+    POINTER,
+    SCALARS,
+    ArrayType,
+    RecordType,
+    Scalar,
+    Value,
+    constant,
+)
+
+
+class ArrayWriter(Writer):
+    """A writer that knows arrays and records. What does not fit raises TypeError."""
+
+    # ---------------------------------------------------------------------------- records
+
+    def number_of(self, record: Value, name: str) -> tuple[Scalar, str]:
+        """Type and address of a field that can be assigned to."""
+        field = _field(record, name)
+        if field.fixed:
+            raise TypeError(f"{field.name} of {record.type} is fixed")
+        return SCALARS[field.number], self._word(record, field.offset)
+
+    def of_field(self, record: Value, name: str) -> Value:
+        """The value of a field. Addresses and lengths of arrays never change while machine code runs."""
+        field = _field(record, name)
+        number, place = SCALARS[field.number], self._word(record, field.offset)
+        if not field.dimensions:
+            return self.load(number, place, field.fixed)
+        first = self.load(POINTER, place, fixed=True)
+        words = [self._word(record, field.offset + 1 + k) for k in range(field.dimensions)]
+        return self.view(
+            ArrayType(number, field.dimensions), first.text, [self.load(INT, word, True) for word in words]
+        )
+
+    def _word(self, record: Value, offset: int) -> str:
+        return self.result(POINTER, f"getelementptr inbounds i64, {record}, i64 {offset}").text
+
+    # ---------------------------------------------------------------------------- arrays
+
+    def view(self, kind: ArrayType, place: str, lengths: Sequence[Value]) -> Value:
+        """The array that begins at an address."""
+        return self.structure(kind, [Value(POINTER, place), *lengths])
+
+    def length(self, view: Value) -> Value:
+        """`len(view)`."""
+        _array(view)
+        return self.part(view, 1, INT)
+
+    def element(self, view: Value, indices: Sequence[Value]) -> tuple[Scalar, str]:
+        """Type and address of a number of an array; of the first of a row if fewer indices are given."""
+        kind = _array(view)
+        if not 0 < len(indices) <= kind.dimensions:
+            raise TypeError(f"{kind} has no element with {len(indices)} indices")
+        offset = indices[0]
+        for k in range(1, kind.dimensions):
+            offset = self.whole("mul", offset, self.part(view, k + 1, INT))
+            if k < len(indices):
+                offset = self.whole("add", offset, indices[k])
+        first = self.part(view, 0, POINTER)
+        return kind.number, self.result(POINTER, f"getelementptr inbounds {kind.number.llvm}, {first}, {offset}").text
+
+    def item(self, view: Value, indices: Sequence[Value]) -> Value:
+        """An element, or a row."""
+        number, place = self.element(view, indices)
+        left = _array(view).dimensions - len(indices)
+        if left == 0:
+            return self.load(number, place)
+        lengths = [self.part(view, 1 + len(indices) + k, INT) for k in range(left)]
+        return self.view(ArrayType(number, left), place, lengths)
+
+    def slice(self, view: Value, first: Value | None, end: Value | None) -> Value:
+        """`view[first:end]`, cut off at the array's end; neither is negative."""
+        kind, length = _array(view), self.length(view)
+
+        def within(given: Value) -> Value:
+            return self.choice(self.comparison(ast.Lt(), given, length), given, length)
+
+        begin = constant(0) if first is None else within(first)
+        count = self.whole("sub", length if end is None else within(end), begin)
+        count = self.choice(self.comparison(ast.Gt(), count, constant(0)), count, constant(0))
+        others = [self.part(view, k + 1, INT) for k in range(1, kind.dimensions)]
+        return self.view(kind, self.element(view, [begin])[1], [count, *others])
+
+    # ---------------------------------------------------------------------------- loops
+
+    @contextlib.contextmanager
+    def count(self, first: Value, end: Value, step: Value) -> Iterator[tuple[Value, tuple[str, str]]]:
+        """Inside, the body of `for k in range(first, end, step)` is written.
+
+        Gives k, which the body may change without effect on the next turn, and the labels that `continue` and `break`
+        jump to.
+        """
+        place, again, inside = self.variable(INT, "k"), self.label("for"), self.label("body")
+        following, behind = self.label("next"), self.label("endfor")
+        self.store(first, place)
+        self.begin(again)
+        now = self.load(INT, place)
+        goes_on = self.comparison(ast.Lt(), now, end)
+        if not step.text.isdecimal():
+            upwards = self.comparison(ast.Gt(), step, constant(0))
+            goes_on = self.choice(upwards, goes_on, self.comparison(ast.Gt(), now, end))
+        self.branch(goes_on, inside, behind)
+        self.begin(inside)
+        yield now, (following, behind)
+        self.begin(following)
+        self.store(self.whole("add", self.load(INT, place), step), place)
+        self.jump(again)
+        self.begin(behind)
+
+
+def _field(record: Value, name: str) -> Field:
+    if not isinstance(record.type, RecordType):
+        raise TypeError(f"{record.type} has no fields")
+    for field in record.type.kind.fields:
+        if field.name == name:
+            return field
+    raise TypeError(f"{record.type} declares no '{name}'")
+
+
+def _array(view: Value) -> ArrayType:
+    if not isinstance(view.type, ArrayType):
+        raise TypeError(f"{view.type} is no array")
+    return view.type

@@ -1,0 +1,300 @@
+"""Writes LLVM's text: blocks, memory, and the operations on numbers that Python's operators mean.
+
+Numbers behave as in Python, but for what Python refuses: a float divided by zero is infinite or not a number, indices
+are not checked.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from core.simulation.machine_code.value_types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    Scalar,
+    TupleType,
+    Type,
+    Value,
+    constant,
+)
+
+NUMBERS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "fadd"),
+    ast.Sub: ("sub", "fsub"),
+    ast.Mult: ("mul", "fmul"),
+}
+"""Instructions for whole numbers and for floats."""
+COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: ("eq", "oeq"),
+    ast.NotEq: ("ne", "une"),
+    ast.Lt: ("slt", "olt"),
+    ast.LtE: ("sle", "ole"),
+    ast.Gt: ("sgt", "ogt"),
+    ast.GtE: ("sge", "oge"),
+}
+INTRINSICS = {
+    "sqrt": 1,
+    "exp": 1,
+    "ceil": 1,
+    "rint": 1,
+    "fabs": 1,
+    "pow": 2,
+    "copysign": 2,
+}
+"""LLVM's own functions of floats, and how many arguments they take."""
+LIBRARY = ("cbrt",)
+"""Functions of one float that are called in the C library."""
+DECLARATIONS = "\n".join(
+    [f"declare double @llvm.{name}.f64({', '.join(['double'] * count)})" for name, count in INTRINSICS.items()]
+    + [f"declare double @{name}(double)" for name in LIBRARY]
+    + ["!0 = !{}"]
+)
+"""What every module declares; `!0` marks loads of what never changes."""
+LARGEST_UNROLLED_POWER = 8
+
+
+class Writer:
+    """The text of a function's body, written from its beginning to its end."""
+
+    def __init__(self) -> None:
+        self.allocations: list[str] = []
+        self.lines: list[str] = []
+        self.ended = False
+        """True behind a jump: what follows could never run."""
+        self._count = 0
+
+    # ---------------------------------------------------------------------------- text
+
+    def new(self, name: str = "v") -> str:
+        """A name that is not taken."""
+        self._count += 1
+        return f"%{name}.{self._count}"
+
+    def result(self, kind: Type, instruction: str) -> Value:
+        """Write an instruction and name its result."""
+        name = self.new()
+        self.lines.append(f"  {name} = {instruction}")
+        return Value(kind, name)
+
+    def write(self, instruction: str) -> None:
+        """Write an instruction without a result."""
+        self.lines.append(f"  {instruction}")
+
+    def label(self, name: str) -> str:
+        """The name of a block that begins later."""
+        return self.new(name)[1:]
+
+    def begin(self, label: str) -> None:
+        """Begin a block; the one before, if it has not ended, goes on here."""
+        self.jump(label)
+        self.lines.append(f"{label}:")
+        self.ended = False
+
+    def jump(self, label: str) -> None:
+        """End the block with a jump."""
+        if not self.ended:
+            self.write(f"br label %{label}")
+            self.ended = True
+
+    def branch(self, condition: Value, then: str, other: str) -> None:
+        """End the block with a choice."""
+        self.write(f"br {condition}, label %{then}, label %{other}")
+        self.ended = True
+
+    def variable(self, kind: Type, name: str = "t", count: int = 1) -> str:
+        """Memory for so many values, for the whole function."""
+        place = self.new(name)
+        self.allocations.append(f"  {place} = alloca {kind.llvm}, i64 {count}")
+        return place
+
+    def load(self, kind: Type, place: str, fixed: bool = False) -> Value:
+        """The value in memory; fixed: it never changes while machine code runs."""
+        return self.result(kind, f"load {kind.llvm}, ptr {place}{', !invariant.load !0' * fixed}")
+
+    def store(self, value: Value, place: str) -> None:
+        """Put a value into memory."""
+        self.write(f"store {value}, ptr {place}")
+
+    def part(self, value: Value, k: int, kind: Type) -> Value:
+        """A part of an array's, a tuple's or a complex number's value."""
+        return self.result(kind, f"extractvalue {value}, {k}")
+
+    def structure(self, kind: Type, parts: Sequence[Value]) -> Value:
+        """The value that has these parts."""
+        made = Value(kind, "undef")
+        for k, part in enumerate(parts):
+            made = self.result(kind, f"insertvalue {made}, {part}, {k}")
+        return made
+
+    # ---------------------------------------------------------------------------- conversions
+
+    def converted(self, value: Value, kind: Type) -> Value:
+        """The value as one of another type. Raises TypeError if that would lose something."""
+        if value.type == kind:
+            return value
+        if (
+            isinstance(kind, TupleType)
+            and isinstance(value.type, TupleType)
+            and len(kind.parts) == len(value.type.parts)
+        ):
+            parts = [self.part(value, k, part) for k, part in enumerate(value.type.parts)]
+            return self.structure(
+                kind, [self.converted(part, wanted) for part, wanted in zip(parts, kind.parts, strict=True)]
+            )
+        given = value.type
+        if not (isinstance(kind, Scalar) and isinstance(given, Scalar) and min(kind.rank, given.rank) >= 0):
+            raise TypeError(f"a value of type {given} is given where {kind} is wanted")
+        if kind is INT and given is BOOL:
+            return self.result(INT, f"zext {value} to i64")
+        if kind is FLOAT and given in (BOOL, INT):
+            return self.result(FLOAT, f"{'uitofp' if given is BOOL else 'sitofp'} {value} to double")
+        if kind is COMPLEX and given.rank < COMPLEX.rank:
+            return self.structure(COMPLEX, [self.converted(value, FLOAT), constant(0.0)])
+        if kind is BOOL:
+            return self.truth(value)
+        raise TypeError(f"a value of type {given} is given where {kind} is wanted")
+
+    def truncated(self, value: Value) -> Value:
+        """`int(value)`."""
+        if value.type is FLOAT:
+            return self.result(INT, f"fptosi {value} to i64")
+        return self.converted(value, INT)
+
+    def truth(self, value: Value) -> Value:
+        """`bool(value)`."""
+        if value.type is BOOL:
+            return value
+        if value.type is INT:
+            return self.result(BOOL, f"icmp ne {value}, 0")
+        if value.type is FLOAT:
+            return self.result(BOOL, f"fcmp une {value}, 0.0")
+        raise TypeError(f"a value of type {value.type} is no condition")
+
+    # ---------------------------------------------------------------------------- arithmetic
+
+    def whole(self, instruction: str, a: Value, b: Value) -> Value:
+        """An instruction on whole numbers."""
+        return self.result(INT, f"{instruction} {a}, {b.text}")
+
+    def real(self, instruction: str, a: Value, b: Value) -> Value:
+        """An instruction on floats."""
+        return self.result(FLOAT, f"{instruction} {a}, {b.text}")
+
+    def function(self, name: str, *arguments: Value) -> Value:
+        """A function of floats, LLVM's own or one of the C library."""
+        full = name if name in LIBRARY else f"llvm.{name}.f64"
+        given = ", ".join(str(self.converted(each, FLOAT)) for each in arguments)
+        return self.result(FLOAT, f"call double @{full}({given})")
+
+    def choice(self, condition: Value, then: Value, other: Value) -> Value:
+        """One of two values of the same type, both known."""
+        return self.result(then.type, f"select {condition}, {then}, {other}")
+
+    def operation(self, operator: ast.operator, a: Value, b: Value) -> Value:
+        """`a operator b`. Raises TypeError."""
+        if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)):
+            raise TypeError(f"values of type {a.type} and {b.type} cannot be combined")
+        common = max(a.type, b.type, INT, key=lambda scalar: scalar.rank)
+        if isinstance(operator, ast.Pow):
+            return self._power(a, b)
+        if isinstance(operator, ast.Div) and common is INT:
+            common = FLOAT
+        x, y = self.converted(a, common), self.converted(b, common)
+        if common is COMPLEX:
+            return self._complex_operation(operator, x, y)
+        if common is FLOAT and isinstance(operator, ast.Div):
+            return self.real("fdiv", x, y)
+        if type(operator) in NUMBERS:
+            on_whole, on_real = NUMBERS[type(operator)]
+            return self.whole(on_whole, x, y) if common is INT else self.real(on_real, x, y)
+        if common is INT and isinstance(operator, ast.FloorDiv | ast.Mod):
+            return self._floor_division(x, y, isinstance(operator, ast.Mod))
+        raise TypeError(f"{type(operator).__name__} of {common} is not part of the language")
+
+    def _floor_division(self, x: Value, y: Value, remainder: bool) -> Value:
+        """Rounded down, the remainder having the sign of the divisor, as in Python."""
+        rest = self.whole("srem", x, y)
+        differs = self.result(BOOL, f"icmp ne {rest}, 0")
+        opposite = self.result(BOOL, f"icmp slt {self.whole('xor', rest, y)}, 0")
+        below = self.result(BOOL, f"and {differs}, {opposite.text}")
+        if remainder:
+            return self.whole("add", rest, self.choice(below, y, constant(0)))
+        return self.whole("sub", self.whole("sdiv", x, y), self.converted(below, INT))
+
+    def _power(self, a: Value, b: Value) -> Value:
+        """Small whole powers that are known are products."""
+        if b.type is INT and b.text.isdecimal() and 0 < int(b.text) <= LARGEST_UNROLLED_POWER:
+            base, exponent, made = a, int(b.text), None
+            while True:
+                if exponent % 2:
+                    made = base if made is None else self.operation(ast.Mult(), made, base)
+                exponent //= 2
+                if not exponent:
+                    assert made is not None
+                    return made
+                base = self.operation(ast.Mult(), base, base)
+        if COMPLEX in (a.type, b.type):
+            raise TypeError("powers of complex numbers are not part of the language")
+        return self.function("pow", a, b)
+
+    def _complex_operation(self, operator: ast.operator, x: Value, y: Value) -> Value:
+        a, b = self.part(x, 0, FLOAT), self.part(x, 1, FLOAT)
+        c, d = self.part(y, 0, FLOAT), self.part(y, 1, FLOAT)
+        if isinstance(operator, ast.Add | ast.Sub):
+            instruction = NUMBERS[type(operator)][1]
+            parts = [self.real(instruction, a, c), self.real(instruction, b, d)]
+        elif isinstance(operator, ast.Mult):
+            parts = [
+                self.real("fsub", self.real("fmul", a, c), self.real("fmul", b, d)),
+                self.real("fadd", self.real("fmul", a, d), self.real("fmul", b, c)),
+            ]
+        elif isinstance(operator, ast.Div):
+            parts = self._complex_quotient(a, b, c, d)
+        else:
+            raise TypeError(f"{type(operator).__name__} of complex numbers is not part of the language")
+        return self.structure(COMPLEX, parts)
+
+    def _complex_quotient(self, a: Value, b: Value, c: Value, d: Value) -> list[Value]:
+        """(a + b i)/(c + d i) without overflow: scaled by the divisor's larger part (Smith, Algorithm 116, 1962)."""
+        real_leads = self.result(BOOL, f"fcmp oge {self.function('fabs', c)}, {self.function('fabs', d).text}")
+        large, small = self.choice(real_leads, c, d), self.choice(real_leads, d, c)
+        ratio = self.real("fdiv", small, large)
+        divisor = self.real("fadd", large, self.real("fmul", small, ratio))
+        first, second = self.choice(real_leads, a, b), self.choice(real_leads, b, a)
+        real = self.real("fadd", first, self.real("fmul", second, ratio))
+        imag = self.choice(
+            real_leads,
+            self.real("fsub", b, self.real("fmul", a, ratio)),
+            self.real("fsub", self.real("fmul", b, ratio), a),
+        )
+        return [self.real("fdiv", real, divisor), self.real("fdiv", imag, divisor)]
+
+    def negative(self, value: Value) -> Value:
+        """`-value`."""
+        if value.type is FLOAT:
+            return self.result(FLOAT, f"fneg {value}")
+        if value.type is COMPLEX:
+            return self.structure(COMPLEX, [self.negative(self.part(value, k, FLOAT)) for k in range(2)])
+        return self.whole("sub", constant(0), self.converted(value, INT))
+
+    def absolute(self, value: Value) -> Value:
+        """`abs(value)`."""
+        if value.type is FLOAT:
+            return self.function("fabs", value)
+        number = self.converted(value, INT)
+        return self.choice(self.comparison(ast.Lt(), number, constant(0)), self.negative(number), number)
+
+    def comparison(self, operator: ast.cmpop, a: Value, b: Value) -> Value:
+        """`a operator b`. Raises TypeError."""
+        if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)) or type(operator) not in COMPARISONS:
+            raise TypeError(f"values of type {a.type} and {b.type} cannot be compared so")
+        common = max(a.type, b.type, INT, key=lambda scalar: scalar.rank)
+        if common is COMPLEX:
+            raise TypeError("complex numbers are not compared")
+        x, y = self.converted(a, common), self.converted(b, common)
+        on_whole, on_real = COMPARISONS[type(operator)]
+        instruction = f"icmp {on_whole}" if common is INT else f"fcmp {on_real}"
+        return self.result(BOOL, f"{instruction} {x}, {y.text}")

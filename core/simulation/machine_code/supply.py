@@ -1,0 +1,198 @@
+"""Machine code of entries for whoever calls them, made when it is first asked for.
+
+An installed package brings intermediate code with it. In a checkout it is made by processes of their own: one makes the
+entry that is waited for; another, at low priority, all others meanwhile, or from the start of the window on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import llvmlite.binding as llvm
+
+from core.errors import SimulationError
+from core.simulation.machine_code import making
+from core.simulation.machine_code.intermediate import Code, Unfit, forget_texts, read, writable_place
+
+if TYPE_CHECKING:
+    from core.codegen.object_code import Library
+
+LONGEST = 300.0
+"""s that making an entry may take; a few are usual."""
+BY_NAME = ("pow", "sqrt", "ceil", "rint", "memcpy", "memmove", "memset")
+"""Functions of the C library that object code calls where intermediate code has operations."""
+WHERE = "integrators"
+_ROOT = Path(__file__).parents[1 + __package__.count(".")]
+"""What `core` or, installed, `kinetostat` is in."""
+
+Report = Callable[[str], None]
+_listener: ContextVar[tuple[Report, set[str]] | None] = ContextVar("listener", default=None)
+
+
+@contextlib.contextmanager
+def telling(report: Report) -> Iterator[None]:
+    """Inside, whatever waits for machine code of the integrators that is not there yet reports it first, once for each
+    reason."""
+    before = _listener.set((report, set()))
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def _report(words: str) -> None:
+    listener = _listener.get()
+    if listener is not None and words not in listener[1]:
+        listener[1].add(words)
+        listener[0](words)
+
+
+def library_of(name: str) -> Library:
+    """The machine code of an entry, from the cache or made now.
+
+    Raises SimulationError with the remedy if it cannot be made.
+    """
+    from core.codegen.object_code import Library
+
+    code = _current(name)
+    try:
+        return Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code)
+    except RuntimeError:  # LLVM cannot read it
+        code = _made_here(name)
+        return Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code)
+
+
+def _report_object_code() -> None:
+    _report("Making machine code of the integrators: once on this computer …")
+
+
+def _current(name: str) -> Code:
+    """The code of an entry, made now if it is missing or its texts have changed."""
+    try:
+        return read(name)
+    except Unfit as reason:
+        _report(f"Compiling the integrators, whose code {reason}: some seconds …")
+    forget_texts()
+    try:
+        writable_place()
+    except OSError:  # nothing can be kept
+        return _made_here(name)
+    AHEAD.start()
+    if getattr(sys, "frozen", False):
+        making.make(name)
+    else:
+        make(name)
+    try:
+        return read(name)
+    except Unfit as reason:
+        raise SimulationError(f"The code of '{name}' {reason}, although it was made just now.", where=WHERE) from None
+
+
+def _made_here(name: str) -> Code:
+    """The code of an entry, made in this process and kept nowhere."""
+    from core.simulation.machine_code.compiler import compiled
+    from core.simulation.machine_code.translation import LanguageError
+
+    module, _, function = name.rpartition(".")
+    room = __package__.rpartition(".")[0]
+    try:
+        bitcode, needed = compiled(getattr(import_module(f"{room}.{module}"), function))
+    except (LanguageError, OSError) as error:
+        raise _failure(name, str(error)) from error
+    return Code(bitcode, needed, "", "", list(llvm.llvm_version_info), "")
+
+
+def _failure(name: str, reason: str) -> SimulationError:
+    return SimulationError(
+        f"The code of '{name}' could not be made: {reason}",
+        where=WHERE,
+        remedy="Where texts were changed, correct what is named; else install Kinetostat again: "
+        "pip install --force-reinstall kinetostat",
+    )
+
+
+def _process(*arguments: str, stdin: int) -> subprocess.Popen[str]:
+    """A process that makes entries; what else is on this one's path is not on its path."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", making.__name__, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), *_packages()])},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _packages() -> list[str]:
+    """The folders that NumPy and llvmlite lie in."""
+    return list(dict.fromkeys(str(Path(sys.modules[each].__file__ or "").parents[1]) for each in ("numpy", "llvmlite")))
+
+
+def make(*names: str) -> None:
+    """Make the code of these entries, without names of all that are not up to date, in a process of its own.
+
+    Raises SimulationError.
+    """
+    process = _process(*names, stdin=subprocess.DEVNULL)
+    try:
+        _, errors = process.communicate(timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise _failure(" ".join(names), f"it was not ready after {LONGEST:.0f} s") from None
+    if process.returncode != 0:
+        raise _failure(" ".join(names), (errors.strip().splitlines() or ["no reason given"])[-1])
+    forget_texts()
+
+
+class MakingAhead:
+    """A process of low priority that makes all entries that are not up to date."""
+
+    def __init__(self) -> None:
+        self._once = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self.ready, self.total = 0, 0
+        """How many entries it has made, of how many."""
+
+    @property
+    def busy(self) -> bool:
+        """True while it works."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self, changed: Callable[[], object] = int) -> None:
+        """Begin, unless it has begun or nothing is to be made.
+
+        changed : called in a thread of its own whenever an entry is ready, and at the end
+        """
+        with self._once:
+            if self._process is not None or getattr(sys, "frozen", False):
+                return
+            self.total = len(making.outdated())
+            if self.total == 0:
+                return
+            with contextlib.suppress(OSError):
+                writable_place()
+                self._process = _process(making.IDLE, stdin=subprocess.PIPE)
+                atexit.register(self._process.kill)
+                threading.Thread(target=self._follow, args=(self._process, changed), daemon=True).start()
+
+    def _follow(self, process: subprocess.Popen[str], changed: Callable[[], object]) -> None:
+        assert process.stdout is not None
+        for _ in process.stdout:
+            self.ready += 1
+            changed()
+        process.wait()
+        changed()
+
+
+AHEAD = MakingAhead()
+"""The one of this program."""

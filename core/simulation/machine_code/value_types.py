@@ -1,0 +1,124 @@
+"""Types of the values that machine code handles, and their spelling in LLVM's language."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.simulation.machine_code.records import Record
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number or truth value; those of a lower rank are converted where a higher one is wanted."""
+
+    name: str
+    llvm: str
+    rank: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+BOOL, INT, FLOAT = Scalar("bool", "i1", 0), Scalar("int", "i64", 1), Scalar("float", "double", 2)
+COMPLEX = Scalar("complex", "{double, double}", 3)
+NOTHING = Scalar("None", "void", -1)
+"""The result of a function that returns none."""
+POINTER = Scalar("address", "ptr", -2)
+"""An address within LLVM's text; the language itself handles addresses as whole numbers."""
+SCALARS: dict[Any, Scalar] = {
+    kind: scalar
+    for scalar, kinds in {
+        BOOL: (bool, "bool", np.bool_),
+        INT: (int, "int", np.int64),
+        FLOAT: (float, "float", np.float64),
+        COMPLEX: (complex, "complex", np.complex128),
+        NOTHING: (None, "None"),
+    }.items()
+    for kind in kinds
+}
+"""By Python type, by its name in an annotation, by the NumPy type of an array's numbers."""
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """A view of memory, row by row: the address of its first number, then its lengths."""
+
+    number: Scalar
+    dimensions: int
+
+    @property
+    def llvm(self) -> str:
+        """The address and so many whole numbers."""
+        return f"{{{', '.join(['ptr'] + ['i64'] * self.dimensions)}}}"
+
+    def __str__(self) -> str:
+        return f"{self.number}[{','.join(':' * self.dimensions)}]"
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """A record, by its address."""
+
+    kind: type[Record]
+    llvm = "ptr"
+
+    def __str__(self) -> str:
+        return self.kind.__name__
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """Several values together."""
+
+    parts: tuple[Type, ...]
+
+    @property
+    def llvm(self) -> str:
+        """A structure of its parts."""
+        return f"{{{', '.join(part.llvm for part in self.parts)}}}"
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.parts))})"
+
+
+Type = Scalar | ArrayType | RecordType | TupleType
+
+
+class Value(NamedTuple):
+    """A value with its type: a constant or the name of an intermediate result in LLVM's text."""
+
+    type: Type
+    text: str
+
+    def __str__(self) -> str:
+        """The value as an operand, its type first."""
+        return f"{self.type.llvm} {self.text}"
+
+
+def joined(first: Type | None, second: Type) -> Type:
+    """The type of a name that is given values of both types. Raises TypeError if there is none."""
+    if first is None or first == second:
+        return second
+    if isinstance(first, Scalar) and isinstance(second, Scalar) and min(first.rank, second.rank) >= 0:
+        return max(first, second, key=lambda scalar: scalar.rank)
+    if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.parts) == len(second.parts):
+        return TupleType(tuple(joined(a, b) for a, b in zip(first.parts, second.parts, strict=True)))
+    raise TypeError(f"values of type {first} and {second} cannot have the same name")
+
+
+def constant(number: Any) -> Value:
+    """A Python number. Raises TypeError for anything else."""
+    if isinstance(number, bool | np.bool_):
+        return Value(BOOL, str(bool(number)).lower())
+    if isinstance(number, int | np.integer):
+        return Value(INT, str(int(number)))
+    if isinstance(number, float | np.floating):
+        return Value(FLOAT, f"0x{struct.unpack('>Q', struct.pack('>d', float(number)))[0]:016X}")
+    if isinstance(number, complex):
+        real, imag = constant(number.real), constant(number.imag)
+        return Value(COMPLEX, f"{{{real}, {imag}}}")
+    raise TypeError(f"{number!r} is not a number")
