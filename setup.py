@@ -21,6 +21,8 @@ from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).parent
 HOME = "kinetostat"
+MAIN = f"import sys\n\nfrom {HOME} import main\n\nif __name__ == '__main__':\n    sys.exit(main())\n"
+"""The package's `__main__.py`: in a checkout `python -m kinetostat` runs `kinetostat.py` itself."""
 ROOMS = ("app", "core", "resources", "viz")
 _ROOM = f"(?:{'|'.join(ROOMS)})"
 _DOTTED = re.compile(rf"{_ROOM}(?:\.\w+)+")
@@ -121,6 +123,7 @@ class BuildOnePackage(build_py):
         super().run()
         if not self.editable_mode:
             Path(self.build_lib, "py.typed").touch()
+            Path(self.build_lib, "__main__.py").write_text(MAIN, encoding="utf-8", newline="\n")
 
     def build_module(self, module: str, module_file: str, package: str) -> tuple[str, bool]:
         """Copy a module under its new names."""

@@ -1,4 +1,4 @@
-"""The program: `kinetostat [FILE]` opens the window; `kinetostat <verb> …` works without one."""
+"""The program: `kinetostat [FILE or NAME]` opens the window; `kinetostat <verb> …` works without one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import gc
 import os
 import sys
 from pathlib import Path
+
+from resources import example_named
 
 GARBAGE = 100_000
 """New objects after which a command looks for garbage: of those that loading modules makes none is."""
@@ -16,7 +18,7 @@ SELDOM = ("check", "convert", "examples", "info", "render")
 def main() -> int:
     """The `kinetostat` command."""
     given = sys.argv[1:]
-    if not given or is_file(given[0]):
+    if not given or is_model(given[0]):
         return window(given[0] if given else "")
     from app.cli.main import cli
 
@@ -28,21 +30,44 @@ def main() -> int:
     return cli(given)
 
 
-def is_file(word: str) -> bool:
-    """Whether the first word of the command line means a file to open, not an option or a sub-command."""
-    return not word.startswith("-") and (Path(word).suffix != "" or Path(word).is_file())
+def is_model(word: str) -> bool:
+    """True if the first word of the command line means a model to open, not an option or a sub-command."""
+    if word.startswith("-"):
+        return False
+    return Path(word).suffix != "" or Path(word).is_file() or example_named(word) is not None or _is_robot(word)
+
+
+def _is_robot(word: str) -> bool:
+    """True for a name as the package `robot_descriptions` has them, where that is installed."""
+    if not word.endswith("_description"):
+        return False
+    from core.files.named import names_model
+
+    return names_model(word)
 
 
 def window(file: str = "", arguments: list[str] | None = None) -> int:
-    """Open the window on a file; without one, on the example arm. Returns the exit status."""
+    """Open the window on a file or a model by name; without one, on the start page. Returns the exit status."""
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1
     gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
-    from app.window.start import start
-
     given = sys.argv if arguments is None else arguments
     chosen = file or next((each for each in given[1:] if not each.startswith("-")), "")
+    if chosen and not os.path.lexists(chosen):
+        if (example := example_named(chosen)) is not None:
+            chosen = str(example.path)
+        elif _is_robot(chosen):
+            from core.errors import FileError
+            from core.files.named import place_of
+
+            try:
+                chosen = place_of(chosen).file
+            except FileError as error:
+                print(f"Error: {error}", file=sys.stderr)
+                return 1
+    from app.window.start import start
+
     return start(chosen, given)
 
 

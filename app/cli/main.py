@@ -40,8 +40,10 @@ ALIASES = {"ellipsoid": "manipulability"}
 USAGE = """Design, study and teach robots and mechanisms.
 
 \b
-kinetostat [FILE]             open the window (on FILE, or on an example)
+kinetostat [FILE]             open the window (on FILE, or on its start page)
 kinetostat COMMAND FILE …     work without a window; COMMAND --help tells its options
+
+FILE is a path, or the name of an example (kinetostat examples).
 """
 
 
@@ -86,9 +88,11 @@ class LazyGroup(click.Group):
         """The command meant; near misses are offered for a wrong name."""
         name = args[0]
         if self.get_command(ctx, name) is None:
-            close = likely_meant(name, self.list_commands(ctx))
+            from resources import examples
+
+            close = likely_meant(name, [*self.list_commands(ctx), *(example.name for example in examples())])
             hint = f"Did you mean {', '.join(close)}?" if close else "See kinetostat --help."
-            ctx.fail(f"There is no command and no file '{name}'. {hint}")
+            ctx.fail(f"There is no command, no file and no example '{name}'. {hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -143,6 +147,13 @@ def cli(arguments: list[str] | None = None) -> int:
         return 0
     except (OSError, MemoryError, RecursionError) as error:
         say(f"Error: {error or type(error).__name__}", err=True)
+        return 1
+    except ImportError as error:
+        if os.environ.get("KINETOSTAT_DEBUG"):
+            raise
+        from kinetostat import not_loaded
+
+        say(f"Error: {not_loaded(error)}", err=True)
         return 1
     except Exception as error:
         if os.environ.get("KINETOSTAT_DEBUG"):

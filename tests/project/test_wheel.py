@@ -76,7 +76,7 @@ def test_a_wheel_holds_one_package_with_all_that_belongs_to_it(source, wheel):
     assert held[f"{notes}/top_level.txt"].split() == [HOME.encode()]
     files = {path.relative_to(source).as_posix() for room in ROOMS for path in (source / room).rglob("*.*")}
     package = {name.removeprefix(f"{HOME}/") for name in held if name.startswith(f"{HOME}/")}
-    assert package == {*files, "__init__.py", "py.typed"}
+    assert package == {*files, "__init__.py", "__main__.py", "py.typed"}
 
 
 def test_an_editable_installation_makes_the_integrators_code_that_is_missing(source, tmp_path):
@@ -117,6 +117,10 @@ def test_the_installed_program_works_beside_files_that_bear_our_names(wheel, tmp
     assert facts["modules"] > 500
     assert facts["taken"] == []
     assert facts["unfit"] == {}
-    for command in ("kinetostat",), ("python", "-m", "kinetostat.app"):
+    for command in ("kinetostat",), ("python", "-m", "kinetostat"), ("python", "-m", "kinetostat.app"):
         assert said(*command, "--version").split()[-1] == kinetostat.__version__
+    missing = [programs / "python", "-m", "kinetostat", "check", "missing.kst"]
+    done = subprocess.run(missing, cwd=person, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "missing.kst: There is no such file" in done.stderr
     assert json.loads(said("kinetostat", "info", "part.urdf", "--json"))["name"] == "r"
