@@ -104,6 +104,12 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in ROOMS
 
 
+def description(readme: str) -> str:
+    """The README as it is read outside the repository: without pictures, and with the text of links into it alone."""
+    without = re.sub(r"<!-- pictures.*?<!-- end of pictures -->\n+", "", readme, flags=re.DOTALL)
+    return re.sub(r"\[([^]]+)\]\((?![a-z]+:)[^)\s]+\)", r"\1", without)
+
+
 def make_code() -> None:
     """Make the integrators' code in the checkout, where it is not up to date."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -156,4 +162,9 @@ class OnePackage(Distribution):
 
 
 if __name__ == "__main__":
-    setup(distclass=OnePackage, cmdclass={"build_py": BuildOnePackage, "sdist": SourcesWithCode})
+    setup(
+        distclass=OnePackage,
+        cmdclass={"build_py": BuildOnePackage, "sdist": SourcesWithCode},
+        long_description=description((ROOT / "README.md").read_text(encoding="utf-8")),
+        long_description_content_type="text/markdown",
+    )
