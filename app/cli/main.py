@@ -116,6 +116,14 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
+def _register(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from app.cli.register import register, unregister
+
+        (register if option.name == "register" else unregister)()
+        ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     help=USAGE,
@@ -123,6 +131,22 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "--register",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_register,
+    help="Put Kinetostat into the menu of the desktop, and let it open .kst files (this user alone).",
+)
+@click.option(
+    "--unregister",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_register,
+    help="Undo --register.",
+)
 def group() -> None:
     """All commands."""
 
