@@ -14,6 +14,8 @@ GARBAGE = 100_000
 SELDOM = ("check", "convert", "examples", "info", "render")
 """Commands that evaluate nothing so often that it is worth compiling."""
 
+_WITHOUT = "Without one: kinetostat render FILE -o picture.png"
+
 
 def main() -> int:
     """The `kinetostat` command."""
@@ -72,7 +74,7 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
 
 
 def obstacle_to_window() -> str:
-    """Why no window can appear here, and what to do about it, told before Qt is loaded; "" where one can."""
+    """The reason why no window can appear here, with the remedy, before Qt is loaded; "" where one can."""
     from core.errors import KinetostatError
     from viz.system_libraries import require
 
@@ -80,12 +82,60 @@ def obstacle_to_window() -> str:
         return ""
     platform, on_wayland = os.environ.get("QT_QPA_PLATFORM", ""), bool(os.environ.get("WAYLAND_DISPLAY"))
     if not (platform or on_wayland or os.environ.get("DISPLAY")):
-        return "There is no screen. Without one: kinetostat render FILE -o picture.png"
+        return f"There is no screen. {_WITHOUT}"
     try:
         require("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
     except KinetostatError as error:
         return str(error)
-    return ""
+    return _silent_screens(platform)
+
+
+def _silent_screens(platform: str) -> str:
+    """The message where none of the screens answers that Qt would try, on which it ends the program; else "".
+
+    platform : platforms that Qt is to try, as in QT_QPA_PLATFORM; "": those of the session
+    """
+    tests = {"wayland": ("WAYLAND_DISPLAY", _wayland_answers), "xcb": ("DISPLAY", _x11_answers)}
+    tried = [each for each in platform.split(";") if each] or [
+        each for each, (variable, _) in tests.items() if os.environ.get(variable)
+    ]
+    silent = []
+    for each in tried:
+        variable, answers = tests.get(each.partition(":")[0].partition("-")[0], ("", bool))
+        if not variable or answers():
+            return ""
+        silent.append(f"{variable}={os.environ.get(variable, '')}")
+    return f"The screen does not answer ({', '.join(silent)}). Start from a terminal on the desktop. {_WITHOUT}"
+
+
+def _x11_answers() -> bool:
+    """True if a connection to the X server that DISPLAY names can be made."""
+    import ctypes
+
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True  # nobody can say
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+    silent = bool(xcb.xcb_connection_has_error(connection))
+    xcb.xcb_disconnect(connection)
+    return not silent
+
+
+def _wayland_answers() -> bool:
+    """True if a connection to the compositor that WAYLAND_DISPLAY names can be made."""
+    import socket
+
+    if os.environ.get("WAYLAND_SOCKET"):
+        return True  # it is open already
+    place = Path(os.environ.get("XDG_RUNTIME_DIR", ""), os.environ.get("WAYLAND_DISPLAY", "") or "wayland-0")
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(place))
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":
