@@ -1,12 +1,14 @@
 """Models opened by a name: an example, or a description of the package `robot_descriptions`."""
 
+import gc
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 import kinetostat as ks
-from app.__main__ import is_model
+from app.__main__ import is_model, window
 from app.cli.main import cli, names
 from core.errors import FileError
 from core.files.named import place_of
@@ -92,6 +94,32 @@ def test_commands_take_names(capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().out.startswith(f"{ks.load('ur5').name}  (ur5)")
     assert cli(["ur6"]) == 2
     assert "no example 'ur6'. Did you mean ur5" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("robots")
+@pytest.mark.parametrize(
+    ("word", "opened"),
+    [
+        ("", ""),
+        ("ur5", str(EXAMPLES / "ur5.kst")),
+        ("bee_description", "bee.urdf"),
+        ("unknown", "unknown"),  # which the window says
+        ("wasp_description", None),
+    ],
+)
+def test_the_window_takes_names(word, opened, tmp_path, monkeypatch, capsys):
+    started = []
+    fake = types.SimpleNamespace(start=lambda file, arguments: started.append(file) or 0)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "app.window.start", fake)
+    monkeypatch.setattr("app.__main__.obstacle_to_window", lambda: "")
+    code = window(arguments=["kinetostat-window", *filter(None, [word])])
+    gc.enable()
+    assert code == int(opened is None)
+    if opened is None:
+        assert "no route to host" in capsys.readouterr().err
+    else:
+        assert started[0].endswith(opened)
 
 
 def test_a_name_inside_a_file_leads_to_a_file_alone(tmp_path, monkeypatch):
