@@ -3,7 +3,8 @@
 Only re-exports; the work is done in `core` (documents, mechanics, functions) and `viz` (pictures). Names are looked
 up when they are first used, so that importing this module costs nothing.
 
-    model = ks.load("puma560.kst")            # or URDF, Xacro, Robotica, DH table
+    print(ks.examples())                       # what ships
+    model = ks.load("puma560")                 # an example; or a file: .kst, URDF, Xacro, MJCF, Robotica, DH table
     mech = ks.Mechanism(model)
     q = mech.rest()
     mech.frame(q, "tool")                      # 4×4, world ← tool
@@ -11,13 +12,15 @@ up when they are first used, so that importing this module costs nothing.
     run = ks.simulate(model, duration=5.0)     # run.time, run["joint1.q"], run["tool.position"], run.save("run.h5")
     ks.call("jacobian", ks.Context.of(model), frame="tool")    # any function of the catalogue
     ks.render(model, q, "puma.png")            # a picture, without a window
+
+Python 3.6 can read this file, so that an old one gets a message, not a syntax error: nothing newer here.
 """
 
-from __future__ import annotations
-
+import functools
 import importlib
 import importlib.util
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -41,7 +44,8 @@ if TYPE_CHECKING:
     from core.elements.constraints.frame_constraint import FrameConstraint
     from core.elements.forces.line_law import LineLaw
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
-    from core.files import dumps, load, loads, read, save
+    from core.files import dumps, loads, save
+    from core.files.named import examples, load, read
     from core.functions import FUNCTIONS, Context, call
     from core.identification.excitation import Excitation, excitation
     from core.identification.identify import Identification, identify
@@ -143,7 +147,8 @@ _PLACES = {
         "ModelError",
         "SimulationError",
     ),
-    "core.files": ("dumps", "load", "loads", "read", "save"),
+    "core.files": ("dumps", "loads", "save"),
+    "core.files.named": ("examples", "load", "read"),
     "core.functions": ("FUNCTIONS", "Context", "call"),
     "core.identification.excitation": ("Excitation", "excitation"),
     "core.identification.identify": ("Identification", "identify"),
@@ -215,16 +220,68 @@ _PLACES = {
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
 
-_COMMANDS = {"main": "app.__main__", "window": "app.__main__"}
-"""What an installation's commands call; no part of the interface."""
-
 __all__ = ["__version__", *_MODULES, *_PLACE]
 
 
-def _require_our_rooms() -> None:
-    """In a checkout the packages lie beside this file, under names that a person's own files may have."""
-    here = os.path.dirname(__file__)
-    for room in ("app", "core", "resources", "viz"):
+_OLDEST = (3, 11)
+_ROOMS = ("app", "core", "resources", "viz")
+_DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "PySide6": "PySide6-Essentials",
+    "collada": "pycollada",
+    "flint": "python-flint",
+    "shiboken6": "PySide6-Essentials",
+    "vtkmodules": "vtk",
+    "yaml": "PyYAML",
+}
+"""Libraries that are installed by another name than they are imported by."""
+
+
+def main() -> int:
+    """Run the `kinetostat` command; returns its exit code."""
+    return _start("main")
+
+
+def window() -> int:
+    """Run the `kinetostat-window` command; returns its exit code."""
+    return _start("window")
+
+
+def _start(command: str) -> int:
+    try:
+        _require_fit_python()
+        code: int = getattr(importlib.import_module("app.__main__"), command)()
+    except ImportError as error:
+        if os.environ.get("KINETOSTAT_DEBUG"):
+            raise
+        print(f"Error: {not_loaded(error)}", file=sys.stderr)
+        return 1
+    return code
+
+
+@functools.lru_cache(maxsize=None)  # noqa: UP033
+def _require_fit_python() -> None:
+    """Raise ImportError, with the remedy, where the program cannot run or would load modules of others as its own."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        raise ImportError(
+            f"Kinetostat needs Python {oldest} or newer; {sys.executable} is Python {version}. Install a newer Python "
+            f"and, with it, Kinetostat{_installing(f'python{oldest}')}."
+        )
+    if sys.maxsize < 2**32:
+        raise ImportError(
+            f"Kinetostat needs a 64-bit Python; {sys.executable} is a 32-bit Python {version}, for which its libraries "
+            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_installing('python')}."
+        )
+    if not __package__:
+        _require_own_rooms()
+
+
+def _require_own_rooms() -> None:
+    """In a checkout the packages lie next to this file, under names that the user's files may have, too."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for room in _ROOMS:
         spec = importlib.util.find_spec(room)
         folder = next(iter(spec.submodule_search_locations or ()), "") if spec else ""
         if spec and os.path.realpath(folder) != os.path.realpath(os.path.join(here, room)):
@@ -234,20 +291,50 @@ def _require_our_rooms() -> None:
             )
 
 
-if not __package__:
-    _require_our_rooms()
+def _installing(python: str, *options: str) -> str:
+    """The command that installs this checkout, as the end of a sentence; "" for what was installed from elsewhere."""
+    if __package__:
+        return ""
+    return ": " + " ".join((python, "-m pip install", *options, os.path.dirname(os.path.abspath(__file__))))
+
+
+def not_loaded(error: ImportError) -> str:
+    """The message to the user about a module that cannot be imported, with the remedy."""
+    module = error.name or ""
+    library = module.partition(".")[0]
+    if not library:
+        return str(error)
+    if library in (*_ROOMS, "kinetostat"):
+        again = _installing(sys.executable, "--force-reinstall", "--no-deps")
+        return f"This installation of Kinetostat is incomplete: {error}. Install it again{again}."
+    distribution = _DISTRIBUTIONS.get(library, library)
+    pip = f"{sys.executable} -m pip install"
+    if not isinstance(error, ModuleNotFoundError) or module != library:
+        return (
+            f"The library {distribution} cannot be loaded: {error}. Install it again: "
+            f"{pip} --force-reinstall {distribution}"
+        )
+    what = f"The library {distribution} is not installed for {sys.executable}."
+    if __package__:
+        return f"{what} Install it: {pip} {distribution}"
+    return f"{what} Install Kinetostat with all it needs{_installing(sys.executable)}, or run make again."
 
 
 def __getattr__(name: str) -> Any:
+    if name not in _MODULES and name not in _PLACE:
+        raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
+    _require_fit_python()
     if name in _MODULES:
         value: Any = importlib.import_module(_MODULES[name])
-    elif place := _PLACE.get(name) or _COMMANDS.get(name):
-        value = getattr(importlib.import_module(place), name)
     else:
-        raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
+        value = getattr(importlib.import_module(_PLACE[name]), name)
     globals()[name] = value
     return value
 
 
-def __dir__() -> list[str]:
+def __dir__() -> "list[str]":
     return sorted(__all__)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,6 +21,8 @@ from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).parent
 HOME = "kinetostat"
+MAIN = f"import sys\n\nfrom {HOME} import main\n\nif __name__ == '__main__':\n    sys.exit(main())\n"
+"""The package's `__main__.py`: in a checkout `python -m kinetostat` runs `kinetostat.py` itself."""
 ROOMS = ("app", "core", "resources", "viz")
 _ROOM = f"(?:{'|'.join(ROOMS)})"
 _DOTTED = re.compile(rf"{_ROOM}(?:\.\w+)+")
@@ -102,6 +104,12 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in ROOMS
 
 
+def description(readme: str) -> str:
+    """The README as it is read outside the repository: without pictures, and with the text of links into it alone."""
+    without = re.sub(r"<!-- pictures.*?<!-- end of pictures -->\n+", "", readme, flags=re.DOTALL)
+    return re.sub(r"\[([^]]+)\]\((?![a-z]+:)[^)\s]+\)", r"\1", without)
+
+
 def make_code() -> None:
     """Make the integrators' code in the checkout, where it is not up to date."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -121,6 +129,7 @@ class BuildOnePackage(build_py):
         super().run()
         if not self.editable_mode:
             Path(self.build_lib, "py.typed").touch()
+            Path(self.build_lib, "__main__.py").write_text(MAIN, encoding="utf-8", newline="\n")
 
     def build_module(self, module: str, module_file: str, package: str) -> tuple[str, bool]:
         """Copy a module under its new names."""
@@ -153,4 +162,9 @@ class OnePackage(Distribution):
 
 
 if __name__ == "__main__":
-    setup(distclass=OnePackage, cmdclass={"build_py": BuildOnePackage, "sdist": SourcesWithCode})
+    setup(
+        distclass=OnePackage,
+        cmdclass={"build_py": BuildOnePackage, "sdist": SourcesWithCode},
+        long_description=description((ROOT / "README.md").read_text(encoding="utf-8")),
+        long_description_content_type="text/markdown",
+    )

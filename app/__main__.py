@@ -1,4 +1,4 @@
-"""The program: `kinetostat [FILE]` opens the window; `kinetostat <verb> …` works without one."""
+"""The program: `kinetostat [FILE or NAME]` opens the window; `kinetostat <verb> …` works without one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import os
 import sys
 from pathlib import Path
 
+from resources import example_named
+
 GARBAGE = 100_000
 """New objects after which a command looks for garbage: of those that loading modules makes none is."""
 SELDOM = ("check", "convert", "examples", "info", "render")
 """Commands that evaluate nothing so often that it is worth compiling."""
 
+_WITHOUT = "Without one: kinetostat render FILE -o picture.png"
+
 
 def main() -> int:
     """The `kinetostat` command."""
     given = sys.argv[1:]
-    if not given or is_file(given[0]):
+    if not given or is_model(given[0]):
         return window(given[0] if given else "")
     from app.cli.main import cli
 
@@ -28,26 +32,49 @@ def main() -> int:
     return cli(given)
 
 
-def is_file(word: str) -> bool:
-    """Whether the first word of the command line means a file to open, not an option or a sub-command."""
-    return not word.startswith("-") and (Path(word).suffix != "" or Path(word).is_file())
+def is_model(word: str) -> bool:
+    """True if the first word of the command line means a model to open, not an option or a sub-command."""
+    if word.startswith("-"):
+        return False
+    return Path(word).suffix != "" or Path(word).is_file() or example_named(word) is not None or _is_robot(word)
+
+
+def _is_robot(word: str) -> bool:
+    """True for a name as the package `robot_descriptions` has them, where that is installed."""
+    if not word.endswith("_description"):
+        return False
+    from core.files.named import names_model
+
+    return names_model(word)
 
 
 def window(file: str = "", arguments: list[str] | None = None) -> int:
-    """Open the window on a file; without one, on the example arm. Returns the exit status."""
+    """Open the window on a file or a model by name; without one, on the start page. Returns the exit status."""
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1
     gc.disable()  # of what is loaded nothing is garbage; then the window's collector looks
-    from app.window.start import start
-
     given = sys.argv if arguments is None else arguments
     chosen = file or next((each for each in given[1:] if not each.startswith("-")), "")
+    if chosen and not os.path.lexists(chosen):
+        if (example := example_named(chosen)) is not None:
+            chosen = str(example.path)
+        elif _is_robot(chosen):
+            from core.errors import FileError
+            from core.files.named import place_of
+
+            try:
+                chosen = place_of(chosen).file
+            except FileError as error:
+                print(f"Error: {error}", file=sys.stderr)
+                return 1
+    from app.window.start import start
+
     return start(chosen, given)
 
 
 def obstacle_to_window() -> str:
-    """Why no window can appear here, and what to do about it, told before Qt is loaded; "" where one can."""
+    """The reason why no window can appear here, with the remedy, before Qt is loaded; "" where one can."""
     from core.errors import KinetostatError
     from viz.system_libraries import require
 
@@ -55,12 +82,60 @@ def obstacle_to_window() -> str:
         return ""
     platform, on_wayland = os.environ.get("QT_QPA_PLATFORM", ""), bool(os.environ.get("WAYLAND_DISPLAY"))
     if not (platform or on_wayland or os.environ.get("DISPLAY")):
-        return "There is no screen. Without one: kinetostat render FILE -o picture.png"
+        return f"There is no screen. {_WITHOUT}"
     try:
         require("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
     except KinetostatError as error:
         return str(error)
-    return ""
+    return _silent_screens(platform)
+
+
+def _silent_screens(platform: str) -> str:
+    """The message where none of the screens answers that Qt would try, on which it ends the program; else "".
+
+    platform : platforms that Qt is to try, as in QT_QPA_PLATFORM; "": those of the session
+    """
+    tests = {"wayland": ("WAYLAND_DISPLAY", _wayland_answers), "xcb": ("DISPLAY", _x11_answers)}
+    tried = [each for each in platform.split(";") if each] or [
+        each for each, (variable, _) in tests.items() if os.environ.get(variable)
+    ]
+    silent = []
+    for each in tried:
+        variable, answers = tests.get(each.partition(":")[0].partition("-")[0], ("", bool))
+        if not variable or answers():
+            return ""
+        silent.append(f"{variable}={os.environ.get(variable, '')}")
+    return f"The screen does not answer ({', '.join(silent)}). Start from a terminal on the desktop. {_WITHOUT}"
+
+
+def _x11_answers() -> bool:
+    """True if a connection to the X server that DISPLAY names can be made."""
+    import ctypes
+
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True  # nobody can say
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+    silent = bool(xcb.xcb_connection_has_error(connection))
+    xcb.xcb_disconnect(connection)
+    return not silent
+
+
+def _wayland_answers() -> bool:
+    """True if a connection to the compositor that WAYLAND_DISPLAY names can be made."""
+    import socket
+
+    if os.environ.get("WAYLAND_SOCKET"):
+        return True  # it is open already
+    place = Path(os.environ.get("XDG_RUNTIME_DIR", ""), os.environ.get("WAYLAND_DISPLAY", "") or "wayland-0")
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(place))
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -54,6 +54,20 @@ class Example(NamedTuple):
         return EXAMPLES / "thumbnails" / f"{self.name}.png"
 
 
+class Examples(tuple[Example, ...]):
+    """The machines that ship, in the order in which menus show them. Printed as a list by subject."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        width = max((len(each.name) for each in self), default=0)
+        lines: list[str] = []
+        for subject in dict.fromkeys(each.subject for each in self):
+            lines += ["", subject]
+            lines += [f"  {each.name:{width}}  {each.title}: {each.about}" for each in self if each.subject == subject]
+        return "\n".join(lines[1:])
+
+
 _TABLE = {
     "Robots": (
         (
@@ -172,10 +186,15 @@ def is_example(path: Path) -> bool:
 
 
 @cache
-def examples() -> tuple[Example, ...]:
+def examples() -> Examples:
     """The examples, subject by subject, in the order in which menus show them."""
-    return tuple(
+    return Examples(
         Example(Path(file).stem, subject, title, about, EXAMPLES / file)
         for subject, rows in _TABLE.items()
         for file, title, about in rows
     )
+
+
+def example_named(name: str) -> Example | None:
+    """The example of this name; None if there is none."""
+    return next((each for each in examples() if each.name == name), None)

@@ -90,14 +90,16 @@ def read(
     trust_code: bool = False,
     trusted: Sequence[str] = (),
 ) -> Any:
-    """The model of a file and the findings of its reader."""
+    """The model of a file, or of the name of an example, and the findings of its reader."""
     from core.files import Trusted
     from core.files import read as read_file
+    from core.files.named import place_of
     from core.files.source import source_of_file
 
-    folders = dict(pair_of(item, "--package") for item in packages)
-    allowed = [Trusted.of(source_of_file(each)) for each in (*trusted, *([file] if trust_code else []))]
-    return read_file(file, floating=floating, mimic=mimic, packages=folders, trust=allowed)
+    place = place_of(file)
+    folders = {**place.packages, **dict(pair_of(item, "--package") for item in packages)}
+    allowed = [Trusted.of(source_of_file(each)) for each in (*trusted, *([place.file] if trust_code else []))]
+    return read_file(place.file, floating=floating, mimic=mimic, packages=folders, trust=allowed)
 
 
 def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -40,8 +40,10 @@ ALIASES = {"ellipsoid": "manipulability"}
 USAGE = """Design, study and teach robots and mechanisms.
 
 \b
-kinetostat [FILE]             open the window (on FILE, or on an example)
+kinetostat [FILE]             open the window (on FILE, or on its start page)
 kinetostat COMMAND FILE …     work without a window; COMMAND --help tells its options
+
+FILE is a path, or the name of an example (kinetostat examples).
 """
 
 
@@ -86,9 +88,11 @@ class LazyGroup(click.Group):
         """The command meant; near misses are offered for a wrong name."""
         name = args[0]
         if self.get_command(ctx, name) is None:
-            close = likely_meant(name, self.list_commands(ctx))
+            from resources import examples
+
+            close = likely_meant(name, [*self.list_commands(ctx), *(example.name for example in examples())])
             hint = f"Did you mean {', '.join(close)}?" if close else "See kinetostat --help."
-            ctx.fail(f"There is no command and no file '{name}'. {hint}")
+            ctx.fail(f"There is no command, no file and no example '{name}'. {hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -112,6 +116,14 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
+def _register(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from app.cli.register import register, unregister
+
+        (register if option.name == "register" else unregister)()
+        ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     help=USAGE,
@@ -119,6 +131,22 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "--register",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_register,
+    help="Put Kinetostat into the menu of the desktop, and let it open .kst files (this user alone).",
+)
+@click.option(
+    "--unregister",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_register,
+    help="Undo --register.",
+)
 def group() -> None:
     """All commands."""
 
@@ -143,6 +171,13 @@ def cli(arguments: list[str] | None = None) -> int:
         return 0
     except (OSError, MemoryError, RecursionError) as error:
         say(f"Error: {error or type(error).__name__}", err=True)
+        return 1
+    except ImportError as error:
+        if os.environ.get("KINETOSTAT_DEBUG"):
+            raise
+        from kinetostat import not_loaded
+
+        say(f"Error: {not_loaded(error)}", err=True)
         return 1
     except Exception as error:
         if os.environ.get("KINETOSTAT_DEBUG"):

@@ -30,10 +30,11 @@ def command(model_file: str | None, calls: tuple[str, ...], script: str | None, 
     FILE is the robot (as DataFile["FILE"]). Without -c and --script statements are read from the terminal or the
     input stream, a line each; an error there is told and the next line goes on. Help[] lists all functions.
     """
+    from core.files.named import place_of
     from core.robotica.robotica_session import Session
     from core.robotica.workspace import ScriptHost
 
-    session = Session(ScriptHost(model_file or ""))
+    session = Session(ScriptHost(place_of(model_file).file if model_file else ""))
     if calls or script:
         for text in calls:
             _run(session, text, as_json)

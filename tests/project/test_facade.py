@@ -48,7 +48,7 @@ def test_what_hides_a_package_of_the_checkout_is_named(tmp_path, name):
         "import sys; from importlib.machinery import PathFinder as finder\n"
         "class Checkout: find_spec = lambda name, *_: finder.find_spec(name, [sys.argv[1]])\n"
         "sys.meta_path.append(Checkout)\n"
-        "import kinetostat"
+        "from kinetostat import errors"
     )
     command = [sys.executable, "-S", "-c", code, str(ROOT)]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}

@@ -1,8 +1,11 @@
 """What is installed works beside a person's own files, whatever these are called."""
 
 import json
+import re
 import subprocess
 import zipfile
+from email import message_from_bytes
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ import kinetostat
 from setup import HOME, ROOMS
 from tests.project.installation import ENVIRONMENT, built, copied, environment, unpacked
 
+README = Path(__file__).parents[2] / "README.md"
 SCRIPT = """
 import importlib, importlib.util, json, pkgutil, sys
 from pathlib import Path
@@ -76,7 +80,20 @@ def test_a_wheel_holds_one_package_with_all_that_belongs_to_it(source, wheel):
     assert held[f"{notes}/top_level.txt"].split() == [HOME.encode()]
     files = {path.relative_to(source).as_posix() for room in ROOMS for path in (source / room).rglob("*.*")}
     package = {name.removeprefix(f"{HOME}/") for name in held if name.startswith(f"{HOME}/")}
-    assert package == {*files, "__init__.py", "py.typed"}
+    assert package == {*files, "__init__.py", "__main__.py", "py.typed"}
+
+
+def test_the_description_of_the_package_leads_nowhere_outside_it(wheel):
+    notes = next(data for name, data in contents(wheel).items() if name.endswith("dist-info/METADATA"))
+    facts = message_from_bytes(notes)
+    text = facts.get_payload(decode=True).decode()
+    links = re.findall(r"\]\(\s*([^)\s]+)", text) + re.findall(r"(?:src|href|srcset)=.([^\"']+)", text)
+    assert all("://" in link for link in links)
+    assert facts["Description-Content-Type"] == "text/markdown"
+    assert "## Install" in text  # and not a word of the README is lost but pictures
+    assert set(re.findall(r"^#+ .*", text, re.M)) == set(re.findall(r"^#+ .*", README.read_text("utf-8"), re.M))
+    assert {each.rpartition(":: ")[2] for each in facts.get_all("Classifier")} >= {"3.11", "3.14", "Linux", "Typed"}
+    assert not [each.partition(", ")[2] for each in facts.get_all("Project-URL", []) if "://" not in each]
 
 
 def test_an_editable_installation_makes_the_integrators_code_that_is_missing(source, tmp_path):
@@ -117,6 +134,10 @@ def test_the_installed_program_works_beside_files_that_bear_our_names(wheel, tmp
     assert facts["modules"] > 500
     assert facts["taken"] == []
     assert facts["unfit"] == {}
-    for command in ("kinetostat",), ("python", "-m", "kinetostat.app"):
+    for command in ("kinetostat",), ("python", "-m", "kinetostat"), ("python", "-m", "kinetostat.app"):
         assert said(*command, "--version").split()[-1] == kinetostat.__version__
+    missing = [programs / "python", "-m", "kinetostat", "check", "missing.kst"]
+    done = subprocess.run(missing, cwd=person, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "missing.kst: There is no such file" in done.stderr
     assert json.loads(said("kinetostat", "info", "part.urdf", "--json"))["name"] == "r"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,3 +69,38 @@ def test_the_window_says_what_keeps_it_from_appearing(
         monkeypatch.setenv(name, value)
     assert told in obstacle_to_window()
     assert ("nox" in obstacle_to_window()) == ("nox" in told)
+
+
+@pytest.fixture
+def screens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A session with one compositor that answers, wayland-1, and no X server at display :987."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.bind(str(tmp_path / "wayland-1"))
+        line.listen()
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        for name in ("DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "QT_QPA_PLATFORM"):
+            monkeypatch.delenv(name, raising=False)
+        yield
+
+
+@pytest.mark.usefixtures("screens")
+@pytest.mark.parametrize(
+    ("variables", "silent"),
+    [
+        ({"DISPLAY": ":987"}, "DISPLAY=:987"),
+        ({"WAYLAND_DISPLAY": "wayland-2"}, "WAYLAND_DISPLAY=wayland-2"),
+        ({"WAYLAND_DISPLAY": "wayland-2", "DISPLAY": ":987"}, "WAYLAND_DISPLAY=wayland-2, DISPLAY=:987"),
+        ({"WAYLAND_DISPLAY": "wayland-1", "DISPLAY": ":987"}, ""),
+        ({"WAYLAND_DISPLAY": "wayland-1", "DISPLAY": ":987", "QT_QPA_PLATFORM": "xcb"}, "DISPLAY=:987"),
+        ({"DISPLAY": ":987", "QT_QPA_PLATFORM": "xcb;offscreen"}, ""),
+        ({"QT_QPA_PLATFORM": "offscreen"}, ""),
+    ],
+)
+def test_a_screen_that_does_not_answer_is_named(
+    variables: dict[str, str], silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt would end the program with a dump of its memory."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    told = obstacle_to_window()
+    assert (f"does not answer ({silent})" in told) if silent else told == ""

@@ -1,0 +1,306 @@
+"""The program in menus and file managers of Linux and its like: a desktop entry, an icon and a MIME type.
+
+They lie in the user's data home, as the specifications of freedesktop.org (XDG base directories, desktop entries,
+shared MIME info, icon themes) say. Each file bears a sign, by which it is known again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from core.errors import FileError, KinetostatError
+from resources import ICONS
+
+MIME_TYPE = "application/x-kinetostat"
+SIGN = "Written by kinetostat --register; kinetostat --unregister removes it."
+ENTRY = "applications/kinetostat.desktop"
+ICON = "icons/hicolor/scalable/apps/kinetostat.svg"
+TYPE = "mime/packages/kinetostat.xml"
+FILES = {ICON: "icon", TYPE: "MIME type", ENTRY: "desktop entry"}
+"""Files in the data home, and their names in messages; the entry, which makes use of the others, comes last."""
+_RECORD = "X-Kinetostat-Made"
+"""Key of the entry: folders and caches that are there because of it, relative to the data home."""
+_LONGEST = 60.0
+"""Seconds that a program which updates a cache may take."""
+
+
+class Updater(NamedTuple):
+    """A program that makes caches of what lies in a folder.
+
+    program : its name
+    package : the Debian package that brings it
+    folder  : in the data home, given to the program
+    sources : the files that the caches are made of
+    without : the consequence of its absence
+    """
+
+    program: str
+    package: str
+    folder: str
+    sources: str
+    without: str
+
+
+UPDATERS = (
+    Updater(
+        "update-mime-database",
+        "shared-mime-info",
+        "mime",
+        "packages/*.xml",
+        "until it has run, file managers do not know .kst files",
+    ),
+    Updater(
+        "update-desktop-database",
+        "desktop-file-utils",
+        "applications",
+        "*.desktop",
+        "until it has run, file managers may not offer Kinetostat for .kst files",
+    ),
+)
+
+
+def write_entry(command: Sequence[str]) -> list[str]:
+    """Write the three files, all or none of them; returns the lines to report. Raises KinetostatError.
+
+    command : the words that start the program
+    """
+    home = data_home()
+    for file in FILES:
+        _require_ours(home / file)
+    before = _present(home)
+    made = _record(home)
+    texts = {ICON: icon(), TYPE: mime_type(), ENTRY: entry(command, made)}
+    _write_all(home, texts)
+    lines = ["Registered Kinetostat for this user:", *(f"  {home / file} ({FILES[file]})" for file in texts)]
+    lines += [_updated(home, each) for each in UPDATERS]
+    _refresh_icons(home)
+    made = sorted({*made, *(_present(home) - before - set(FILES))})
+    _write_all(home, {ENTRY: entry(command, made)})
+    return [*lines, f"It starts {' '.join(command)}", "To undo this: kinetostat --unregister"]
+
+
+def remove_entry() -> list[str]:
+    """Remove the files that bear the sign, and what was made for them; returns the lines to report."""
+    home = data_home()
+    made = _record(home)
+    present = [home / file for file in FILES if (home / file).is_file()]
+    ours = [place for place in present if _is_ours(place)]
+    others = [f"{place} was not written by kinetostat --register: it stays." for place in present if place not in ours]
+    if not ours:
+        return [f"Nothing is registered in {home}.", *others]
+    for place in ours:
+        with _in_words(place, "removed"):
+            place.unlink()
+    lines = ["Removed:", *(f"  {place} ({FILES[place.relative_to(home).as_posix()]})" for place in ours), *others]
+    for each in UPDATERS:
+        if any((home / each.folder).glob(each.sources)):
+            lines.append(_updated(home, each))
+        else:
+            _remove_caches(home, made, each.folder)
+    _refresh_icons(home)
+    for folder in sorted(made, reverse=True):
+        with contextlib.suppress(OSError):  # others use it by now
+            (home / folder).rmdir()
+    return lines
+
+
+def data_home() -> Path:
+    """The folder of the user's data. Raises KinetostatError where there is none."""
+    named = os.environ.get("XDG_DATA_HOME", "")
+    if os.path.isabs(named):  # others are to be ignored
+        return Path(named)
+    try:
+        return Path.home() / ".local" / "share"
+    except RuntimeError:
+        raise KinetostatError(
+            "There is no home folder to register in.", remedy="Set XDG_DATA_HOME to the full path of a folder."
+        ) from None
+
+
+# ------------------------------------------------------------------------------------------ texts
+
+
+def entry(command: Sequence[str], made: Sequence[str] = ()) -> str:
+    """The desktop entry. made : what is there because of it, see `_RECORD`"""
+    words = ("/usr/bin/env", *command) if "%" in command[0] else command  # desktops seek the first one as it is written
+    rows = {
+        "Type": "Application",
+        "Version": "1.0",
+        "Name": "Kinetostat",
+        "GenericName": "Robots and mechanisms",
+        "Comment": "Design, study and teach robots and mechanisms",
+        "TryExec": _value(command[0]),
+        "Exec": f"{_value(' '.join(map(_quoted, words)))} %f",
+        "Icon": "kinetostat",
+        "Terminal": "false",
+        "Categories": "Science;Engineering;Robotics;",
+        "Keywords": "robot;mechanism;linkage;kinematics;dynamics;simulation;URDF;",
+        "MimeType": f"{MIME_TYPE};",
+        "StartupWMClass": "Kinetostat",
+    }
+    if made:
+        rows[_RECORD] = "".join(f"{each};" for each in made)
+    return "\n".join([f"# {SIGN}", "[Desktop Entry]", *(f"{key}={value}" for key, value in rows.items()), ""])
+
+
+def _quoted(word: str) -> str:
+    """A word of the key Exec, in which % begins a code."""
+    escaped = re.sub(r'(["`$\\])', r"\\\1", word)
+    return f'"{escaped}"'.replace("%", "%%")
+
+
+def _value(text: str) -> str:
+    """A text as the value of a key."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def mime_type() -> str:
+    """The declaration of the type of Kinetostat's own files."""
+    from core.files import NATIVE
+
+    globs = "".join(f"    <glob pattern={quoteattr(f'*{suffix}')}/>\n" for suffix in NATIVE.suffixes)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<!-- {SIGN.replace('--', '- -')} -->\n"
+        '<mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">\n'
+        f"  <mime-type type={quoteattr(MIME_TYPE)}>\n"
+        f"    <comment>{NATIVE.title}</comment>\n"
+        '    <sub-class-of type="text/plain"/>\n'
+        '    <icon name="kinetostat"/>\n'
+        '    <magic priority="60"><match type="string" offset="0" value="kinetostat:"/></magic>\n'
+        f"{globs}  </mime-type>\n</mime-info>\n"
+    )
+
+
+def icon() -> str:
+    """The drawing of the program."""
+    drawing = (ICONS / "kinetostat.svg").read_text(encoding="utf-8").rstrip()
+    return f"{drawing}\n<!-- {SIGN.replace('--', '- -')} -->\n"
+
+
+# ------------------------------------------------------------------------------------------ files
+
+
+@contextlib.contextmanager
+def _in_words(place: Path, done: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            f"It cannot be {done}: {error.strerror or error}.",
+            file=str(place),
+            remedy="Check the permissions of its folder, or name another data home by XDG_DATA_HOME.",
+        ) from None
+
+
+def _is_ours(place: Path) -> bool:
+    with _in_words(place, "read"):
+        text = place.read_bytes()
+    return any(sign.encode() in text for sign in (SIGN, SIGN.replace("--", "- -")))
+
+
+def _require_ours(place: Path) -> None:
+    if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
+        raise FileError(
+            "It is there already and was not written by kinetostat --register.",
+            file=str(place),
+            remedy="Move it away; nothing was changed.",
+        )
+
+
+def _write_all(home: Path, texts: dict[str, str]) -> None:
+    """Write files with their folders. Where one cannot be written, those before it are again as they were."""
+    earlier: dict[Path, bytes | None] = {}
+    folders: list[Path] = []
+    try:
+        for file, text in texts.items():
+            place = home / file
+            with _in_words(place, "written"):
+                missing = [each for each in (*reversed(place.parents), place) if not os.path.lexists(each)]
+                folders += [each for each in missing if each != place]
+                place.parent.mkdir(parents=True, exist_ok=True)
+                earlier[place] = place.read_bytes() if place.exists() else None
+                _replace(place, text.encode())
+    except BaseException:
+        for place, content in earlier.items():
+            with contextlib.suppress(OSError):
+                place.unlink(missing_ok=True) if content is None else _replace(place, content)
+        for folder in reversed(folders):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _replace(place: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = place.with_name(f".{place.name}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _present(home: Path) -> set[str]:
+    """Folders and files that registering may bring about, relative to the data home."""
+    found = {Path(file).parent for file in FILES}
+    found |= {folder for each in found for folder in each.parents if folder != Path()}
+    there = {folder.as_posix() for folder in (Path(), *found) if (home / folder).is_dir()}
+    for each in UPDATERS:
+        there |= {path.relative_to(home).as_posix() for path in (home / each.folder).rglob("*")}
+    return there
+
+
+def _record(home: Path) -> list[str]:
+    """Folders and caches that registering made earlier."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = (home / ENTRY).read_text(encoding="utf-8")
+        if SIGN in text and (row := re.search(rf"^{_RECORD}=(.*)$", text, re.MULTILINE)):
+            return [each for each in row[1].split(";") if each and ".." not in Path(each).parts]
+    return []
+
+
+def _remove_caches(home: Path, made: Sequence[str], folder: str) -> None:
+    """Remove caches that were made for us: nothing is left of which there could be any."""
+    for each in made:
+        place = home / each
+        if each.partition("/")[0] == folder and place.is_file() and not place.is_symlink():
+            with _in_words(place, "removed"):
+                place.unlink()
+
+
+# ------------------------------------------------------------------------------------------ caches
+
+
+def _updated(home: Path, updater: Updater) -> str:
+    """The line to report about a program that updates caches, after it has run."""
+    program = shutil.which(updater.program)
+    command = f"{updater.program} {home / updater.folder}"
+    if program is None:
+        return f"  {updater.program} is not there: {updater.without} (Debian: apt-get install {updater.package})."
+    try:
+        done = subprocess.run(
+            [program, str(home / updater.folder)], capture_output=True, text=True, errors="replace", timeout=_LONGEST
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"  {command} failed ({error}): {updater.without}."
+    if done.returncode:
+        return f"  {command} failed ({done.stderr.strip()[:200] or done.returncode}): {updater.without}."
+    return f"  {command}: done"
+
+
+def _refresh_icons(home: Path) -> None:
+    """Update the cache of icons, if there is one: without a cache desktops look themselves."""
+    folder = home / "icons" / "hicolor"
+    program = shutil.which("gtk-update-icon-cache")
+    if program is not None and (folder / "icon-theme.cache").is_file():
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run([program, "-q", "-t", "-f", str(folder)], capture_output=True, timeout=_LONGEST)

@@ -1,0 +1,71 @@
+"""`kinetostat --register` and `--unregister`: the desktop knows the program and opens .kst files with it, or not.
+
+Everything is written for the user alone, nothing for the whole computer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.cli.terminal import say
+from core.errors import KinetostatError
+
+
+def register() -> None:
+    """Write what the desktop needs, all of it or nothing, and say where. Raises KinetostatError."""
+    if sys.platform == "win32":
+        from app.cli.windows_association import associate
+
+        _report(associate(starting_command(windowed=True)))
+    elif sys.platform == "darwin":
+        raise _no_bundle()
+    else:
+        from app.cli.desktop_entry import write_entry
+
+        _report(write_entry(starting_command()))
+
+
+def unregister() -> None:
+    """Remove what `register` wrote, and nothing else. Raises KinetostatError."""
+    if sys.platform == "win32":
+        from app.cli.windows_association import dissociate
+
+        _report(dissociate())
+    elif sys.platform == "darwin":
+        raise _no_bundle()
+    else:
+        from app.cli.desktop_entry import remove_entry
+
+        _report(remove_entry())
+
+
+def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
+    """The words that start this installation from any folder; a file to open comes after them.
+
+    windowed : with the interpreter that opens no console, where there is one (Windows)
+    """
+    import kinetostat
+
+    interpreter = Path(sys.executable)
+    quiet = interpreter.with_name("pythonw.exe")
+    python = str(quiet if windowed and quiet.is_file() else interpreter)
+    place = Path(kinetostat.__file__).absolute()
+    if place.stem != "__init__":
+        return python, str(place)  # a checkout: its folder comes first on the path then
+    return python, "-P", "-m", place.parent.name  # -P: modules in the folder where it is started hide nothing
+
+
+def _report(lines: Sequence[str]) -> None:
+    for line in lines:
+        say(line)
+
+
+def _no_bundle() -> KinetostatError:
+    command = " ".join(f"'{word}'" for word in starting_command())
+    return KinetostatError(
+        "macOS opens files with application bundles alone, and Kinetostat is none: nothing was changed.",
+        remedy="In Automator, make an application that runs the shell script "
+        f'{command} "$1" (input as arguments), then choose it for a .kst file in Finder ▸ Get Info ▸ Open with.',
+    )

@@ -1,0 +1,157 @@
+"""Kinetostat for .kst files on Windows: keys of the registry below HKEY_CURRENT_USER\\Software\\Classes.
+
+Tests try this with a registry of their own; nobody tried it on Windows so far.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from core.errors import KinetostatError
+
+CLASSES = "Software\\Classes"
+PROGRAM = "Kinetostat.Model"
+"""What the registry calls the kind of file (ProgID): all below it is ours."""
+UNTRIED = "Nobody has tried this on Windows yet: please report what you find."
+_KEYS = (f"{PROGRAM}\\shell\\open\\command", f"{PROGRAM}\\shell\\open", f"{PROGRAM}\\shell", PROGRAM)
+"""Our keys, the innermost first."""
+
+
+def associate(command: Sequence[str]) -> list[str]:
+    """Write the keys, all or none of them; returns the lines to report. Raises KinetostatError.
+
+    command : the words that start the program
+    """
+    from core.files import NATIVE
+
+    opening = f'{_command_line(command)} "%1"'
+    lines = [f"Registered Kinetostat for this user, in HKEY_CURRENT_USER\\{CLASSES}:"]
+    try:
+        _write(PROGRAM, "", NATIVE.title)
+        _write(f"{PROGRAM}\\shell\\open\\command", "", opening)
+        lines.append(f"  {PROGRAM}: {opening}")
+        for suffix in NATIVE.suffixes:
+            _write(f"{suffix}\\OpenWithProgids", PROGRAM, "")
+            other = _read(suffix, "")
+            if other in ("", PROGRAM):
+                _write(suffix, "", PROGRAM)
+                lines.append(f"  {suffix}: opened with Kinetostat")
+            else:
+                lines.append(f"  {suffix}: offered in Open with; {other} still opens such files")
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            _remove()
+        raise KinetostatError(
+            f"The registry cannot be written: {error.strerror or error}; nothing was changed.",
+            where=f"HKEY_CURRENT_USER\\{CLASSES}",
+            remedy="Open files from the window, or by: kinetostat FILE",
+        ) from None
+    _tell_the_desktop()
+    return [*lines, UNTRIED, "To undo this: kinetostat --unregister"]
+
+
+def dissociate() -> list[str]:
+    """Remove the keys that are ours; returns the lines to report. Raises KinetostatError."""
+    try:
+        removed = _remove()
+    except OSError as error:
+        raise KinetostatError(
+            f"The registry cannot be written: {error.strerror or error}.",
+            where=f"HKEY_CURRENT_USER\\{CLASSES}",
+            remedy=f"Remove {PROGRAM} there with regedit.",
+        ) from None
+    if not removed:
+        return ["Nothing is registered for this user."]
+    _tell_the_desktop()
+    return [f"Removed from HKEY_CURRENT_USER\\{CLASSES}:", *(f"  {each}" for each in removed)]
+
+
+def _command_line(words: Sequence[str]) -> str:
+    """Words as Windows splits them again; the program itself always in quotation marks."""
+    return " ".join((f'"{words[0]}"', subprocess.list2cmdline(words[1:])))
+
+
+def _remove() -> list[str]:
+    """Remove the keys and values that are ours, and keys that are empty then."""
+    from core.files import NATIVE
+
+    removed = []
+    for suffix in NATIVE.suffixes:
+        if _read(suffix, "") == PROGRAM:
+            _delete_value(suffix, "")
+            removed.append(suffix)
+        _delete_value(f"{suffix}\\OpenWithProgids", PROGRAM)
+        for key in (f"{suffix}\\OpenWithProgids", suffix):
+            _delete_empty(key)
+    removed += [PROGRAM] if _exists(PROGRAM) else []
+    for key in _KEYS:
+        _delete_value(key, "")
+        _delete_empty(key)
+    return removed
+
+
+# ------------------------------------------------------------------------------------------ registry
+
+
+def _registry() -> Any:
+    """The module, which only Windows has."""
+    return importlib.import_module("winreg")
+
+
+def _place(key: str) -> str:
+    return f"{CLASSES}\\{key}"
+
+
+def _write(key: str, name: str, value: str) -> None:
+    registry = _registry()
+    with registry.CreateKeyEx(registry.HKEY_CURRENT_USER, _place(key), 0, registry.KEY_WRITE) as handle:
+        registry.SetValueEx(handle, name, 0, registry.REG_SZ, value)
+
+
+def _read(key: str, name: str) -> str:
+    """The text of a value; "" if there is none."""
+    registry = _registry()
+    try:
+        with registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)) as handle:
+            return str(registry.QueryValueEx(handle, name)[0])
+    except FileNotFoundError:
+        return ""
+
+
+def _exists(key: str) -> bool:
+    registry = _registry()
+    try:
+        registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)).Close()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _delete_value(key: str, name: str) -> None:
+    registry = _registry()
+    with (
+        contextlib.suppress(FileNotFoundError),
+        registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key), 0, registry.KEY_WRITE) as handle,
+    ):
+        registry.DeleteValue(handle, name)
+
+
+def _delete_empty(key: str) -> None:
+    registry = _registry()
+    with contextlib.suppress(FileNotFoundError):
+        with registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)) as handle:
+            keys, values, _ = registry.QueryInfoKey(handle)
+        if not keys + values:
+            registry.DeleteKey(registry.HKEY_CURRENT_USER, _place(key))
+
+
+def _tell_the_desktop() -> None:
+    """Let Explorer look at associations again (SHCNE_ASSOCCHANGED)."""
+    import ctypes
+
+    with contextlib.suppress(AttributeError, OSError):  # there is no windll elsewhere
+        ctypes.windll.shell32.SHChangeNotify(0x08000000, 0, None, None)  # type: ignore[attr-defined]

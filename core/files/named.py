@@ -1,0 +1,150 @@
+"""Models by name, as users type them: an example that ships, or a description of the package `robot_descriptions`.
+
+A path at which there is something always wins. Only what users type is looked up by name; names inside files lead to
+files, so that a file of a stranger makes nothing else be loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pkgutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import FileError, likely_meant, near_misses
+from core.files import formats
+from core.files.regular_file import path_of
+from core.files.source import Reading, Trusted
+from core.model import Model
+from resources import Examples, example_named
+from resources import examples as shipped
+
+ROBOTS = "robot_descriptions"
+"""The package that fetches descriptions of robots; each is a module of it."""
+_ENDING = "_description"
+_FILES = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")
+"""Attributes of such a module that name a file, best first."""
+
+
+class Place(NamedTuple):
+    """A file, and the folders of packages that its meshes are named by."""
+
+    file: str
+    packages: Mapping[str, str] = {}
+
+
+def examples() -> Examples:
+    """The models that ship with the program; `print(ks.examples())` lists them, `ks.load(name)` opens one."""
+    return shipped()
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    packages: Mapping[str, str] | None = None,
+    trust: bool | Iterable[Trusted] = False,
+) -> Model:
+    """The model in a file of any known format, or of a name.
+
+    path     : a file; else the name of an example ("puma560", see `examples`), or of a description that the package
+               `robot_descriptions` has, where that is installed ("panda_description"; it may have to be fetched)
+    floating : free the root of a URDF, which is otherwise fixed to the ground
+    mimic    : keep the couplings of a URDF (False: the followers move on their own)
+    packages : package name → folder, for meshes named package://…
+    trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
+    Raises FileError.
+    """
+    return read(path, floating=floating, mimic=mimic, packages=packages, trust=trust).model
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    packages: Mapping[str, str] | None = None,
+    trust: bool | Iterable[Trusted] = False,
+) -> Reading:
+    """The model as `load` finds it, and what its reader noticed. Raises FileError."""
+    place = place_of(path)
+    folders = {**place.packages, **(packages or {})}
+    return formats.read(place.file, floating=floating, mimic=mimic, packages=folders, trust=trust)
+
+
+def place_of(path: str | os.PathLike[str]) -> Place:
+    """The file meant by a path or a name. Raises FileError, with what may be meant, where a name leads nowhere."""
+    word = path_of(path)
+    if not is_name(word) or os.path.lexists(word):
+        _require_no_example_meant(word)
+        return Place(word)
+    if (example := example_named(word)) is not None:
+        return Place(str(example.path))
+    if word in _robots():
+        return _fetched(word)
+    raise FileError("There is no such file, and no model of this name.", file=word, remedy=_remedy(word))
+
+
+def is_name(word: str) -> bool:
+    """True for a word that could be the name of a model: neither folders nor a suffix."""
+    return word.isidentifier()
+
+
+def names_model(word: str) -> bool:
+    """True for the name of an example, or of a description that the installed `robot_descriptions` has."""
+    return is_name(word) and (example_named(word) is not None or word in _robots())
+
+
+def _require_no_example_meant(file: str) -> None:
+    """Raise FileError for the file name of an example, without a folder, where there is no such file."""
+    stem = Path(file).stem
+    example = example_named(stem)
+    if example is not None and file == example.path.name and not os.path.lexists(file):
+        raise FileError("There is no such file.", file=file, remedy=f"The example is opened by its name, {stem}.")
+
+
+def _robots() -> tuple[str, ...]:
+    """Names that the package `robot_descriptions` has; none where it is not installed. Loads nothing of it."""
+    spec = importlib.util.find_spec(ROBOTS)
+    folders = spec.submodule_search_locations if spec is not None else None
+    return tuple(each.name for each in pkgutil.iter_modules(folders or []) if each.name.endswith(_ENDING))
+
+
+def _fetched(name: str) -> Place:
+    """The file of a description, which its module fetches when it is loaded. Raises FileError."""
+    try:
+        module = importlib.import_module(f"{ROBOTS}.{name}")
+    except ImportError as error:
+        raise FileError(
+            f"The package {ROBOTS} cannot be loaded: {error}.",
+            file=name,
+            remedy=f"Install it with what it needs: pip install {ROBOTS}",
+        ) from error
+    except Exception as error:  # of its downloads
+        raise FileError(
+            f"The package {ROBOTS} could not fetch it: {str(error).strip() or type(error).__name__}.",
+            file=name,
+            remedy="Check the connection to the network, or give the path of a file.",
+        ) from error
+    file = next((str(found) for each in _FILES if (found := getattr(module, each, None))), "")
+    if not file:
+        raise FileError(
+            f"The package {ROBOTS} has no URDF, Xacro or MJCF file of it.", file=name, remedy="Choose another."
+        )
+    folder = getattr(module, "PACKAGE_PATH", None)
+    others = getattr(module, "XACRO_PACKAGE_PATHS", {})
+    return Place(file, {**({Path(folder).name: str(folder)} if folder else {}), **others})
+
+
+def _remedy(name: str) -> str:
+    known = [each.name for each in shipped()]
+    robots = _robots()
+    if not robots and name.endswith(_ENDING):
+        return f"Descriptions of robots by name need a package: pip install {ROBOTS}"
+    if likely_meant(name, [*known, *robots]):
+        return near_misses(name, [*known, *robots])
+    return "Check the name and the folder; kinetostat examples lists the models that ship."
