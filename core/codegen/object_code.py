@@ -15,8 +15,11 @@ from core.codegen import object_cache
 from core.codegen.llvm_ir import LIBRARY
 
 PLAIN = "KINETOSTAT_PLAIN_CODE"
-"""In the environment: texts become object code as they stand, in a sixth of the time; it runs slower, and says the same
-to rounding. For who makes much and runs little of it, as the tests do."""
+"""In the environment: texts become object code as they are, in a sixth of the time; it runs slower, and gives the same
+to rounding. For those who make much and run little of it, as the tests do."""
+QUICK, FULL = 0, 2
+"""Levels of LLVM's code generation. From the same optimised bitcode the first is made in an eighth of the time, takes
+twice as long to run, and gives the same bits."""
 
 _lock = threading.Lock()
 """LLVM is entered by one thread at a time."""
@@ -28,7 +31,7 @@ def _initialise() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _target(level: int = 2) -> llvm.TargetMachine:
+def _target(level: int = FULL) -> llvm.TargetMachine:
     """A description of this processor; an execution engine takes one for its own and disposes of it."""
     _initialise()
     target = llvm.Target.from_default_triple()
@@ -46,13 +49,14 @@ def processor() -> str:
     return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
 
 
-def _is_plain(ir: str | bytes) -> bool:
-    """Whether it is not optimised; bitcode has been."""
-    return isinstance(ir, str) and bool(os.environ.get(PLAIN))
+def plain() -> bool:
+    """Whether code is made in the shortest time here, as tests ask for."""
+    return bool(os.environ.get(PLAIN))
 
 
-def _key(ir: str | bytes) -> str:
-    return object_cache.key(processor() + " plain" * _is_plain(ir), ir)
+def _key(ir: str | bytes, level: int = FULL) -> str:
+    made = f"{processor()}{' plain' * (isinstance(ir, str) and plain())}{' quick' * (level == QUICK)}"
+    return object_cache.key(made, ir)
 
 
 def kept(ir: str | bytes) -> bool:
@@ -60,23 +64,24 @@ def kept(ir: str | bytes) -> bool:
     return object_cache.load(_key(ir)) is not None
 
 
-def object_code(ir: str | bytes, making: Callable[[], object] = int) -> bytes:
+def object_code(ir: str | bytes, making: Callable[[], object] = int, level: int = FULL) -> bytes:
     """Object code of IR, from the cache if it was made before; of a text, which is optimised first, or of bitcode,
     which has been.
 
-    making : called before it is made
+    making : called before it is made; level : of bitcode, how it is made
     """
-    key = _key(ir)
+    key = _key(ir, level)
     found = object_cache.load(key)
     if found is not None:
         return found
     making()
+    unoptimised = isinstance(ir, str) and plain()
     with _lock:
-        target = _target(0 if _is_plain(ir) else 2)
+        target = _target(QUICK if unoptimised else level)
         module = llvm.parse_assembly(ir) if isinstance(ir, str) else llvm.parse_bitcode(ir)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
-        if isinstance(ir, str) and not _is_plain(ir):
+        if isinstance(ir, str) and not unoptimised:
             _optimise(module, target)
         data = bytes(target.emit_object(module))
     object_cache.store(key, data)
@@ -120,11 +125,13 @@ class Library:
     """Loaded object code.
 
     ir : text, or bitcode that has been optimised and calls the functions `needed` of the C library; making : called
-    before object code is made that was not kept
+    before object code is made that was not kept; level : see `object_code`
     """
 
-    def __init__(self, ir: str | bytes, needed: Iterable[str] = (), making: Callable[[], object] = int) -> None:
-        data = object_code(ir, making)
+    def __init__(
+        self, ir: str | bytes, needed: Iterable[str] = (), making: Callable[[], object] = int, level: int = FULL
+    ) -> None:
+        data = object_code(ir, making, level)
         _provide(_called(ir) if isinstance(ir, str) else needed)
         with _lock:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())

@@ -57,12 +57,12 @@ def test_threads_share_the_machine_code_of_an_entry(monkeypatch):
     def slowly(_name):
         time.sleep(0.05)
         made.append(Loaded())
-        return made[-1]
+        return supply.Loaded(made[-1], is_final=True)
 
     def nothing(handle: int) -> int:
         return handle
 
-    monkeypatch.setattr(supply, "library_of", slowly)
+    monkeypatch.setattr(supply, "loaded", slowly)
     entry = Entry(nothing)
     assert set(at_once(lambda: entry.address)) == {id(made[0])}
     assert len(made) == 1

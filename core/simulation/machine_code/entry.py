@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,24 +31,42 @@ class Entry:
         self.name = f"{function.__module__.removeprefix(f'{_FOLDER}.')}.{function.__name__}"
         *self.arguments, result = (str(getattr(each, "__name__", each)) for each in function.__annotations__.values())
         assert result == "int", self.name
-        self._library: Library | None = None
+        self._loaded: list[Library] = []
+        self._is_final = False
+        self._address = 0
+        self._call: Any = None
 
     def __repr__(self) -> str:
         return f"<Entry {self.name}>"
 
-    @cached_property
+    @property
     def address(self) -> int:
-        """Where it is; its machine code is loaded, or made of the intermediate code, when this is first asked."""
-        from core.simulation.machine_code.supply import library_of
+        """Its address; the machine code is loaded, or made of the intermediate code, when this is first asked for.
+
+        Code that was made in a hurry gives way to better code as soon as that is there; it stays loaded, for who holds
+        its address.
+        """
+        if not self._is_final:
+            self._load()
+        return self._address
+
+    def _load(self) -> None:
+        from core.simulation.machine_code import supply
 
         with _once:
-            self._library = self._library or library_of(self.name)
-            return self._library.address("entry")
+            if self._is_final or (self._address and not supply.AHEAD.has_made(self.name)):
+                return
+            library, self._is_final = supply.loaded(self.name)
+            self._loaded.append(library)
+            self._call, self._address = None, library.address("entry")
 
-    @cached_property
+    @property
     def call(self) -> Any:
-        """The same for who calls it often: no more of Python stands before it."""
-        return ctypes.CFUNCTYPE(ctypes.c_int64, *(NUMBERS[each] for each in self.arguments))(self.address)
+        """The same for those who call it often: nothing of Python comes before it."""
+        address = self.address
+        if self._call is None:
+            self._call = ctypes.CFUNCTYPE(ctypes.c_int64, *(NUMBERS[each] for each in self.arguments))(address)
+        return self._call
 
     def __call__(self, *arguments: float) -> int:
         """Call it; the interpreter's lock is released meanwhile."""

@@ -2,7 +2,8 @@
 
 Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
-is ready. With `--idle` it works in one process at low priority, for as long as its input stays open.
+is ready. With `--idle` it works in one process at low priority, for as long as its input stays open, and then makes
+the object code of all entries for this computer.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from core.simulation.machine_code.intermediate import (
 )
 
 IDLE = "--idle"
+OBJECT = "object code of "
+"""What begins the lines that name an entry whose object code is ready."""
 SHARE = 4
 """Entries that are worth a process of their own."""
 FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.step_loop")
@@ -52,6 +55,20 @@ def _is_current(name: str) -> bool:
         return read(name).llvmlite == llvmlite_version()
     except Unfit:
         return False
+
+
+def without_object_code(names: Iterable[str]) -> list[str]:
+    """Those entries whose object code for this computer is not kept; none where it is not made ahead."""
+    from core.codegen import object_cache, object_code
+
+    if object_code.plain() or object_cache.folder() is None:
+        return []
+    return [name for name in names if (code := _kept(name)) is None or not object_code.kept(code.bitcode)]
+
+
+def count_of_missing() -> int:
+    """How many pieces a process with `--idle` would make."""
+    return len(outdated()) + len(without_object_code(entries()))
 
 
 def make(name: str) -> None:
@@ -109,17 +126,26 @@ def _work_idly() -> None:
     threading.Thread(target=wait_for_the_end, daemon=True).start()
 
 
+def _make_idly(names: Sequence[str]) -> None:
+    from core.codegen.object_code import object_code
+
+    for name in names:
+        make(name)
+        print(name, flush=True)
+    for name in without_object_code(in_order(entries())):
+        object_code(stored(name).bitcode)
+        print(f"{OBJECT}{name}", flush=True)
+
+
 def main(arguments: Sequence[str]) -> int:
     """The command; gives its exit code."""
     from core.simulation.machine_code.translation import LanguageError
 
-    names = in_order(arguments or outdated()) if IDLE not in arguments else in_order(outdated())
+    names = in_order(outdated() if IDLE in arguments or not arguments else arguments)
     try:
         if IDLE in arguments:
             _work_idly()
-            for name in names:
-                make(name)
-                print(name, flush=True)
+            _make_idly(names)
         else:
             make_all(names)
     except (LanguageError, OSError) as error:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import llvmlite.binding as llvm
 
@@ -57,19 +57,34 @@ def _report(words: str) -> None:
         listener[0](words)
 
 
-def library_of(name: str) -> Library:
-    """The machine code of an entry, from the cache or made now.
+class Loaded(NamedTuple):
+    """The machine code of an entry."""
+
+    library: Library
+    is_final: bool
+    """False: code that was made in a hurry, and that `AHEAD` makes better."""
+
+
+def loaded(name: str) -> Loaded:
+    """The machine code of an entry, from the cache or made now, in a hurry.
 
     Raises SimulationError with the remedy if it cannot be made.
     """
-    from core.codegen.object_code import Library
-
     code = _current(name)
     try:
-        return Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code)
+        return _loaded(code)
     except RuntimeError:  # LLVM cannot read it
-        code = _made_here(name)
-        return Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code)
+        return _loaded(_made_here(name))
+
+
+def _loaded(code: Code) -> Loaded:
+    from core.codegen.object_code import FULL, QUICK, Library, kept, plain
+
+    final = kept(code.bitcode)
+    library = Library(code.bitcode, [*code.needed, *BY_NAME], _report_object_code, FULL if final else QUICK)
+    if not (final or plain()):
+        AHEAD.start()
+    return Loaded(library, final or plain())
 
 
 def _report_object_code() -> None:
@@ -155,28 +170,38 @@ def make(*names: str) -> None:
 
 
 class MakingAhead:
-    """A process of low priority that makes all entries that are not up to date."""
+    """A process of low priority that makes all entries that are not up to date, then their object code."""
 
     def __init__(self) -> None:
         self._once = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self.ready, self.total = 0, 0
-        """How many entries it has made, of how many."""
+        self._lines: list[str] = []
+        self.total = 0
+        """How many pieces it makes."""
 
     @property
     def busy(self) -> bool:
         """True while it works."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def ready(self) -> int:
+        """How many pieces it has made."""
+        return len(self._lines)
+
+    def has_made(self, name: str) -> bool:
+        """Whether it has made the object code of an entry."""
+        return making.OBJECT + name in self._lines
+
     def start(self, changed: Callable[[], object] = int) -> None:
         """Begin, unless it has begun or nothing is to be made.
 
-        changed : called in a thread of its own whenever an entry is ready, and at the end
+        changed : called in a thread of its own whenever a piece is ready, and at the end
         """
         with self._once:
             if self._process is not None or getattr(sys, "frozen", False):
                 return
-            self.total = len(making.outdated())
+            self.total = making.count_of_missing()
             if self.total == 0:
                 return
             with contextlib.suppress(OSError):
@@ -187,8 +212,8 @@ class MakingAhead:
 
     def _follow(self, process: subprocess.Popen[str], changed: Callable[[], object]) -> None:
         assert process.stdout is not None
-        for _ in process.stdout:
-            self.ready += 1
+        for line in process.stdout:
+            self._lines.append(line.strip())
             changed()
         process.wait()
         changed()

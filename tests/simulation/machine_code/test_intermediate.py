@@ -13,7 +13,7 @@ from core.codegen import object_cache, object_code
 from core.errors import SimulationError
 from core.simulation.machine_code import intermediate, making, supply
 from core.simulation.machine_code.intermediate import Unfit, entries, read, unfit, write
-from core.simulation.machine_code.supply import MakingAhead, library_of, telling
+from core.simulation.machine_code.supply import MakingAhead, loaded, telling
 
 ROOT = Path(intermediate.__file__).parents[3]
 SMALL = "methods.semi_implicit_euler.impulse_step"
@@ -65,21 +65,21 @@ def test_code_that_is_missing_or_damaged_is_made_again(made_here, share, why):
     assert unfit([SMALL, OTHER]) == {SMALL: f"is {why}"}
     said = []
     with telling(said.append):
-        assert library_of(SMALL).address("entry")
+        assert loaded(SMALL).library.address("entry")
     assert said[0] == f"Compiling the integrators, whose code is {why}: some seconds …"
     assert read(SMALL) == before
 
 
 def test_code_that_llvm_cannot_read_is_made_again_for_this_run(made_here):
     write(SMALL, read(SMALL)._replace(bitcode=b"BC\xc0\xdeof another age"))
-    assert library_of(SMALL).address("entry")
+    assert loaded(SMALL).library.address("entry")
 
 
 def test_code_of_a_later_llvm_is_made_again(made_here):
     write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
     with pytest.raises(Unfit, match=r"written by LLVM 99\.1\.0, and here is "):
         read(SMALL)
-    library_of(SMALL)
+    loaded(SMALL)
     assert not unfit([SMALL])
 
 
@@ -117,7 +117,7 @@ def test_where_the_package_cannot_be_written_the_cache_of_the_user_serves(kept, 
 def test_where_nothing_can_be_written_code_is_made_for_this_process(kept, monkeypatch):
     (kept / f"{SMALL}.bc").unlink()
     monkeypatch.setattr(intermediate.os, "access", lambda path, mode: False)
-    assert library_of(SMALL).address("entry")
+    assert loaded(SMALL).library.address("entry")
     assert unfit([SMALL])
 
 
@@ -139,14 +139,14 @@ def cache(tmp_path, monkeypatch):
 
 def object_file(cache, name):
     """Where an entry's object code is kept; threads of tests before may keep other code in the same folder."""
-    return cache / f"{object_code._key(read(name).bitcode)}.o"
+    return cache / f"{object_code._key(read(name).bitcode, object_code.QUICK)}.o"
 
 
 def made(name):
     """What is said when an entry is loaded."""
     said = []
     with telling(said.append):
-        assert library_of(name).address("entry")
+        assert loaded(name).library.address("entry")
     return said
 
 
@@ -219,10 +219,10 @@ def ended(process):
 
 UNFIT = "from core.simulation.machine_code.intermediate import *; print(*unfit(entries()))"
 EULER = f"""
-from core.simulation.machine_code.supply import AHEAD, library_of, telling
+from core.simulation.machine_code.supply import AHEAD, loaded, telling
 AHEAD.start = lambda: None
 with telling(print):
-    library_of({SMALL!r}).address("entry")
+    loaded({SMALL!r}).library.address("entry")
 print("ready")
 """
 
@@ -275,6 +275,28 @@ def test_what_is_missing_is_made_ahead_in_another_process(checkout):
         (checkout / "core/simulation/machine_code/intermediate_code" / f"{name}.bc").unlink()
     assert ended(child(checkout, AHEAD)) == "2 2"
     assert ended(child(checkout, UNFIT)) == ""
+
+
+OBJECTS = f"""
+import threading
+from core.codegen import object_code
+from core.simulation.machine_code import making, supply
+making.entries = lambda: [{SMALL!r}]
+making.outdated = lambda: []
+quick = supply.loaded({SMALL!r})
+done = threading.Event()
+supply.AHEAD = ahead = supply.MakingAhead()
+ahead.start(lambda: done.set() if ahead.has_made({SMALL!r}) else None)
+assert done.wait(120)
+ahead._process.kill()
+full = supply.loaded({SMALL!r})
+print(quick.is_final, full.is_final, ahead.total)
+"""
+
+
+def test_code_made_in_a_hurry_gives_way_to_better_code(tmp_path):
+    environment = {"KINETOSTAT_CACHE": str(tmp_path / "cache"), "KINETOSTAT_PLAIN_CODE": ""}
+    assert ended(child(ROOT, OBJECTS, **environment)) == "False True 1"
 
 
 def test_where_all_is_there_nothing_is_made_ahead():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.codegen import object_code
 from core.codegen.object_code import Library
 from core.simulation.machine_code.compiler import compiled, text_of
 from core.simulation.machine_code.entry import Entry
@@ -304,3 +305,15 @@ def test_a_function_is_translated_once_whatever_number_of_entries_call_it():
         return 3 * noted(view(place, 16), a)
 
     assert text_of(Entry(other)).count("define internal i1") == text_of(Entry(short)).count("define internal i1") == 1
+
+
+def test_code_made_in_a_hurry_gives_the_same_bits():
+    bitcode, needed = compiled(Entry(loops))
+    for first, end in [(0, 12), (-7, 40), (5, 3)]:
+        values = []
+        for level in (object_code.QUICK, object_code.FULL):
+            library = Library(bitcode, needed, level=level)
+            call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3)(library.address("entry"))
+            turns, out = outcome(call, first, end)
+            values.append((turns, out.tobytes()))
+        assert values[0] == values[1]
