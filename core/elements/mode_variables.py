@@ -19,12 +19,31 @@ MODE_NAME = "mode "
 MODE_OFFSET = 1e300
 """More than any event indicator."""
 ORDERED = {"<", "<=", ">", ">="}
+JUMPING = {"==", "!=", "floor", "ceil"}
+"""Operators and functions that jump at more than one place, or at a single one."""
 OWN = frozenset({"length", "rate"})
 """What a force's law calls its own, another in each force."""
 OF_FORCE = "own "
 """What the name of such a quantity begins with outside of the law, followed by which it is and the force."""
 MOST = 64
 """Mode variables of a machine at most; further comparisons stay as they are."""
+
+
+def unlocated(node: Node, constant: Collection[str]) -> bool:
+    """Whether a formula jumps where it has no mode variable: by `JUMPING` of what changes during a run.
+
+    constant : names that do not change
+    """
+    match node:
+        case Binary(operator, left, right):
+            jumps = operator in JUMPING and not names(node) <= set(constant)
+            return jumps or unlocated(left, constant) or unlocated(right, constant)
+        case Negative(operand):
+            return unlocated(operand, constant)
+        case Call(function, arguments):
+            jumps = function in JUMPING and not names(node) <= set(constant)
+            return jumps or any(unlocated(argument, constant) for argument in arguments)
+    return False
 
 
 class ModeVariables:
@@ -37,6 +56,8 @@ class ModeVariables:
         self.constant = frozenset(constant)
         self.numbers: dict[Node, int] = {}
         """Event indicator → its mode variable."""
+        self.beyond: set[Node] = set()
+        """Event indicators that have none, because there are more than `MOST`."""
         for node in nodes:
             self.with_modes(node)
         for force, law in (laws or {}).items():
@@ -84,6 +105,7 @@ class ModeVariables:
         if not names(argument).isdisjoint(own):
             known = substitute(argument, {name: Name(f"{OF_FORCE}{name} {force}") for name in own})
         if known not in self.numbers and len(self.numbers) >= MOST:
+            self.beyond.add(known)
             return None
         k = self.numbers.setdefault(known, len(self.numbers))
         return Binary("+", argument, Binary("*", Number(MODE_OFFSET), Name(f"{MODE_NAME}{k}")))

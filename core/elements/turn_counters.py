@@ -66,16 +66,21 @@ def _rest(joint: Joint, k: int) -> Value:
     return joint.rest[k] if joint.rest else 0.0
 
 
-def formulas_of_forces(model: Model) -> list[str]:
-    """Formulas of forces, and of friction in joints, those that are texts."""
+def formulas_by_element(model: Model) -> list[tuple[str, str]]:
+    """(joint or force, formula) of forces, and of friction in joints, those that are texts."""
     rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
-    return [level for each in rubbing for level in each.friction_levels if isinstance(level, str)] + [
-        value
+    return [(each.name, level) for each in rubbing for level in each.friction_levels if isinstance(level, str)] + [
+        (force.name, value)
         for force in model.forces
         for part in nested_elements(force)
         for value in (getattr(part, "law", None), *getattr(part, "force", ()), *getattr(part, "torque", ()))
         if isinstance(value, str)
     ]
+
+
+def formulas_of_forces(model: Model) -> list[str]:
+    """The formulas alone."""
+    return [formula for _, formula in formulas_by_element(model)]
 
 
 def called_by_forces(model: Model) -> set[str]:

@@ -37,6 +37,7 @@ from core.simulation.setup import Array, Settings, Values
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, PAUSED, STIFF
 from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
 from core.simulation.stepping.step_state import TOLD
+from core.simulation.switch_notes import switch_notes
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -201,7 +202,8 @@ class Job:
         self.equations = CompiledEquations(
             mech, self._torque, self.p, y, self._closed_forms, rule.implicit, rule.adaptive
         )
-        self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes)))
+        switches = switch_notes(mech, self._torque, chosen)
+        self.notes = tuple(dict.fromkeys((*self.notes, *self.equations.notes, *switches)))
         self.begun = begun(self.equations, chosen, y)
         self.state = self.begun.state
         self._advance = (advance_adaptive if rule.adaptive else advance_fixed).call

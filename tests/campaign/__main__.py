@@ -2,7 +2,7 @@
 
 `python -m tests.campaign PART [--count N] [--seed S] [--minutes M] [--processes P]`; a part is files, formulas,
 drawings, sketches (drawn by hand), connections, window, kills, modes (friction and
-stops in runs) or all. What is done is kept in build/campaign and not
+stops in runs), switches (of formulas in runs) or all. What is done is kept in build/campaign and not
 done again with the same seed (--again does it); inputs of failures are kept there, too. `--only INDEX` runs one trial
 here and now, for a debugger. Ends with 1 if anything unexpected was found.
 """
@@ -28,6 +28,7 @@ COUNTS = {
     "window": 200,
     "kills": 50,
     "modes": 2_000,
+    "switches": 5_000,
 }
 """Trials of a whole campaign; one of the window has 25 actions."""
 

@@ -17,6 +17,7 @@ SHORT = {
     "window": 1,
     "kills": 1,
     "modes": 6,
+    "switches": 20,
 }
 """Trials of the short parts."""
 

@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from tests.campaign.trials import Trials, Unexpected, luck_of
 
-PARTS = ("files", "formulas", "drawings", "sketches", "connections", "window", "kills", "modes")
+PARTS = ("files", "formulas", "drawings", "sketches", "connections", "window", "kills", "modes", "switches")
 MODULES = {
     "files": "tests.campaign.file_trials",
     "formulas": "tests.campaign.formula_trials",
@@ -33,6 +33,7 @@ MODULES = {
     "window": "tests.campaign.window_trials",
     "kills": "tests.campaign.kill_trials",
     "modes": "tests.campaign.modal_trials",
+    "switches": "tests.campaign.switch_trials",
     "faults": "tests.campaign.fault_trials",
 }
 MEMORY = 6 << 30

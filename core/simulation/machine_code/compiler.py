@@ -71,8 +71,8 @@ def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: 
 
 
 def text_of(entry: Compilable) -> str:
-    """LLVM's text of an entry with all that it calls; the function that C code calls is `entry`. Its first line says how it
-    is optimised."""
+    """LLVM's text of an entry with all that it calls; the function that C code calls is `entry`. Its first line says
+    how it is optimised."""
     types = tuple(SCALARS[each] for each in entry.arguments)
     first = translated(entry.function, types, "native")
     reached = [first]

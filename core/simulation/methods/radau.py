@@ -261,8 +261,8 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
     most, before, rate = most_rounds(s), 0.0, 0.0
     for turn in range(most):
         w.rounds = turn + 1
-        if not evaluate_stages(state, t, h):
-            return DIVERGED, rate
+        if not evaluate_stages(state, t, h):  # with fixed modes formulas may have no value beyond the event
+            return NOT_FINITE if w.modes_fixed == 1 else DIVERGED, rate
         newton_change(state, h)
         mix(state, w.A, DW, F)
         size = 0.0

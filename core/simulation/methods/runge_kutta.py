@@ -205,7 +205,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         return happened
     h, extra = w.taken, len(w.A)
     # the stages of the continuous extension, where a sample or the search for events needs it
-    if extra > w.stages and (w.times[w.sample] < t + h or w.modes_fixed == 1 or w.plain_step != 0):
+    if extra > w.stages and (w.times[w.sample] < t + h or len(w.events) > 0 or w.plain_step != 0):
         happened = FINE if stages(state, w.stages, extra, t, h, e) else NOT_FINITE
     return happened
 

@@ -1,12 +1,11 @@
 """Events: where an indicator g (`core.elements.mode_variables`) changes its sign, a step ends there.
 
 1. Steps are taken with free modes, as if nothing jumped. Most events are then found by the error estimate: the method
-   asks `refused_entry` about a step that it refuses. With tight tolerances `overlooked` asks about accepted steps, too:
-   error estimates see little of a jump near the ends of a step.
-2. If indicators differ in sign between the ends of that step, it is taken once more with every mode variable fixed at
+   asks `refused_entry` about a step that it refuses. `overlooked` looks into every accepted step: error estimates see
+   little of a jump near the ends of a step, and nothing of a force between two stages.
+2. If an indicator changes its sign in that step, it is taken once more with every mode variable fixed at
    the side of the step's beginning (`fix_modes`): the equations are smooth then, and so are the indicators.
-3. The first sign change is sought on the continuous extension: signs are compared at the ends of `PARTS` parts of the
-   step, and in the first part with a change each indicator's root is found by the Illinois method (`first_event`;
+3. The first sign change is sought on the continuous extension (`core.simulation.stepping.sign_changes`;
    Hairer, Nørsett and Wanner, Solving ODE I, II.6, discontinuities by dense output).
 4. The step is cut a trifle behind the root (`stop`), so that the indicator has its new sign at the end.
 5. Its mode variable turns over and stays fixed for one step more, which so finds out whether the motion is driven back;
@@ -24,8 +23,8 @@ from typing import Any
 
 from core.simulation.machine_code.entry import entry
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, SWITCHED
+from core.simulation.stepping.sign_changes import PARTS, earliest_turn
 from core.simulation.stepping.sliding_modes import (
     HIGH,
     LOW,
@@ -49,11 +48,6 @@ EVENT_OVERSHOOT, TRIES = 1e-13, 8
 that is tried."""
 LOOK_AHEAD_FRACTION = 1e-6
 """Part of a step by which is looked ahead to find the side of an indicator that is zero."""
-PARTS = 4
-"""Parts of a step with fixed modes at whose ends signs of indicators are compared."""
-SHARP_TOLERANCE = 1e-6
-"""Relative tolerance from which on accepted steps are looked at, too; with looser ones jumps are errors among others,
-and to find them would take longer than it is worth."""
 
 
 @native
@@ -112,9 +106,17 @@ def foreseen(state: int, t: float) -> Any:
 
 @native
 def overlooked(state: int, t: float) -> Any:
-    """Whether the step taken, that was accepted, should have ended at an event."""
+    """Whether an indicator changes its sign within the step taken, that was accepted."""
     w = load_state(state)
-    return w.rtol <= SHARP_TOLERANCE and w.plain_steps == 0 and passed(state, t)
+    if w.plain_steps > 0:
+        return False
+    if passed(state, t):
+        return True
+    sides, at_begin = scratch(w.events.shape[1]), w.events[LOW]
+    for k in range(len(sides)):
+        sides[k] = 1.0 if at_begin[k] > 0.0 else -1.0 if at_begin[k] < 0.0 else 0.0
+    which, _ = earliest_turn(state, sides)
+    return which >= 0
 
 
 @entry
@@ -127,67 +129,6 @@ def refused_entry(state: int, t: float, happened: int, second: int) -> int:
     if w.modes_fixed == 1:
         return 1 if happened == NOT_FINITE else 0
     return 1 if passed(state, t) or foreseen(state, t) else 0
-
-
-@native
-def indicators_within(state: int, theta: float, out: Any) -> None:
-    """All indicators at t + θ h of the step taken, without projection."""
-    w = load_state(state)
-    projected = w.projected
-    w.projected = 0
-    call_entry(w.within_of, state, theta, address_of(w.failed), 0)
-    w.projected = projected
-    looked(state, w.time + theta * w.taken, w.failed, out)
-
-
-@native
-def turned(mode: Any, g: Any) -> Any:
-    """Whether an indicator has left the side at which its mode is fixed."""
-    least = 0.0
-    for k in range(len(mode)):
-        least = min(least, mode[k] * g[k])
-    return least < 0.0
-
-
-@native
-def root(state: int, k: int, low: float, high: float, below: float, above: float) -> Any:
-    """θ at which indicator k changes its sign, on the far side."""
-    w = load_state(state)
-    g, ends = w.events[VALUE], scratch(ENDS)
-    bracket(ends, low, high, below, above)
-    for _ in range(MOST_ROUNDS):
-        if ends[RIGHT] - ends[LEFT] < 1e-13:
-            break
-        theta = between(ends)
-        indicators_within(state, theta, g)
-        if g[k] == 0.0 or (g[k] * ends[AT_RIGHT] > 0.0 and abs(theta - ends[RIGHT]) < 1e-13):
-            return theta
-        narrow(ends, theta, g[k])
-    return ends[RIGHT]
-
-
-@native
-def first_event(state: int) -> Any:
-    """(k, θ) of the first event in the step taken, (−1, 2) if there is none."""
-    w = load_state(state)
-    mode, low, high = w.events[MODE], w.events[LOW], w.events[HIGH]
-    begin, theta, first, which = 0.0, 0.0, 2.0, -1
-    indicators_within(state, 0.0, low)
-    # the first part of the step at whose end a sign has changed: from θ = begin, with `low`, to theta, with `high`
-    for part in range(1, PARTS + 1):
-        theta = part / PARTS
-        indicators_within(state, theta, high)
-        if turned(mode, high):
-            break
-        begin = theta
-        copy(high, low)
-    # the least root of all that changed in it; what has the wrong sign from the beginning turns over there
-    for k in range(len(mode)):
-        if mode[k] * high[k] < 0.0:
-            found = root(state, k, begin, theta, low[k], high[k]) if mode[k] * low[k] > 0.0 else begin
-            if found < first:
-                first, which = found, k
-    return which, first
 
 
 @native
@@ -278,9 +219,9 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         if happened == SWITCHED and w.modes_fixed == 0:  # refused because of an event: with fixed modes
             fix_modes(state, t)
             continue
-        if happened != FINE and w.modes_fixed == 1:  # not even so: over it with free modes
+        if happened != FINE and w.modes_fixed == 1:  # not even so: one step over it with free modes
             begin_anew(state)
-            release(state, PLAIN_STEPS)
+            release(state, 1)
             continue
         if happened == FINE and w.modes_fixed == 0 and overlooked(state, t):
             take_back(state)
@@ -288,7 +229,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
             continue
         length = w.taken
         if happened == FINE and w.modes_fixed == 1:
-            k, theta = first_event(state)
+            k, theta = earliest_turn(state, w.events[MODE])
             if k >= 0 and theta * length <= CHATTER_STEP * max(abs(t), 1.0):
                 turn_over(state, k)
                 continue

@@ -17,7 +17,7 @@ import numpy as np
 from core.simulation.equations.mode_rows import APART, is_held, load_rows, refresh
 from core.simulation.equations.system import load_system
 from core.simulation.machine_code.language import address_of, call_entry, native, scratch
-from core.simulation.stepping.event_location import SHARP_TOLERANCE, fix_modes, implicit
+from core.simulation.stepping.event_location import fix_modes, implicit
 from core.simulation.stepping.illinois import ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.mode_log import QUARTERS, load_log, measure
 from core.simulation.stepping.mode_margins import (
@@ -49,6 +49,8 @@ SHARP = 1e-13
 """Part of what a margin changes in a step within which it has ended."""
 SHARPEST = 1e-15
 """What of it counts as none in any case."""
+SHARP_TOLERANCE = 1e-6
+"""Relative tolerance from which on margins of friction end sharply; with looser ones they are errors among others."""
 OF_TOLERANCE = 1e-4
 """The same of friction, as a part of a loose relative tolerance; stops and limits are always met sharply."""
 BEFORE_JUMP = 1.0 - 1e-11

@@ -1,0 +1,205 @@
+"""Sign changes of event indicators inside a step, on the continuous extension.
+
+1. All indicators are evaluated at the ends of `PARTS` parts of the step. Below, d is an indicator times the side on
+   which it is, so that it is positive until the indicator changes its sign.
+2. Where d is negative at the end of a part, its root is sought in that part (`root`, the Illinois method).
+3. Where d has a minimum inside, steep enough to reach zero, the minimum is sought by golden sections
+   (`lowest`; Kiefer, Proc. AMS 4, 1953) until it is negative or certain to stay positive: a force that is switched on
+   and off within one step. At both ends of the step a probe next to the end says whether d falls towards the inside.
+   A minimum counts if it is deeper than the relative tolerance of what d is in the step: less is within its error.
+4. Of all first sign changes the earliest counts. Indicators that bend there, because of another one inside of them
+   (|q| below a limit, at q = 0), may have changed before: all are evaluated at the earliest, and those that have
+   changed by then are sought before it (`earliest_turn`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch
+from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
+from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE, looked
+from core.simulation.stepping.step_state import load_state
+
+PARTS = 4
+"""Parts of a step at whose ends indicators are evaluated."""
+PROBE_FRACTION = 1e-3
+"""Distance from an end of the step, as a part of the step, at which is seen whether d falls towards the inside."""
+GOLDEN = 0.6180339887498949
+NARROWEST_FRACTION = 1e-9
+"""Part of a step within which a minimum is not sought further."""
+NEVER = 2.0
+"""The place of a sign change that is not there."""
+
+
+@native
+def indicators_within(state: int, theta: float, out: Any) -> None:
+    """All indicators at t + θ h of the step taken, without projection."""
+    w = load_state(state)
+    projected = w.projected
+    w.projected = 0
+    call_entry(w.within_of, state, theta, address_of(w.failed), 0)
+    w.projected = projected
+    looked(state, w.time + theta * w.taken, w.failed, out)
+
+
+@native
+def survey(state: int, table: Any) -> None:
+    """All indicators at the ends of the parts of the step taken into table ((PARTS + 1) count,), end by end."""
+    w = load_state(state)
+    count = w.events.shape[1]
+    looked(state, w.time, w.y, table[:count])
+    for part in range(1, PARTS + 1):
+        indicators_within(state, part / PARTS, table[part * count : (part + 1) * count])
+
+
+@native
+def distance(state: int, k: int, side: float, theta: float) -> float:
+    """d of indicator k at θ."""
+    g = load_state(state).events[VALUE]
+    indicators_within(state, theta, g)
+    return side * g[k]
+
+
+@native
+def root(state: int, k: int, low: float, high: float, below: float, above: float) -> float:
+    """θ at which indicator k changes its sign, on the far side."""
+    w = load_state(state)
+    g, ends = w.events[VALUE], scratch(ENDS)
+    bracket(ends, low, high, below, above)
+    for _ in range(MOST_ROUNDS):
+        if ends[RIGHT] - ends[LEFT] < 1e-13:
+            break
+        theta = between(ends)
+        indicators_within(state, theta, g)
+        if g[k] == 0.0 or (g[k] * ends[AT_RIGHT] > 0.0 and abs(theta - ends[RIGHT]) < 1e-13):
+            return theta
+        narrow(ends, theta, g[k])
+    return ends[RIGHT]
+
+
+@native
+def lowest(state: int, k: int, side: float, low: float, high: float, slope: float, depth: float) -> float:
+    """θ between low and high at which d is below −depth, NEVER if it stays above around its minimum there; slope: the
+    steepest change of d seen, in units of d a step."""
+    first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_first = distance(state, k, side, first)
+    at_second = distance(state, k, side, second)
+    while True:
+        if at_first < -depth:
+            return first
+        if at_second < -depth:
+            return second
+        width = high - low
+        if width < NARROWEST_FRACTION or min(at_first, at_second) > 2.0 * slope * width:
+            return NEVER
+        slope = max(slope, abs(at_second - at_first) / (second - first))
+        if at_first <= at_second:
+            high, second, at_second = second, first, at_first
+            first = high - GOLDEN * (high - low)
+            at_first = distance(state, k, side, first)
+        else:
+            low, first, at_first = first, second, at_second
+            second = low + GOLDEN * (high - low)
+            at_second = distance(state, k, side, second)
+
+
+@merged
+def is_steep(at: float, other: float) -> bool:
+    """Whether d, which rises from a minimum to its neighbour, changes so fast that it may be zero in between."""
+    return other > at and at < other - at
+
+
+@native
+def size_of(state: int, k: int, table: Any) -> float:
+    """The largest size of indicator k at the ends of parts."""
+    count, size = load_state(state).events.shape[1], 0.0
+    for part in range(PARTS + 1):
+        size = max(size, abs(table[part * count + k]))
+    return size
+
+
+@native
+def dip(state: int, k: int, side: float, part: int, table: Any) -> float:
+    """θ at which d, positive at both ends of a part, is negative in it or next to it; NEVER if it is not."""
+    w = load_state(state)
+    count = w.events.shape[1]
+    a, b = side * table[part * count + k], side * table[(part + 1) * count + k]
+    depth = w.rtol * size_of(state, k, table)
+    if a < 0.0:
+        return NEVER
+    if part == 0 and is_steep(a, b) and distance(state, k, side, PROBE_FRACTION) < a - depth:
+        return lowest(state, k, side, 0.0, 1.0 / PARTS, (b - a) * PARTS, depth)
+    if part == PARTS - 1:
+        if is_steep(b, a) and distance(state, k, side, 1.0 - PROBE_FRACTION) < b - depth:
+            return lowest(state, k, side, part / PARTS, 1.0, (a - b) * PARTS, depth)
+        return NEVER
+    c = side * table[(part + 2) * count + k]
+    if b <= a and b <= c and c >= 0.0 and (is_steep(b, a) or is_steep(b, c)):
+        return lowest(state, k, side, part / PARTS, (part + 2) / PARTS, max(a - b, c - b) * PARTS, depth)
+    return NEVER
+
+
+@native
+def first_turn(state: int, k: int, side: float, table: Any) -> float:
+    """The first θ at which indicator k has left its side, NEVER if it stays there. What is on the other side from the
+    beginning on, and not only by rounding there, turns at the beginning."""
+    count = load_state(state).events.shape[1]
+    for part in range(PARTS):
+        low, high = table[part * count + k], table[(part + 1) * count + k]
+        if side * high < 0.0 and side * low < 0.0:
+            return part / PARTS
+        if side * high < 0.0:
+            return root(state, k, part / PARTS, (part + 1) / PARTS, low, high)
+        inside = dip(state, k, side, part, table)
+        if inside < NEVER:
+            return root(state, k, part / PARTS, inside, low, side * distance(state, k, side, inside))
+    return NEVER
+
+
+@native
+def before_others(state: int, sides: Any, k: int, theta: float, table: Any) -> Any:
+    """(j, θ) of an indicator that has left its side by the time that k does; (−1, θ) if there is none."""
+    w = load_state(state)
+    count, g = w.events.shape[1], w.events[VALUE]
+    part = min(int(theta * PARTS), PARTS - 1)
+    begin = part / PARTS
+    indicators_within(state, theta, g)
+    for j in range(count):
+        low, high = table[part * count + j], g[j]
+        if j != k and sides[j] * high < 0.0 and sides[j] * low >= 0.0 and begin < theta:
+            found = root(state, j, begin, theta, low, high)
+            if found < theta:
+                return j, found
+            indicators_within(state, theta, g)
+    return -1, theta
+
+
+@native
+def earliest_turn(state: int, sides: Any) -> Any:
+    """(k, θ) of the first sign change in the step taken, with each indicator on the given side at its beginning (0: it
+    is not looked at); (−1, NEVER) if there is none. LOW and HIGH of `events` then say how fast k changes."""
+    w = load_state(state)
+    count = w.events.shape[1]
+    table = scratch((PARTS + 1) * count)
+    survey(state, table)
+    which, first = -1, NEVER
+    for k in range(count):
+        if sides[k] != 0.0:
+            theta = first_turn(state, k, sides[k], table)
+            if theta < first:
+                which, first = k, theta
+    for _ in range(count):
+        j, theta = -1, first
+        if which >= 0 and first > 0.0:
+            j, theta = before_others(state, sides, which, first, table)
+        if j < 0:
+            break
+        which, first = j, theta
+    last = PARTS * count
+    for k in range(count):
+        w.events[LOW, k], w.events[HIGH, k] = table[k], table[last + k]
+    if which >= 0:
+        part = min(int(first * PARTS), PARTS - 1)
+        w.events[LOW, which], w.events[HIGH, which] = table[part * count + which], table[(part + 1) * count + which]
+    return which, first

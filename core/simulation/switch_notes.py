@@ -1,0 +1,55 @@
+"""Notes of a run on switches in formulas that it does not stop at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from core.elements.mode_variables import MOST, ModeVariables, unlocated
+from core.elements.turn_counters import formulas_by_element
+from core.mechanism.mechanism import Mechanism
+from core.model.formula.expression import parse
+from core.simulation.equations.joint_forces import Torque
+from core.simulation.setup import Settings
+
+FIXED_STEPS = (
+    "Fixed steps do not stop where formulas of {} switch: what is switched on and off within one step is passed over, "
+    "and a step in which something switches is less accurate."
+)
+JUMPS = (
+    "Formulas of {} jump by ==, !=, floor or ceil: the run does not stop there, and what these switch on and off "
+    "within one step is passed over."
+)
+
+
+def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str, ...]:
+    """What a run with these settings passes over: all switches with fixed steps; else those that have no event
+    indicator, by the element whose formula it is."""
+    formulas = _formulas(mech, torque)
+    if not formulas:
+        return ()
+    constant = frozenset(mech.compiled.elements.numbers.values)
+    if not chosen.rule.adaptive:
+        return _note([name for name, text in formulas if _variables([text], constant).numbers], FIXED_STEPS)
+    notes = _note([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
+    variables = _variables([text for _, text in formulas], constant)
+    if count := len(variables.beyond):
+        notes += (f"Formulas switch in {MOST + count} places; the run stops at {MOST} of them alone.",)
+    return notes
+
+
+def _formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
+    """(element, formula) of forces, friction, drivers and joint forces."""
+    model = mech.compiled.elements.model
+    drivers = [(driver.name, driver.function) for driver in model.drivers if isinstance(driver.function, str)]
+    forces = list(torque.items()) if isinstance(torque, Mapping) else []
+    return [*formulas_by_element(model), *drivers, *((name, text) for name, text in forces if isinstance(text, str))]
+
+
+def _variables(texts: Iterable[str], constant: Collection[str]) -> ModeVariables:
+    """Event indicators of formulas, each of an element of its own."""
+    return ModeVariables((), constant, {str(k): parse(text) for k, text in enumerate(texts)})
+
+
+def _note(names: Iterable[str], words: str) -> tuple[str, ...]:
+    quoted = ", ".join(f"'{name}'" for name in dict.fromkeys(names))
+    return (words.format(quoted),) if quoted else ()
