@@ -2,13 +2,14 @@
 
 import functools
 import json
+from pathlib import Path
 
 import pytest
 
 from app.cli.main import cli
 from app.document.session import Session
-from core.functions import Context, call
-from tests.functions.consistent_states import CHECKS, State, held_machines, model_of, outcome
+from core.functions import FUNCTIONS, Context, call
+from tests.functions.consistent_states import CHECKS, COMPARED_ELSEWHERE, State, held_machines, model_of, outcome
 from tests.functions.test_surfaces import data, from_panel, same, settings  # noqa: F401
 
 state = functools.cache(State)
@@ -18,6 +19,13 @@ state = functools.cache(State)
 @pytest.mark.parametrize("function", CHECKS)
 def test_what_a_function_says_is_what_the_kernel_knows(function, machine):
     outcome(state(machine), function)
+
+
+def test_every_function_is_compared_with_something():
+    """A new function needs a comparison in `consistent_states`, or tests elsewhere that are named there."""
+    assert sorted([*CHECKS, *COMPARED_ELSEWHERE]) == sorted(FUNCTIONS)
+    tests = Path(__file__).parents[1]
+    assert not [file for file in COMPARED_ELSEWHERE.values() if not (tests / file).is_file()]
 
 
 ASKED = ("energy", "inverse_dynamics", "instantaneous_screw", "gravity", "mass_matrix", "jacobian")
