@@ -8,7 +8,7 @@ from core.mechanism import Mechanism
 from core.model import JOINT_KINDS, Joint
 from core.model.validation.model import check
 from resources import EXAMPLES, ICONS, examples
-from tests.walks import QUICK
+from tests.walks import QUICK, walk
 
 ALL = examples()
 each = pytest.mark.parametrize("example", ALL, ids=[example.name for example in ALL])
@@ -132,7 +132,7 @@ def test_thumbnail(example):
     assert len(data) < 100_000
 
 
-@each
+@pytest.mark.parametrize("example", walk(ALL, name=lambda example: example.name))
 def test_is_drawn(example):
     from viz.pictures.offscreen import render
 
