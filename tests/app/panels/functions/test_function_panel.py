@@ -177,7 +177,7 @@ def test_cancel_stops_and_tells(qtbot, panel, session, jobs):
         pass
     assert panel.form.stop_button.isVisible()
     qtbot.mouseClick(panel.form.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not jobs.running, timeout=60000)
+    qtbot.waitUntil(lambda: not jobs.running)
     assert not produced
     assert told == ["Manipulability ellipsoid: stopped."]
     assert panel.form.run_button.isVisible()
