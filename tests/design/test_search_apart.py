@@ -255,6 +255,7 @@ print("the same")
 """
 
 
+@pytest.mark.slow
 def test_linkages_are_those_of_a_search_here_to_the_last_bit():
     said, _ = script(LINKAGES, stderr=subprocess.STDOUT).communicate(timeout=300)
     assert said.strip().endswith("the same"), said
