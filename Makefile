@@ -1,7 +1,8 @@
 # The same few verbs here and in CI. On a fresh machine each of them first sets up what it needs.
 #
 #   make run     open the program on the example arm (without a screen: draw the same scene to a PNG)
-#   make test    lint, types, import contracts and all tests
+#   make test    lint, types, import contracts and the quick tests
+#   make test-all  the same with all tests, also the slow ones (nightly, before a release)
 #   make check   lint, types and import contracts only
 #   make format  let ruff format the code
 #   make wheel   build what is installed, and its sources, into dist
@@ -18,7 +19,7 @@ ARM := resources/examples/puma560.kst
 PICTURE := build/puma560.png
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 
-.PHONY: help run test check lint types contracts tests wheel wheel-tests campaign format bench docs clean
+.PHONY: help run test test-all check lint types contracts tests all-tests wheel wheel-tests campaign format bench docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -52,7 +53,12 @@ contracts: $(VENV)/.ready-dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.ready-dev
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations 40
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+
+test-all: check all-tests
+
+all-tests: $(VENV)/.ready-dev
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m ""
 
 wheel: $(VENV)/.ready-dev
 	@mkdir -p build dist

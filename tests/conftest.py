@@ -21,6 +21,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.durations import (  # noqa: F401
+    pytest_deselected,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
+
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ[_variable] = "1"
 
@@ -37,6 +44,8 @@ settings.register_profile("repeat", derandomize=True, database=None, max_example
 settings.register_profile("explore", max_examples=1000, **_common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
+PATIENCE = 60
+"""s; only a failure takes so long."""
 HELD = 30.0
 """s that the background compiler waits."""
 SET_ASIDE = 8
@@ -149,6 +158,14 @@ def _open_screen() -> None:
     os.environ["DISPLAY"] = f":{number}"
     os.environ["QT_QPA_PLATFORM"] = "xcb"
     os.environ.pop("WAYLAND_DISPLAY", None)
+
+
+@pytest.fixture
+def qtbot(qtbot):
+    """The one of pytest-qt, but patient: what is waited for has come when it is there, however busy the machine."""
+    for name in ("waitUntil", "waitSignal", "waitSignals"):
+        setattr(qtbot, name, functools.partial(getattr(qtbot, name), timeout=1000 * PATIENCE))
+    return qtbot
 
 
 @pytest.fixture(autouse=True)

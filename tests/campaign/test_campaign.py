@@ -9,28 +9,31 @@ from tests.campaign.trials import luck_of
 from tests.campaign.worker import PARTS
 
 SHORT = {
-    "files": 120,
-    "formulas": 800,
-    "drawings": 6,
-    "sketches": 4,
-    "connections": 3,
+    "files": 60,
+    "formulas": 400,
+    "drawings": 3,
+    "sketches": 1,
+    "connections": 1,
     "window": 1,
     "kills": 1,
-    "modes": 6,
+    "modes": 3,
     "switches": 20,
 }
-"""Trials of the short parts."""
+LONGER = {"files": 120, "formulas": 800, "drawings": 6, "sketches": 4, "connections": 3, "modes": 6, "switches": 100}
+"""Trials of the parts in `make test` and in `make test-all`."""
 
 
 def test_every_part_has_a_short_one():
     assert set(SHORT) == set(PARTS)
 
 
-@pytest.mark.parametrize("part", SHORT)
-def test_a_short_part_finds_nothing_unexpected(part):
-    report = Runner(part, 0, minutes=5.0, keep=False).run(SHORT[part])
+@pytest.mark.parametrize(
+    ("part", "count"), [*SHORT.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in LONGER.items())]
+)
+def test_a_short_part_finds_nothing_unexpected(part, count):
+    report = Runner(part, 0, minutes=5.0, keep=False).run(count)
     assert not report.failures, report.text()
-    assert report.count == SHORT[part]
+    assert report.count == count
 
 
 def test_a_trial_that_hangs_or_crashes_or_writes_or_warns_is_a_failure():

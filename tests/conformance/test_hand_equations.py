@@ -39,7 +39,10 @@ def lagrangian(T, V, Q, q, t):
     return lambda _, y: [*y[n:], *np.linalg.solve(M_of(*y), -rest_of(*y)).ravel()]
 
 
-@pytest.mark.parametrize(("at", "place"), [("fraction", 0.3), ("from_a", 0.25), ("from_b", 0.2)])
+@pytest.mark.parametrize(
+    ("at", "place"),
+    [("fraction", 0.3), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("from_a", 0.25), ("from_b", 0.2)))],
+)
 def test_a_spring_that_carries_two_masses(at, place) -> None:
     """A bob in a plane on a damped spring with point masses on its line."""
     run = simulate(

@@ -173,8 +173,10 @@ def test_all_at_once_is_each_alone_where_motors_are_full_and_overrun(torque):
     ("limits", "torque", "kinds"),
     [
         ((0.4, 0.2), {"j0": "2.5", "j1": "0.6"}, {("j0",), ("j1",), ("j0", "j1"), ()}),
-        ((0.4, 9.0), {"j0": "2.5"}, {("j0",), ()}),
-        ((0.3, 0.2), {"j0": "3*sin(5*t)", "j1": "0.3*cos(4*t)"}, {("j0",), ("j1",), ()}),
+        pytest.param((0.4, 9.0), {"j0": "2.5"}, {("j0",), ()}, marks=pytest.mark.slow),
+        pytest.param(
+            (0.3, 0.2), {"j0": "3*sin(5*t)", "j1": "0.3*cos(4*t)"}, {("j0",), ("j1",), ()}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_all_at_once_is_each_alone_where_motors_keep_their_limits_of_speed(limits, torque, kinds):

@@ -10,6 +10,7 @@ import kinetostat as ks
 from resources import EXAMPLES
 from tests.control.differences import Nonlinear
 from tests.control.machines import cart_pole, mass_chain, pendulum
+from tests.walks import walk
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -210,7 +211,7 @@ def loops():
     return found
 
 
-@pytest.mark.parametrize("example", loops())
+@pytest.mark.parametrize("example", walk(loops()))
 def test_loops_equal_differences_of_their_nonlinear_response(example):
     model = ks.load(EXAMPLES / f"{example}.kst")
     mech = ks.Mechanism(model)

@@ -11,6 +11,7 @@ import kinetostat as ks
 from core.errors import ModelError
 from resources import EXAMPLES
 from tests.control.machines import cart_pole, pendulum
+from tests.walks import walk
 
 DATA = json.loads((Path(__file__).parents[1] / "reference" / "trim_operating_points.json").read_text())
 
@@ -283,7 +284,7 @@ def test_a_linear_system_about_a_found_point():
     np.testing.assert_allclose(system.q, found.q)
 
 
-@pytest.mark.parametrize("height", [9.0, 0.25, -1.0])
+@pytest.mark.parametrize("height", walk([9.0, 0.25, -1.0], quick=["9.0"]))
 def test_a_target_out_of_reach_leaves_the_machine_balanced(height):
     """A four-bar's coupler point cannot be there: what holds is fulfilled all the same, and what is left is the
     target's. tau is that of statics."""
@@ -323,7 +324,7 @@ def test_a_fixed_height_that_newtons_method_alone_misses_is_found():
     np.testing.assert_allclose(mech.forward_dynamics(found.q, found.v, found.tau), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("height", [9.0, 0.25])
+@pytest.mark.parametrize("height", walk([9.0, 0.25], quick=["9.0"]))
 def test_of_a_fixed_height_that_there_is_not_the_nearest_balanced_point_is_shown(height):
     mech = ks.Mechanism(ks.load(str(EXAMPLES / "four_bar.kst")))
     op = ks.OperatingPoint(mech)

@@ -208,7 +208,7 @@ def test_runs_that_take_too_long_are_given_up_and_stop_is_heard_in_them(monkeypa
     began = time.monotonic()
     with pytest.raises(ModelError, match="No start came to a value"):
         design.solve(starts=3, cancelled=lambda: time.monotonic() - began > 0.3)
-    assert time.monotonic() - began < 20.0  # of a run that takes minutes
+    assert time.monotonic() - began < 60.0  # of a run that takes minutes
     monkeypatch.setattr("core.design.design.LONGEST_RUN", 0.2)
     with pytest.raises(ModelError, match=r"The first: .*given up after 0.2 s of work, at t = .* Let it last shorter"):
         design.solve(starts=1)

@@ -61,7 +61,7 @@ def test_every_member_of_an_atlas_closes_through_the_turn():
     assert (bars[:, 0] + bars[:, 3] < bars[:, 1] + bars[:, 2]).all()  # Grashof
 
 
-@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize("timed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_unseen_curves_are_found_again(timed):
     rng = np.random.default_rng(123)
     shapes = [s for s in TOPOLOGIES["four_bar"].draw(rng, 400) if np.min([1.0, *s[:3]]) == 1.0][:6]

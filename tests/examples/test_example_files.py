@@ -5,13 +5,35 @@ import pytest
 
 from core.files import dumps, load, loads, read
 from core.mechanism import Mechanism
-from core.model import JOINT_KINDS
+from core.model import JOINT_KINDS, Joint
 from core.model.validation.model import check
 from resources import EXAMPLES, ICONS, examples
+from tests.walks import QUICK, walk
 
 ALL = examples()
 each = pytest.mark.parametrize("example", ALL, ids=[example.name for example in ALL])
 native = pytest.mark.parametrize("example", [e for e in ALL if e.path.suffix == ".kst"], ids=lambda e: e.name)
+
+
+def kinds(model):
+    """What a model has: kinds of its elements, quantities of its joints."""
+    plain = model.expanded
+    found = {type(shape).__name__ for body in plain.bodies for shape in body.shapes}
+    for collection in ("joints", "forces", "constraints", "sensors"):
+        found |= {f"{collection}: {element.kind}" for element in getattr(plain, collection)}
+    found |= {name for name in ("drivers", "junctions", "parameters", "chains") if getattr(model, name)}
+    bare = Joint(name="bare", parent="world", child="body")
+    for name in ("armature", "damping", "friction", "limits", "stiffness"):
+        found |= {name for joint in plain.joints if getattr(joint, name) != getattr(bare, name)}
+    return found
+
+
+def test_quick_walks_touch_whatever_examples_have():
+    models = {example.name: load(example.path) for example in ALL}
+    assert not QUICK.keys() - models.keys()
+    all_kinds, touched = (set().union(*(kinds(models[name]) for name in names)) for names in (models, QUICK))
+    assert not all_kinds - touched
+    assert {example.path.suffix for example in ALL} == {e.path.suffix for e in ALL if e.name in QUICK}
 
 
 def test_the_table_names_every_file():
@@ -110,7 +132,7 @@ def test_thumbnail(example):
     assert len(data) < 100_000
 
 
-@each
+@pytest.mark.parametrize("example", walk(ALL, name=lambda example: example.name))
 def test_is_drawn(example):
     from viz.pictures.offscreen import render
 

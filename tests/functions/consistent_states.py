@@ -488,6 +488,37 @@ CHECKS: dict[str, Callable[[State], None]] = {
 }
 """Function → what compares it; the docstring says with what."""
 
+COMPARED_ELSEWHERE = {
+    "dh_table": "functions/test_catalogue.py",
+    "link_transforms": "functions/test_catalogue.py",
+    "fit_dh_table": "analysis/test_dh_fit.py",
+    "workspace": "workspace/test_workspace_values.py",
+    "path_synthesis": "design/test_paths.py",
+    "optimise": "design/test_design.py",
+    "linear_system": "control/test_linear_systems.py",
+    "lqr": "control/test_system_properties.py",
+    "root_locus": "control/test_root_locus.py",
+    "trim": "control/test_operating_points.py",
+    "run_derivatives": "sensitivities/test_gradients.py",
+    "parameter_study": "functions/subjects/test_study_function.py",
+    "write_c_code": "c_code/test_generated_code.py",
+    "response": "conformance/test_robotica_manual.py",
+    "identify": "identification/test_identify.py",
+    "fit_run": "identification/test_fit_run.py",
+    "excitation": "identification/test_identify.py",
+    "derive": "symbolic/test_symbolic_robot.py",
+    "symbolic_kinematics": "symbolic/test_symbolic_robot.py",
+    "symbolic_dynamics": "symbolic/test_symbolic_robot.py",
+    "write_equations": "symbolic/test_symbolic_export.py",
+    "simplify_expression": "robotica/test_robotica_expressions.py",
+    "trig_notation": "functions/test_trig_notation.py",
+    "loop_symbols": "symbolic/test_linkage.py",
+    "write_loop_equations": "symbolic/test_linkage.py",
+    "derivation": "symbolic/test_derivation.py",
+}
+"""Functions that say nothing of one pose and its speeds (searches, runs, systems, symbols, chains without loops): the
+tests that compare them with closed forms, published numbers or the kernel."""
+
 
 def outcome(s: State, id: str) -> str:
     """What came of comparing a function on a machine: "✓", "–" where it is not for it; an AssertionError."""

@@ -19,6 +19,7 @@ from core.functions.results import EllipsoidField, Matrix, PoseSequence, Report,
 from core.model import Body, Joint, Model
 from resources import EXAMPLES, examples
 from tests.functions.short_searches import FEW
+from tests.walks import walk
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_declaration(function):
 
 
 @pytest.mark.usefixtures("busy_compiler")
-@pytest.mark.parametrize("example", [e.name for e in examples()])
+@pytest.mark.parametrize("example", walk(e.name for e in examples()))
 def test_every_function_runs_with_its_defaults_or_says_why_not(example):
     path = next(e.path for e in examples() if e.name == example)
     context = Context.of(load(path))

@@ -2,22 +2,31 @@
 
 import functools
 import json
+from pathlib import Path
 
 import pytest
 
 from app.cli.main import cli
 from app.document.session import Session
-from core.functions import Context, call
-from tests.functions.consistent_states import CHECKS, State, held_machines, model_of, outcome
+from core.functions import FUNCTIONS, Context, call
+from tests.functions.consistent_states import CHECKS, COMPARED_ELSEWHERE, SMALL, State, held_machines, model_of, outcome
 from tests.functions.test_surfaces import data, from_panel, same, settings  # noqa: F401
+from tests.walks import walk
 
 state = functools.cache(State)
 
 
-@pytest.mark.parametrize("machine", held_machines())
+@pytest.mark.parametrize("machine", walk(held_machines(), also=SMALL))
 @pytest.mark.parametrize("function", CHECKS)
 def test_what_a_function_says_is_what_the_kernel_knows(function, machine):
     outcome(state(machine), function)
+
+
+def test_every_function_is_compared_with_something():
+    """A new function needs a comparison in `consistent_states`, or tests elsewhere that are named there."""
+    assert sorted([*CHECKS, *COMPARED_ELSEWHERE]) == sorted(FUNCTIONS)
+    tests = Path(__file__).parents[1]
+    assert not [file for file in COMPARED_ELSEWHERE.values() if not (tests / file).is_file()]
 
 
 ASKED = ("energy", "inverse_dynamics", "instantaneous_screw", "gravity", "mass_matrix", "jacobian")
@@ -26,10 +35,15 @@ SIMPLE = ("rods", "gears", "drivers", "four_bar")
 
 
 @pytest.mark.parametrize(
-    ("machine", "function"),
-    [(m, f) for m in held_machines() for f in ASKED] + [(m, "linearise") for m in SIMPLE],
+    "case",
+    walk(
+        [(m, f) for m in held_machines() for f in ASKED] + [(m, "linearise") for m in SIMPLE],
+        name=lambda case: "-".join(case),
+        quick=[f"{m}-{f}" for m in SIMPLE for f in (*ASKED, "linearise")],
+    ),
 )
-def test_panel_command_line_and_script_say_the_same(qtbot, tmp_path, settings, capsys, machine, function):  # noqa: F811
+def test_panel_command_line_and_script_say_the_same(qtbot, tmp_path, settings, capsys, case):  # noqa: F811
+    machine, function = case
     model, file = model_of(machine), tmp_path / "machine.kst"
     session = Session(model)
     assert session.save(file)

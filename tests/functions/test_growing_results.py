@@ -122,7 +122,7 @@ def test_one_card_grows_and_ends_whole(qtbot, window):
 
     job = functions.run()
     job.grown.connect(lambda _: note())
-    with qtbot.waitSignal(job.ended, timeout=60_000):
+    with qtbot.waitSignal(job.ended):
         pass
     assert len(output.cards) == 1
     whole = ("P", "M", "CM", "G")
@@ -140,7 +140,7 @@ def test_a_stopped_card_keeps_what_was_there_and_says_so(qtbot, window):
     functions.choose("symbolic_dynamics")
     job = functions.run()
     job.grown.connect(lambda _: functions.stop())
-    with qtbot.waitSignal(job.ended, timeout=60_000):
+    with qtbot.waitSignal(job.ended):
         pass
     assert [card.result.title for card in output.cards] == ["Euler–Lagrange equations (stopped)"]
     assert labels(output.cards[0].result)[0] == "P"
@@ -150,6 +150,6 @@ def test_two_runs_have_two_cards(qtbot, window):
     functions, output = window
     functions.choose("symbolic_dynamics")
     for _ in range(2):
-        with qtbot.waitSignal(functions.run().ended, timeout=60_000):
+        with qtbot.waitSignal(functions.run().ended):
             pass
     assert len(output.cards) == 2

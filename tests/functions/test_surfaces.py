@@ -146,7 +146,7 @@ def from_panel(qtbot: QtBot, session, settings, function, options):
     panel.choose(function)
     panel.form.show_options(options)
     assert panel.run() is not None, panel.form.note.words
-    qtbot.waitUntil(lambda: not jobs.running, timeout=60_000)
+    qtbot.waitUntil(lambda: not jobs.running)
     assert not told
     session.produced.disconnect(produced.append)
     panel.close()
@@ -160,7 +160,7 @@ def from_console(qtbot: QtBot, session, settings, call):
     produced = []
     session.produced.connect(produced.append)
     assert console.submit(call)
-    qtbot.waitUntil(lambda: not console.interpreter.running, timeout=60_000)
+    qtbot.waitUntil(lambda: not console.interpreter.running)
     session.produced.disconnect(produced.append)
     console.close()
     assert produced, console.transcript.toPlainText()

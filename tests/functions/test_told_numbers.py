@@ -7,6 +7,7 @@ import pytest
 from core.files import load
 from core.functions import Context, call
 from resources import EXAMPLES
+from tests.walks import walk
 
 ROUNDING = re.compile(r"10⁻[¹²][⁰¹²³⁴⁵⁶⁷⁸⁹]")
 PLURALS = re.compile(r"(?<![\d.,])1 (poses|ways|solutions|freedoms|constraints are|dimensions|branches|loops)\b")
@@ -24,7 +25,7 @@ FUNCTIONS = (
 )
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.kst")))
+@pytest.mark.parametrize("name", walk(sorted(path.stem for path in EXAMPLES.glob("*.kst"))))
 def test_what_is_told_is_known(name):
     context = Context.of(load(EXAMPLES / f"{name}.kst"))
     for function in FUNCTIONS:

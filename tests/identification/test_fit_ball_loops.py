@@ -74,7 +74,7 @@ def trace(mass, tilt, duration=1.6, rows=65):
     return {"time": t, "bar.position.x": -LENGTH * np.sin(theta), "bar.position.z": -LENGTH * np.cos(theta)}
 
 
-@pytest.mark.parametrize("segments", [1, 4])
+@pytest.mark.parametrize("segments", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_mass_of_a_bar_on_balls_is_found_again(segments):
     data = trace(0.8, 0.4)
     found = ks.fit_run(swing(0.6), data, vary=("m",), free=("left.wy.v",), segments=segments)

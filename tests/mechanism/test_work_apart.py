@@ -25,7 +25,7 @@ from resources import EXAMPLES
 from tests.joints.made_up_kinds import Parabola
 
 signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are ended by signals")
-HEARD = 5.0
+HEARD = 30.0
 """Seconds in which Stop is heard, also on a busy machine."""
 
 

@@ -33,6 +33,7 @@ def test_motions_told_apart_move_what_is_next_to_each_other():
     assert np.linalg.matrix_rank([motion.speeds for motion in motions]) == 13
 
 
+@pytest.mark.slow
 def test_a_flat_row_takes_what_its_loops_say(monkeypatch):
     """Quadratic forms are asked for where motions meet, and nothing large is decomposed densely."""
     asked, largest = [], []

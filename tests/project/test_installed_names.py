@@ -94,9 +94,14 @@ def foreign_to_the_package(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_module_keeps_a_name_of_the_checkout(path):
-    old = path.read_text(encoding="utf-8")
-    new = installed(old)
-    assert not foreign_to_the_package(ast.parse(new)), "Import as others do; begin a name put together with __package__"
-    assert new.replace(f"{HOME}.", "") == old.replace(f"{HOME}.", "")
+def test_no_module_keeps_a_name_of_the_checkout():
+    foreign, changed = {}, []
+    for path in MODULES:
+        file, old = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        new = installed(old)
+        if names := foreign_to_the_package(ast.parse(new)):
+            foreign[file] = names
+        if new.replace(f"{HOME}.", "") != old.replace(f"{HOME}.", ""):
+            changed.append(file)
+    assert not foreign, "Import as others do; begin a name put together with __package__"
+    assert not changed, "More than names of packages differs in these when installed"

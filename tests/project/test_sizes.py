@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz", "benchmarks", "resources")
 LONG_FILE, LONGEST_FILE = 600, 900
@@ -83,17 +81,18 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return statements[-1].end_lineno - statements[0].lineno + 1 if statements else 0
 
 
-@pytest.mark.parametrize("name", sources())
-def test_file_and_its_functions_are_of_bearable_size(name):
-    text = sources()[name].read_text(encoding="utf-8")
-    lines = text.count("\n")
-    if lines > LONG_FILE:
-        warnings.warn(f"{name} has {lines} lines: is it still one idea?", stacklevel=1)
-    too_long = [f"{name}: {lines} lines"] if lines > LONGEST_FILE and name not in EXCEPTIONS else []
-    most = LONGEST_OF_NUMERICS if name.startswith(NUMERICS) else LONGEST_FUNCTION
-    for function, length in facts(sources()[name]).functions:
-        if length > most and f"{name}:{function}" not in EXCEPTIONS:
-            too_long.append(f"{name}:{function}: {length} lines")
+def test_files_and_their_functions_are_of_bearable_size():
+    too_long = []
+    for name, path in sources().items():
+        lines = path.read_text(encoding="utf-8").count("\n")
+        if lines > LONG_FILE:
+            warnings.warn(f"{name} has {lines} lines: is it still one idea?", stacklevel=1)
+        if lines > LONGEST_FILE and name not in EXCEPTIONS:
+            too_long.append(f"{name}: {lines} lines")
+        most = LONGEST_OF_NUMERICS if name.startswith(NUMERICS) else LONGEST_FUNCTION
+        for function, length in facts(path).functions:
+            if length > most and f"{name}:{function}" not in EXCEPTIONS:
+                too_long.append(f"{name}:{function}: {length} lines")
     assert not too_long, "Split these, or give the reason in EXCEPTIONS:\n" + "\n".join(too_long)
 
 

@@ -71,6 +71,7 @@ class Killing:
             self.process.kill()
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_lost_while_rows_are_computed_loses_none(cluster):
     address, processes = cluster
     s, killing = fallen(600, 8.0), Killing(processes[1], 20)
@@ -82,6 +83,7 @@ def test_a_worker_that_is_lost_while_rows_are_computed_loses_none(cluster):
     assert np.array_equal(s.run().rows.results, there.rows.results)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_while_rows_are_computed_leaves_a_file_to_go_on_with(cluster, tmp_path):
     address, processes = cluster
     s, file, killing = fallen(600, 8.0), str(tmp_path / "study.h5"), Killing(processes[0], 20)

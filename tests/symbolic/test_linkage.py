@@ -24,6 +24,7 @@ from core.symbolic.forms import Function, Quotient, Symbol, evaluate, names, ope
 from core.symbolic.linkage_proof import SECTIONS, proofs
 from core.symbolic.linkage_words import conventions, meanings, owners
 from core.symbolic.notation import sympy_of, text
+from tests.walks import walk
 
 LIMIT = 1e-9
 
@@ -63,7 +64,9 @@ def state_of(found, rng, **own):
 # --------------------------------------------------------------------------------- all examples
 
 
-@pytest.mark.parametrize("name", [each.name for each in resources.examples()])
+@pytest.mark.parametrize(
+    "name", walk((each.name for each in resources.examples()), also=("quick_return", "pantograph"))
+)
 def test_symbols_equal_the_kernel_or_a_reason_is_given(name):
     model = example(name)
     topology = topology_of(model)
@@ -335,6 +338,9 @@ def test_python_computes_the_same(textbook):
     assert found == pytest.approx({name: expected[name] for name in titles}, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "textbook", [pytest.param("four_bar", marks=pytest.mark.slow), "slider_crank", "quick_return"], indirect=True
+)
 def test_sympy_computes_the_same(textbook):
     titles, forms, start, expected = given(textbook, np.random.default_rng(10))
     space = {}

@@ -6,7 +6,7 @@ import weakref
 
 from PySide6.QtCore import QObject
 
-from app.background.collector import PAUSE, Collector
+from app.background.collector import Collector
 
 
 class Knot(QObject):
@@ -34,6 +34,6 @@ def test_cycles_end_in_the_windows_thread(qtbot):
         kept.extend([] for _ in range(2 * gc.get_threshold()[0]))  # enough is made for a collection to be due
         return len(ends) == 50
 
-    qtbot.waitUntil(collected, timeout=20 * PAUSE)
+    qtbot.waitUntil(collected)
     assert set(ends) == {threading.get_ident()}
     collector.close()

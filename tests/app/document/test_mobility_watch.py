@@ -33,7 +33,7 @@ def of_mobility(panel):
 def test_the_redundant_joint_is_a_hint_and_a_click_selects_it(qtbot, session):
     panel = FindingsPanel(session)
     qtbot.addWidget(panel)
-    qtbot.waitUntil(lambda: bool(of_mobility(panel)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(of_mobility(panel)))
     (item,) = of_mobility(panel)
     finding = item.data(0, FINDING)
     assert (finding.severity, finding.collection, finding.name) == ("hint", "joints", "J4")
@@ -46,11 +46,11 @@ def test_the_redundant_joint_is_a_hint_and_a_click_selects_it(qtbot, session):
 def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
     panel = FindingsPanel(session)
     qtbot.addWidget(panel)
-    qtbot.waitUntil(lambda: bool(of_mobility(panel)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(of_mobility(panel)))
     session.apply("kind", lambda model: edits.change(model, "joints", "J4", kind="spherical"))
     session.apply("kind", lambda model: edits.change(model, "joints", "J3", kind="cylindrical"))
     watch = standing_mobility(session)
-    qtbot.waitUntil(lambda: watch.mobility is not None and not watch.mobility.redundant, timeout=20_000)
+    qtbot.waitUntil(lambda: watch.mobility is not None and not watch.mobility.redundant)
     assert not of_mobility(panel)
     assert watch.mobility.dof == 1
 
@@ -58,7 +58,7 @@ def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
 def test_the_status_line_says_how_many_freedoms(qtbot, session, settings):
     line = StatusLine(session, settings, Jobs())
     qtbot.addWidget(line)
-    qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(line.freedoms.text()))
     assert line.freedoms.text() == "1 degree of freedom"
     assert "independent" in line.freedoms.toolTip()
     line.close()
@@ -69,18 +69,18 @@ def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, settings
     session.message.connect(lambda severity, text: told.append((severity, text)))
     line = StatusLine(session, settings, Jobs())
     qtbot.addWidget(line)
-    qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(line.freedoms.text()))
     assert not told
     joint = next(joint for joint in session.model.joints if joint.name == "J1")
     far = dataclasses.replace(joint.a, position=(-5.0, 0.0, 0.0))
     session.apply("far", lambda model: edits.change(model, "joints", "J1", a=far))
-    qtbot.waitUntil(lambda: line.freedoms.text() == "does not close", timeout=20_000)
+    qtbot.waitUntil(lambda: line.freedoms.text() == "does not close")
     ((severity, text),) = told
     assert severity == "warning"
     assert "mm are missing" in text
     assert "joint 'J" in text
     session.undo()
-    qtbot.waitUntil(lambda: line.freedoms.text() == "1 degree of freedom", timeout=20_000)
+    qtbot.waitUntil(lambda: line.freedoms.text() == "1 degree of freedom")
     assert len(told) == 1
 
 

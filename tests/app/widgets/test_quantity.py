@@ -294,7 +294,7 @@ def test_spin_box_steps_and_finishes_after_a_pause(qtbot, units):
     box.show_value(0.0)
     edited = []
     box.valueEdited.connect(edited.append)
-    with qtbot.waitSignal(box.committed, timeout=3000):
+    with qtbot.waitSignal(box.committed):
         qtbot.keyClick(box, Qt.Key.Key_Up)
         qtbot.keyClick(box, Qt.Key.Key_Up)
     assert [math.degrees(v) for v in edited] == pytest.approx([1, 2])

@@ -123,6 +123,11 @@ CASES = {
         <body pos="1 0 0" euler="10 20 0"><joint type="ball" springdamper="0.4 0.6"/>{BALL}</body></body>
         <body name="c"><joint type="free" springdamper="0.5 0.5"/>{BALL}"""
     ),
+    "springdamper of joints away from the origins of their bodies": body(
+        f"""<joint springdamper="0.2 0.8" axis="0 1 0" pos="0.3 0.1 -0.2"/>{BALL}
+        <body pos="1 0 0" euler="10 20 0"><joint type="ball" springdamper="0.4 0.6" pos="0.1 0.2 0.3"/>{BALL}</body>
+        </body><body name="c" pos="0 1 0"><joint type="free" springdamper="0.5 0.5" pos="0.3 0.2 0.1"/>{BALL}"""
+    ),
     "gravity compensated as an actuator": body(f'<joint actuatorgravcomp="true"/>{BALL}', attributes='gravcomp="1.5"'),
     "a disabled loop": "<mujoco><option><flag equality='disable'/></option><worldbody><body name='b'><joint/>"
     "<geom size='0.1'/></body></worldbody><equality><weld body1='b'/></equality></mujoco>",

@@ -252,6 +252,29 @@ def test_a_junction_between_bodies_that_stand_still_stands_where_its_springs_bal
     np.testing.assert_allclose(mech.x_rest([])[:3], (1.0, 0.0, 0.0), atol=1e-9)
 
 
+def test_a_junction_damped_in_one_direction_goes_with_its_springs_in_the_others():
+    """Springs of no length at rest pull with k (rᵢ − r): across the damper its speed follows from their rates,
+    k_b v / (k_a + k_b), also where they are not in balance; along it from the forces themselves, f / c."""
+    ends = (
+        Frame(name="one", parent="world"),
+        Frame(name="two", parent="block"),
+        Frame(name="three", parent="world", pose=Pose(position=(0.3, 2.0, 0.0))),
+    )
+    forces = (
+        Force(name="s", kind="line", a="one", b="knot", stiffness=2.0),
+        Force(name="r", kind="line", a="two", b="knot", stiffness=1.0),
+        Force(name="d", kind="line", a="three", b="knot", damping=5.0),
+    )
+    slide = Joint(name="slide", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))
+    knot = Junction(name="knot", guess=(0.3, 0.0, 0.0))
+    block = Body(name="block", mass=1.0)
+    mech = Mechanism(Model(bodies=(block,), joints=(slide,), frames=ends, forces=forces, junctions=(knot,)))
+    q, v = np.array([3.0]), np.array([0.6])
+    at_balance_along, off_along = ((0.3, y, 0.0) for y in (0.0, 0.5))  # across, balance would be at x = 1
+    np.testing.assert_allclose(mech.x_rate(q, v, np.array(at_balance_along)), (0.2, 0.0, 0.0), atol=1e-8)
+    assert mech.x_rate(q, v, np.array(off_along))[1] == pytest.approx(-3.0 * 0.5 / 5.0, rel=1e-8)
+
+
 def test_a_series_keeps_the_energy_of_its_spring_alone():
     """½ k x², x the spring's own elongation; the damper behind it keeps nothing."""
     slide = Joint(name="slide", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))

@@ -7,6 +7,7 @@ from core.model import WORLD
 from core.model.edits import edits
 from core.model.edits.removal import removal
 from resources import EXAMPLES
+from tests.walks import walk
 
 FILES = sorted((*EXAMPLES.glob("*.kst"), *EXAMPLES.glob("*.rob")))
 
@@ -26,7 +27,7 @@ def hanging(model, body):
     return False
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", walk(FILES, name=lambda path: path.stem))
 def test_what_is_said_is_what_happens(path):
     model = load(path)
     for collection, element in model.elements():

@@ -27,7 +27,7 @@ def say(qtbot, console):
     def run(text):
         console.clear()
         assert console.submit(text)
-        qtbot.waitUntil(lambda: not console.interpreter.running, timeout=10_000)
+        qtbot.waitUntil(lambda: not console.interpreter.running)
         lines = console.transcript.toPlainText().splitlines()
         return "\n".join(line for line in lines if not line.startswith((">>> ", "... ")))
 
@@ -94,7 +94,7 @@ def test_stop(qtbot, console):
     assert console.stop_button.isEnabled()
     assert not console.submit("1"), "one at a time"
     qtbot.mouseClick(console.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not console.interpreter.running, timeout=5_000)
+    qtbot.waitUntil(lambda: not console.interpreter.running)
     assert "Stopped." in console.transcript.toPlainText()
 
 

@@ -32,7 +32,7 @@ def ask(panel, formula, *parameters):
 
 
 def ended(panel, qtbot):
-    qtbot.waitUntil(lambda: panel.search_button.isEnabled(), timeout=60000)
+    qtbot.waitUntil(lambda: panel.search_button.isEnabled())
 
 
 def test_a_formula_is_made_least_tried_and_applied_as_one_step(panel, qtbot):
@@ -80,7 +80,7 @@ def test_a_search_is_paused_and_stopped_with_the_best(panel, qtbot):
     qtbot.wait(300)
     assert not panel.search_button.isEnabled()
     panel.pause_button.click()
-    qtbot.waitUntil(lambda: bool(panel.chart.values), timeout=60000)
+    qtbot.waitUntil(lambda: bool(panel.chart.values))
     panel.stop_button.click()
     ended(panel, qtbot)
     assert panel.found is not None
@@ -327,7 +327,7 @@ def test_a_search_waits_while_the_window_shows_what_it_found(panel, qtbot):
     preview = panel._session.preview
     panel._session.preview = lambda **what: (waiting.append(panel.searching.waits.is_set()), preview(**what))
     panel.search()
-    qtbot.waitUntil(lambda: len(waiting) >= 3, timeout=60000)
+    qtbot.waitUntil(lambda: len(waiting) >= 3)
     panel.stop_button.click()
     ended(panel, qtbot)
     assert all(waiting)

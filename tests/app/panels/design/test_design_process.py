@@ -30,7 +30,7 @@ def panel(qtbot, jobs):
 def crash(panel, qtbot):
     """As a library would."""
     seen = len(panel.chart.values)
-    qtbot.waitUntil(lambda: len(panel.chart.values) > seen, timeout=60000)
+    qtbot.waitUntil(lambda: len(panel.chart.values) > seen)
     os.kill(panel.process.id, signal.SIGSEGV)
 
 
@@ -39,7 +39,7 @@ def test_a_crash_is_a_row_and_said_and_the_search_goes_on(panel, qtbot):
     panel.machine_page.starts.setText("12")
     panel.search()
     crash(panel, qtbot)
-    qtbot.waitUntil(panel.search_button.isEnabled, timeout=60000)
+    qtbot.waitUntil(panel.search_button.isEnabled)
     assert len(panel.found.table) == 12
     (lost,) = (row for row in panel.found.table if "signal 11" in row.message)
     words = f"Start {lost.number + 1}: The solver ended unexpectedly (signal 11)."
@@ -55,7 +55,7 @@ def test_a_crash_while_it_searches_is_said_at_once(panel, qtbot):
     panel.note.say = lambda words, *_: said.append(words)
     panel.search()
     crash(panel, qtbot)
-    qtbot.waitUntil(lambda: any("signal 11" in words and "others go on" in words for words in said), timeout=60000)
+    qtbot.waitUntil(lambda: any("signal 11" in words and "others go on" in words for words in said))
     panel.stop_button.click()
     qtbot.waitUntil(panel.search_button.isEnabled, timeout=20000)
     assert panel.found is not None
@@ -68,7 +68,7 @@ def test_the_process_is_ready_ahead_kept_and_ends_with_the_window(panel, qtbot, 
     number = panel.process.id
     panel.machine_page.starts.setText("1")
     panel.search()
-    qtbot.waitUntil(panel.search_button.isEnabled, timeout=60000)
+    qtbot.waitUntil(panel.search_button.isEnabled)
     assert panel.process.id == number
     panel.close()
     jobs.close()
@@ -79,6 +79,6 @@ def test_the_process_is_ready_ahead_kept_and_ends_with_the_window(panel, qtbot, 
 def test_closing_in_the_middle_of_a_search_ends_it(panel, qtbot, jobs):
     panel.machine_page.starts.setText("1000")
     panel.search()
-    qtbot.waitUntil(lambda: bool(panel.chart.values), timeout=60000)
+    qtbot.waitUntil(lambda: bool(panel.chart.values))
     panel.close()
     qtbot.waitUntil(lambda: not jobs.running and not panel.process.busy, timeout=20000)

@@ -109,7 +109,7 @@ def test_a_large_model_is_checked_after_a_pause(qtbot):
     qtbot.addWidget(widget)
     session.apply("mass", lambda m: edits.change(m, "bodies", "b7", mass=-1.0))
     assert "b7" not in [finding.name for finding in widget.found]
-    qtbot.waitUntil(lambda: "b7" in [finding.name for finding in widget.found], timeout=3000)
+    qtbot.waitUntil(lambda: "b7" in [finding.name for finding in widget.found])
 
 
 def test_angles_of_findings_are_said_as_the_person_prefers(qtbot, settings):

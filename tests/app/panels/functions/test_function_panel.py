@@ -1,7 +1,5 @@
 """The function panel: search, options remembered, reasons, live, progress and cancel."""
 
-import time
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
@@ -179,9 +177,7 @@ def test_cancel_stops_and_tells(qtbot, panel, session, jobs):
         pass
     assert panel.form.stop_button.isVisible()
     qtbot.mouseClick(panel.form.stop_button, Qt.MouseButton.LeftButton)
-    begin = time.monotonic()
     qtbot.waitUntil(lambda: not jobs.running)
-    assert time.monotonic() - begin < 2.0
     assert not produced
     assert told == ["Manipulability ellipsoid: stopped."]
     assert panel.form.run_button.isVisible()

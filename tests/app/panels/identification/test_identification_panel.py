@@ -51,7 +51,7 @@ def ask(panel, kind):
 
 
 def ended(panel, qtbot):
-    qtbot.waitUntil(lambda: panel.kind.isEnabled(), timeout=60000)
+    qtbot.waitUntil(lambda: panel.kind.isEnabled())
 
 
 def write(path, heads, columns):
@@ -201,7 +201,7 @@ def test_a_library_that_crashes_takes_no_window_with_it(panel, qtbot):
     ask(panel, MOTION)
     panel.motion_page.fields.lines["starts"].setText("100")
     panel.start()
-    qtbot.waitUntil(lambda: process.busy and process.id is not None, timeout=60000)
+    qtbot.waitUntil(lambda: process.busy and process.id is not None)
     os.kill(process.id, signal.SIGSEGV)
     ended(panel, qtbot)
     assert "ended unexpectedly (signal 11)" in panel.note.text()

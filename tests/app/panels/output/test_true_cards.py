@@ -48,7 +48,7 @@ class Desk:
             asked = self.jobs.running or self.answers._soon.isActive()
             return not (asked or self.panel._late.isActive() or self.panel._unsure)
 
-        self.qtbot.waitUntil(idle, timeout=60_000)
+        self.qtbot.waitUntil(idle)
 
     def live(self, function, **options):
         """The card of a function that follows."""
@@ -203,7 +203,7 @@ def test_cards_of_one_call_are_true_or_say_that_they_are_old(desk_of):
     left_out = WRITES_FILES | SWITCHES
     wanted = [f for f in FUNCTIONS.values() if f.id not in left_out and not f.unavailable(desk.session.context())]
     cards = [desk.once(function.id, **SHORT.get(function.id, {})) for function in wanted]
-    desk.qtbot.waitUntil(lambda: all(card.done for card in cards), timeout=60_000)
+    desk.qtbot.waitUntil(lambda: all(card.done for card in cards))
     walked = []
     for where in moves(desk):
         desk.settle()
@@ -313,7 +313,7 @@ def test_each_of_several_sequences_is_named_and_shown_again_itself(desk_of, qtbo
     """Modes of a linear system: each has a film."""
     desk = desk_of("double_pendulum")
     card = desk.once("linear_system")
-    qtbot.waitUntil(lambda: card.done, timeout=20_000)
+    qtbot.waitUntil(lambda: card.done)
     sequences = [part for part in leaves(card.result) if isinstance(part, PoseSequence)]
     rows = card.findChildren(PosesPart)
     assert [row._name.text() for row in rows] == [each.title for each in sequences]

@@ -46,7 +46,7 @@ def ask(panel, count=20, **varied):
 
 
 def ended(panel, qtbot):
-    qtbot.waitUntil(lambda: panel.work is None, timeout=60000)
+    qtbot.waitUntil(lambda: panel.work is None)
 
 
 def test_rows_are_computed_and_one_becomes_the_machine(panel, qtbot):
@@ -91,7 +91,7 @@ def test_where_most_rows_fail_the_person_is_asked(panel, qtbot):
     ask(panel, 300, m="uniform(-3, 0.5)")
     panel.asked.duration.setText("0.01")
     panel.start()
-    qtbot.waitUntil(panel.no_button.isVisible, timeout=60000)
+    qtbot.waitUntil(panel.no_button.isVisible)
     assert "failed. Shall the others be computed?" in panel.note.words
     panel.no_button.click()
     ended(panel, qtbot)
@@ -103,13 +103,13 @@ def test_pause_waits_and_stop_answers_at_once(panel, qtbot):
     panel.asked.how.setCurrentIndex(panel.asked.how.findData("sobol"))
     panel.asked.duration.setText("10")
     panel.start()
-    qtbot.waitUntil(lambda: panel.result is not None and len(panel.result) > 0, timeout=60000)
+    qtbot.waitUntil(lambda: panel.result is not None and len(panel.result) > 0)
     panel.pause_button.click()
     assert panel.note.words == "Paused."
     began = time.monotonic()
     panel.stop_button.click()
     ended(panel, qtbot)
-    assert time.monotonic() - began < 5.0  # the machine that tests run on is busy
+    assert time.monotonic() - began < 60.0  # of what takes minutes
     assert 0 < len(panel.result) < 8192
 
 
@@ -149,7 +149,7 @@ def test_what_cannot_be_meant_is_said(panel, qtbot):
 def test_an_estimate_says_how_long_it_takes(panel, qtbot):
     ask(panel, 5000, z_v="normal(1, 0.1)")
     panel.estimate()
-    qtbot.waitUntil(lambda: "5,000 rows, about" in panel.note.words, timeout=60000)
+    qtbot.waitUntil(lambda: "5,000 rows, about" in panel.note.words)
 
 
 def test_a_file_keeps_rows_and_is_gone_on_with(panel, qtbot, tmp_path):
@@ -182,7 +182,7 @@ def test_where_the_disk_is_full_another_file_is_asked_for_and_all_rows_are_in_it
     ask(panel, z_v="normal(1, 0.1)")
     panel.asked.file.setText(str(full))
     panel.start()
-    qtbot.waitUntil(panel.yes_button.isVisible, timeout=60000)
+    qtbot.waitUntil(panel.yes_button.isVisible)
     assert "No space left on device" in panel.note.words
     panel.yes_button.click()
     ended(panel, qtbot)
