@@ -9,6 +9,7 @@
 #   make campaign  spoil files, formulas and the window at random and report what is not a result or a message
 #   make bench   compare speed and precision with other programs, side by side (WRITE=--write: put it into docs)
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
+#   make lock    pin the newest versions within the bounds of pyproject.toml (requirements), for each Python
 #   make clean   remove what these verbs made
 
 SHELL := /bin/bash
@@ -18,22 +19,25 @@ ARM := resources/examples/puma560.kst
 PICTURE := build/puma560.png
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 
-.PHONY: help run test check lint types contracts tests wheel wheel-tests campaign format bench docs clean
+.PHONY: help run test check lint types contracts tests always wheel wheel-tests lock campaign format bench docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-$(VENV)/.ready-run: pyproject.toml
+# asks each time whether the environment is still what it was set up as, which takes some milliseconds
+$(VENV)/.ready-run: always
 	@.ci/setup run "$(VENV)"
 
-$(VENV)/.ready-dev: pyproject.toml
+$(VENV)/.ready-dev: always
 	@.ci/setup dev "$(VENV)"
+
+always:
 
 run: $(VENV)/.ready-run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then \
 	  $(BIN)/kinetostat "$(ARM)"; \
 	else \
-	  mkdir -p build && $(BIN)/kinetostat render "$(ARM)" -o "$(PICTURE)" \
+	  echo "Drawing $(ARM)" && mkdir -p build && $(BIN)/kinetostat render "$(ARM)" -o "$(PICTURE)" \
 	  && echo "There is no screen here, so the scene was drawn to $$PWD/$(PICTURE)"; \
 	fi
 
@@ -60,6 +64,9 @@ wheel: $(VENV)/.ready-dev
 
 wheel-tests: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.project.installation -n $(WORKERS) --dist loadfile $(TESTS)
+
+lock: $(VENV)/.ready-dev
+	$(BIN)/python -m requirements.lock
 
 campaign: $(VENV)/.ready-dev
 	.ci/with_screen $(BIN)/python -m tests.campaign all $(CAMPAIGN)
@@ -92,5 +99,5 @@ docs: $(VENV)/.ready-dev
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	@if [ -e "$(VENV)/.ready-run" ] || [ -e "$(VENV)/.ready-dev" ]; then rm -rf "$(VENV)"; fi
+	@if [ -e "$(VENV)/.made-by-setup" ] || [ -e "$(VENV)/.ready-run" ]; then rm -rf "$(VENV)"; fi
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
