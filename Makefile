@@ -9,6 +9,7 @@
 #   make campaign  spoil files, formulas and the window at random and report what is not a result or a message
 #   make bench   compare speed and precision with other programs, side by side (WRITE=--write: put it into docs)
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
+#   make matrix  try the wheel in fresh environments: each Python here, newest and lowest versions of libraries
 #   make lock    pin the newest versions within the bounds of pyproject.toml (requirements), for each Python
 #   make clean   remove what these verbs made
 
@@ -19,7 +20,7 @@ ARM := resources/examples/puma560.kst
 PICTURE := build/puma560.png
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 
-.PHONY: help run test check lint types contracts tests always wheel wheel-tests lock campaign format bench docs clean
+.PHONY: help run test check lint types contracts tests always wheel wheel-tests matrix lock campaign format bench docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -64,6 +65,9 @@ wheel: $(VENV)/.ready-dev
 
 wheel-tests: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.project.installation -n $(WORKERS) --dist loadfile $(TESTS)
+
+matrix: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.project.matrix $(MATRIX)
 
 lock: $(VENV)/.ready-dev
 	$(BIN)/python -m requirements.lock
