@@ -100,6 +100,7 @@ docs: $(VENV)/.ready-dev
 	.ci/with_screen $(BIN)/python -m app.window.screenshots docs/pictures
 	.ci/with_screen $(BIN)/python -m docs.make_drawing_film docs/pictures/drawing.gif
 	.ci/with_screen $(BIN)/python -m docs.make_modes_film docs/pictures
+	$(BIN)/python -m docs.make_small docs/pictures
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
