@@ -78,7 +78,7 @@ def test_a_wheel_holds_one_package_with_all_that_belongs_to_it(source, wheel):
     notes = f"{HOME}-{kinetostat.__version__}.dist-info"
     assert {name.partition("/")[0] for name in held} == {HOME, notes}
     assert held[f"{notes}/top_level.txt"].split() == [HOME.encode()]
-    files = {path.relative_to(source).as_posix() for room in ROOMS for path in (source / room).rglob("*.*")}
+    files = {path.relative_to(source).as_posix() for room in ROOMS for path in (source / room).rglob("[!.]*.*")}
     package = {name.removeprefix(f"{HOME}/") for name in held if name.startswith(f"{HOME}/")}
     assert package == {*files, "__init__.py", "__main__.py", "py.typed"}
 
