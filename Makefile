@@ -10,6 +10,8 @@
 #   make campaign  spoil files, formulas and the window at random and report what is not a result or a message
 #   make bench   compare speed and precision with other programs, side by side (WRITE=--write: put it into docs)
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
+#   make matrix  try the wheel in fresh environments: each Python here, newest and lowest versions of libraries
+#   make lock    pin the newest versions within the bounds of pyproject.toml (requirements), for each Python
 #   make clean   remove what these verbs made
 
 SHELL := /bin/bash
@@ -19,22 +21,26 @@ ARM := resources/examples/puma560.kst
 PICTURE := build/puma560.png
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 
-.PHONY: help run test test-all check lint types contracts tests all-tests wheel wheel-tests campaign format bench docs clean
+.PHONY: help run test test-all check lint types contracts tests all-tests always wheel wheel-tests matrix lock campaign \
+        format bench docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-$(VENV)/.ready-run: pyproject.toml
+# asks each time whether the environment is still what it was set up as, which takes some milliseconds
+$(VENV)/.ready-run: always
 	@.ci/setup run "$(VENV)"
 
-$(VENV)/.ready-dev: pyproject.toml
+$(VENV)/.ready-dev: always
 	@.ci/setup dev "$(VENV)"
+
+always:
 
 run: $(VENV)/.ready-run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then \
 	  $(BIN)/kinetostat "$(ARM)"; \
 	else \
-	  mkdir -p build && $(BIN)/kinetostat render "$(ARM)" -o "$(PICTURE)" \
+	  echo "Drawing $(ARM)" && mkdir -p build && $(BIN)/kinetostat render "$(ARM)" -o "$(PICTURE)" \
 	  && echo "There is no screen here, so the scene was drawn to $$PWD/$(PICTURE)"; \
 	fi
 
@@ -67,6 +73,12 @@ wheel: $(VENV)/.ready-dev
 wheel-tests: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.project.installation -n $(WORKERS) --dist loadfile $(TESTS)
 
+matrix: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.project.matrix $(MATRIX)
+
+lock: $(VENV)/.ready-dev
+	$(BIN)/python -m requirements.lock
+
 campaign: $(VENV)/.ready-dev
 	.ci/with_screen $(BIN)/python -m tests.campaign all $(CAMPAIGN)
 
@@ -95,8 +107,9 @@ docs: $(VENV)/.ready-dev
 	.ci/with_screen $(BIN)/python -m app.window.screenshots docs/pictures
 	.ci/with_screen $(BIN)/python -m docs.make_drawing_film docs/pictures/drawing.gif
 	.ci/with_screen $(BIN)/python -m docs.make_modes_film docs/pictures
+	$(BIN)/python -m docs.make_small docs/pictures
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	@if [ -e "$(VENV)/.ready-run" ] || [ -e "$(VENV)/.ready-dev" ]; then rm -rf "$(VENV)"; fi
+	@if [ -e "$(VENV)/.made-by-setup" ] || [ -e "$(VENV)/.ready-run" ]; then rm -rf "$(VENV)"; fi
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

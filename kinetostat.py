@@ -224,6 +224,8 @@ __all__ = ["__version__", *_MODULES, *_PLACE]
 
 
 _OLDEST = (3, 11)
+_NEWEST = (3, 13)
+"""CasADi has no version for newer ones that several threads can use (docs/decisions/casadi.md)."""
 _ROOMS = ("app", "core", "resources", "viz")
 _DISTRIBUTIONS = {
     "PIL": "pillow",
@@ -268,6 +270,13 @@ def _require_fit_python() -> None:
         raise ImportError(
             f"Kinetostat needs Python {oldest} or newer; {sys.executable} is Python {version}. Install a newer Python "
             f"and, with it, Kinetostat{_installing(f'python{oldest}')}."
+        )
+    if sys.version_info[:2] > _NEWEST:
+        newest = ".".join(map(str, _NEWEST))
+        raise ImportError(
+            f"Kinetostat needs Python {newest} or older, because CasADi has no safe version for newer ones; "
+            f"{sys.executable} is Python {version}. Install Python {newest} and, with it, "
+            f"Kinetostat{_installing(f'python{newest}')}."
         )
     if sys.maxsize < 2**32:
         raise ImportError(

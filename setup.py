@@ -121,9 +121,10 @@ class BuildOnePackage(build_py):
     """Copies modules and data into one package. An editable installation finds them in the checkout as they are."""
 
     def run(self) -> None:
-        """Nothing of an earlier build gets in; type checkers are told that the package has annotations."""
-        make_code()
+        """Nothing of an earlier build gets in; type checkers are told that the package has annotations. A checkout that
+        is entered into an environment makes the integrators' code when it is first asked for."""
         if not self.editable_mode:
+            make_code()
             shutil.rmtree(self.build_lib, ignore_errors=True)
             self.build_lib = str(Path(self.build_lib, HOME))
         super().run()

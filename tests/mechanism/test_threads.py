@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from itertools import pairwise
 
 import casadi as ca
-import pytest
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="no CasADi that keeps the interpreter for this Python")
 def test_casadi_keeps_the_interpreter_while_it_works():
     """Its table of constants is shared by all threads without a lock (see docs/decisions/casadi.md)."""
     x = ca.SX.sym("x", 160)

@@ -108,3 +108,16 @@ def test_function_reference_is_up_to_date():
 
     written = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
     assert written == page(), "run: make docs"
+
+
+LARGE = {"belt_oscillator.gif", "bouncing_pendulum.gif", "drawing.gif"}
+"""Films on the pages."""
+
+
+def test_no_large_file_is_kept():
+    """Every version of a file stays in the repository for good. Meshes of the example arm are as they were made."""
+    folders = (
+        path for name in ("app", "core", "docs", "resources", "tests", "viz") for path in (ROOT / name).rglob("*")
+    )
+    kept = (path for path in folders if path.suffix in {".gif", ".png", ".webp", ".h5", ".npz", ".bin", ".pdf", ".mp4"})
+    assert {path.name for path in kept if path.stat().st_size > 100_000} <= LARGE

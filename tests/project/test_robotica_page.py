@@ -13,6 +13,6 @@ def test_the_page_lists_every_function_as_it_is():
 
 def test_its_pictures_are_there():
     named = re.findall(r"pictures/([\w.]+)", make_robotica.PAGE.read_text(encoding="utf-8"))
-    assert {f"{name}.png" for name in make_robotica.PICTURES} <= set(named)
+    assert {f"{name}.webp" for name in make_robotica.PICTURES} <= set(named)
     for name in named:
         assert (make_robotica.FOLDER / "pictures" / name).stat().st_size > 10_000

@@ -51,14 +51,21 @@ def test_a_file_that_hides_a_package_is_one_sentence(start, tmp_path):
     assert re.fullmatch(r"Error: Kinetostat's own 'core' is hidden by .*core\.py\. Rename that, or .*\n", errors)
 
 
-@pytest.mark.parametrize("version", [(3, 10, 13), (3, 6, 15)])
-def test_an_old_python_is_one_sentence(version, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [
+        ((3, 10, 13), "needs Python 3.11 or newer"),
+        ((3, 6, 15), "needs Python 3.11 or newer"),
+        ((3, 14, 1), "needs Python 3.13 or older, because CasADi has no safe version for newer ones"),
+    ],
+)
+def test_a_python_that_does_not_fit_is_one_sentence(version, wanted, monkeypatch, capsys):
     monkeypatch.setattr(sys, "version_info", version)
     kinetostat._require_fit_python.cache_clear()
     assert kinetostat.main() == 1
     number = ".".join(map(str, version))
-    assert f"needs Python 3.11 or newer; {sys.executable} is Python {number}. Install" in capsys.readouterr().err
-    with pytest.raises(ImportError, match=r"needs Python 3\.11"):
+    assert f"{wanted}; {sys.executable} is Python {number}. Install" in capsys.readouterr().err
+    with pytest.raises(ImportError, match=re.escape(wanted)):
         kinetostat.__getattr__("load")
 
 
@@ -66,7 +73,8 @@ def test_an_old_python_can_read_the_module():
     """Of what came after 3.6 the parser refuses assignments in expressions and the like; annotations of a function are
     values there, so none may be of a kind that came later."""
     tree = ast.parse((ROOT / "kinetostat.py").read_text(encoding="utf-8"), feature_version=(3, 6))
-    assert PROJECT["requires-python"] == ">=" + ".".join(map(str, kinetostat._OLDEST))
+    oldest, newest = kinetostat._OLDEST, kinetostat._NEWEST
+    assert PROJECT["requires-python"] == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
     futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     evaluated = [
         node

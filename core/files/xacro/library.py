@@ -6,9 +6,11 @@ for the whole process, which is one of its own (`core.files.xacro.process`).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from functools import partial
+from importlib import metadata
 from typing import Any
 
 import xacro
@@ -32,7 +34,18 @@ _REPLACED = {
     xacro: ("_global_symbols", "eval_all", "eval_text", "load_yaml", "parse", "safe_eval"),
     substitution_args: ("_eval", "_eval_find"),
 }
+"""Names that are the library's own affair, for which it has no public ones; tried with 2.1.1, which `pyproject.toml`
+asks for."""
 _PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
+
+
+def require_names() -> None:
+    """Raises FileError if the library is not built as expected."""
+    if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
+        raise FileError(
+            f"xacro {metadata.version('xacro')} has no {listed(missing)}, which Kinetostat replaces.",
+            remedy='Install one that it was tried with: pip install "kinetostat[xacro]".',
+        )
 
 
 class RefusedError(Exception):
@@ -53,6 +66,7 @@ class Library:
     """
 
     def __init__(self, file: str, find: Callable[[str], str]) -> None:
+        require_names()
         self.file, self.find = file, find
         self.sources = Sources()
         self.place: tuple[str, int | None] | None = None
@@ -62,16 +76,11 @@ class Library:
         self._symbols = self._closed(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
 
     def install(self) -> None:
-        """Put these functions in the place of the library's. Raises FileError if it is not built as expected."""
+        """Put these functions in the place of the library's."""
         ours: dict[Any, tuple[Any, ...]] = {
             xacro: (self._symbols, self.eval_all, self.eval_text, self.load_yaml, self.parse, self.safe_eval),
             substitution_args: (self.eval_command, self.find),
         }
-        if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
-            raise FileError(
-                f"The installed library xacro has no {listed(missing)}: it is of an unknown kind.",
-                remedy='Install another: pip install "kinetostat[xacro]".',
-            )
         for module, names in _REPLACED.items():
             for name, replacement in zip(names, ours[module], strict=True):
                 setattr(module, name, replacement)
@@ -214,6 +223,14 @@ def _barred(*_: Any, **__: Any) -> Any:
     raise BarredError("it calls what is not on the list of functions")
 
 
+def _variable(name: str) -> str:
+    """A variable of the environment, which has to be there."""
+    try:
+        return os.environ[name]
+    except KeyError:
+        raise substitution_args.SubstitutionException(f"environment variable {name!r} is not set") from None
+
+
 class _Arguments(Names):
     """What names mean in $(eval …)."""
 
@@ -226,9 +243,9 @@ class _Arguments(Names):
             **TYPES,
             **MATHEMATICS,
             "arg": Function("arg", lambda name: substitution_args.convert_value(arguments[name], "auto")),
-            "env": Function("env", substitution_args._eval_env),
+            "env": Function("env", _variable),
             "find": Function("find", find),
-            "optenv": Function("optenv", substitution_args._eval_optenv),
+            "optenv": Function("optenv", lambda name, default="": os.environ.get(name, default)),
         }
 
     def __getitem__(self, name: str) -> Any:

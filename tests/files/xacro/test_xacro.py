@@ -227,10 +227,10 @@ def test_library_of_another_kind_is_refused(monkeypatch):
 
     from core.files.xacro.library import Library
 
-    library, before = Library("a.xacro", str), xacro.safe_eval
-    monkeypatch.delattr(xacro, "load_yaml")
-    with pytest.raises(FileError, match="has no load_yaml"):
-        library.install()
+    before = xacro.safe_eval
+    monkeypatch.delattr(xacro, "_global_symbols")
+    with pytest.raises(FileError, match="xacro .* has no _global_symbols"):
+        Library("a.xacro", str).install()
     assert xacro.safe_eval is before
 
 
