@@ -9,7 +9,7 @@ OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 """Public members of named tuples, in spite of their underscore."""
 FOREIGN = {
     "core/apart/serving.py": {"_exit"},
-    "core/files/xacro/library.py": {"_global_symbols", "_eval_env", "_eval_optenv"},
+    "core/files/xacro/library.py": {"_global_symbols"},
     "core/files/xacro/process.py": {"_eval_find", "_exit"},
     "core/simulation/machine_code/making.py": {"_exit"},
 }

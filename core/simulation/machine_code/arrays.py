@@ -6,7 +6,7 @@ import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from core.simulation.machine_code.instructions import Writer
+from core.simulation.machine_code.llvm_writer import Writer
 from core.simulation.machine_code.records import Field
 from core.simulation.machine_code.value_types import (
     INT,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import llvmlite.binding as llvm
 
 from core.simulation.machine_code import language
-from core.simulation.machine_code.instructions import DECLARATIONS, INTRINSICS
+from core.simulation.machine_code.llvm_writer import DECLARATIONS, INTRINSICS
 from core.simulation.machine_code.translation import LanguageError, Translation
 from core.simulation.machine_code.value_types import INT, SCALARS, Type
 

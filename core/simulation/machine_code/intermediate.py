@@ -36,7 +36,7 @@ _IMPORTED = re.compile(
 _ENTRY = re.compile(r"^@entry\ndef (\w+)", re.MULTILINE)
 _INSTALLED = re.compile(rb"\bkinetostat\.(?=(?:app|core|resources|viz)\b)")
 """What `setup.py` writes before names of modules."""
-_COMPILER = ("compiler", "translation", "arrays", "instructions", "value_types")
+_COMPILER = ("compiler", "translation", "arrays", "llvm_writer", "value_types")
 """Modules that decide what an entry is compiled to."""
 
 
