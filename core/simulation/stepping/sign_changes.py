@@ -5,7 +5,7 @@
 2. Where d is negative at the end of a part, its root is sought in that part (`root`, the Illinois method).
 3. Where d has a minimum inside, steep enough to reach zero, the minimum is sought by golden sections
    (`lowest`; Kiefer, Proc. AMS 4, 1953) until it is negative or certain to stay positive: a force that is switched on
-   and off within one step. At both ends of the step a probe next to the end says whether d falls towards the inside.
+   and off within one step. At both ends of the step a probe next to the end says how fast d falls towards the inside.
    A minimum counts if it is deeper than the relative tolerance of what d is in the step: less is within its error.
 4. Of all first sign changes the earliest counts. Indicators that bend there, because of another one inside of them
    (|q| below a limit, at q = 0), may have changed before: all are evaluated at the earliest, and those that have
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.machine_code.language import address_of, call_entry, merged, native, scratch
+from core.simulation.machine_code.language import address_of, call_entry, native, scratch
 from core.simulation.stepping.illinois import AT_RIGHT, ENDS, LEFT, MOST_ROUNDS, RIGHT, between, bracket, narrow
 from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE, looked
 from core.simulation.stepping.step_state import load_state
@@ -24,7 +24,11 @@ from core.simulation.stepping.step_state import load_state
 PARTS = 4
 """Parts of a step at whose ends indicators are evaluated."""
 PROBE_FRACTION = 1e-3
-"""Distance from an end of the step, as a part of the step, at which is seen whether d falls towards the inside."""
+"""Distance from an end of the step, as a part of the step, over which is seen how fast d falls towards the inside."""
+AT_BEGIN, AT_END, ROWS = PARTS + 1, PARTS + 2, PARTS + 3
+"""Rows of the table behind those of ends of parts: next to the begin and to the end of the step; how many there are."""
+MARGIN = 2.0
+"""How much steeper d may be than it looks."""
 GOLDEN = 0.6180339887498949
 NARROWEST_FRACTION = 1e-9
 """Part of a step within which a minimum is not sought further."""
@@ -45,12 +49,15 @@ def indicators_within(state: int, theta: float, out: Any) -> None:
 
 @native
 def survey(state: int, table: Any) -> None:
-    """All indicators at the ends of the parts of the step taken into table ((PARTS + 1) count,), end by end."""
+    """All indicators at the ends of the parts of the step taken, and next to its ends, into table (ROWS count,), row by
+    row."""
     w = load_state(state)
     count = w.events.shape[1]
     looked(state, w.time, w.y, table[:count])
     for part in range(1, PARTS + 1):
         indicators_within(state, part / PARTS, table[part * count : (part + 1) * count])
+    indicators_within(state, PROBE_FRACTION, table[AT_BEGIN * count : (AT_BEGIN + 1) * count])
+    indicators_within(state, 1.0 - PROBE_FRACTION, table[AT_END * count : (AT_END + 1) * count])
 
 
 @native
@@ -104,12 +111,6 @@ def lowest(state: int, k: int, side: float, low: float, high: float, slope: floa
             at_second = distance(state, k, side, second)
 
 
-@merged
-def is_steep(at: float, other: float) -> bool:
-    """Whether d, which rises from a minimum to its neighbour, changes so fast that it may be zero in between."""
-    return other > at and at < other - at
-
-
 @native
 def size_of(state: int, k: int, table: Any) -> float:
     """The largest size of indicator k at the ends of parts."""
@@ -128,15 +129,19 @@ def dip(state: int, k: int, side: float, part: int, table: Any) -> float:
     depth = w.rtol * size_of(state, k, table)
     if a < 0.0:
         return NEVER
-    if part == 0 and is_steep(a, b) and distance(state, k, side, PROBE_FRACTION) < a - depth:
-        return lowest(state, k, side, 0.0, 1.0 / PARTS, (b - a) * PARTS, depth)
+    if part == 0 and b > a:
+        slope = (a - side * table[AT_BEGIN * count + k] - depth) / PROBE_FRACTION
+        if MARGIN * slope > a * PARTS:
+            return lowest(state, k, side, 0.0, 1.0 / PARTS, slope, depth)
     if part == PARTS - 1:
-        if is_steep(b, a) and distance(state, k, side, 1.0 - PROBE_FRACTION) < b - depth:
-            return lowest(state, k, side, part / PARTS, 1.0, (a - b) * PARTS, depth)
+        slope = (b - side * table[AT_END * count + k] - depth) / PROBE_FRACTION
+        if a > b and MARGIN * slope > b * PARTS:
+            return lowest(state, k, side, part / PARTS, 1.0, slope, depth)
         return NEVER
     c = side * table[(part + 2) * count + k]
-    if b <= a and b <= c and c >= 0.0 and (is_steep(b, a) or is_steep(b, c)):
-        return lowest(state, k, side, part / PARTS, (part + 2) / PARTS, max(a - b, c - b) * PARTS, depth)
+    steepest = max(a - b, c - b)
+    if b <= a and b <= c and c >= 0.0 and MARGIN * steepest > b:
+        return lowest(state, k, side, part / PARTS, (part + 2) / PARTS, steepest * PARTS, depth)
     return NEVER
 
 
@@ -181,7 +186,7 @@ def earliest_turn(state: int, sides: Any) -> Any:
     is not looked at); (−1, NEVER) if there is none. LOW and HIGH of `events` then say how fast k changes."""
     w = load_state(state)
     count = w.events.shape[1]
-    table = scratch((PARTS + 1) * count)
+    table = scratch(ROWS * count)
     survey(state, table)
     which, first = -1, NEVER
     for k in range(count):
