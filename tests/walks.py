@@ -40,3 +40,8 @@ def walk(
     named = ((case, name(case)) for case in cases)
     marks = {True: (), False: (pytest.mark.slow,)}
     return [pytest.param(case, id=word, marks=marks[word in quick or word in also]) for case, word in named]
+
+
+def slow(*cases: Any) -> list[Any]:
+    """These cases of a test are slow; one of several arguments is a tuple."""
+    return [pytest.param(*(each if isinstance(each, tuple) else (each,)), marks=pytest.mark.slow) for each in cases]

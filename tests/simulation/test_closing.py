@@ -9,6 +9,7 @@ import kinetostat as ks
 from core.numerics.tolerances import CLOSED_GAP
 from core.simulation.setup import settings
 from resources import EXAMPLES
+from tests.walks import slow
 
 
 def example(name):
@@ -54,8 +55,8 @@ def test_drift_without_end_is_held_by_one_step():
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-@pytest.mark.parametrize("name", ["bricard", "squeezer", "shaker_chord"])
-@pytest.mark.parametrize("closing", [1, 3])
+@pytest.mark.parametrize("name", ["squeezer", "shaker_chord", *slow(("bricard",))])
+@pytest.mark.parametrize("closing", [3, *slow((1,))])
 def test_c_code_closes_as_runs_do(name, closing, tmp_path):
     """With the same `closing` both agree to rounding, where one step alone does not close."""
     options = {"closing": closing, "step": 1e-3 if name != "squeezer" else 1e-4}

@@ -14,6 +14,7 @@ from core.simulation.factorisation import CHOLESKY, FACTORISATIONS, RANK_REVEALI
 from core.simulation.machine_code.records import place_of
 from core.simulation.stepping.outcome import FINE
 from resources import EXAMPLES
+from tests.walks import walk
 
 FULL_RANK = ("spatial_four_bar", "stewart", "macpherson", "shaker_bodies", "shaker_chord", "planetary_stage", "forces")
 """Examples in which no constraint is redundant; of bodies without mass, and one of many fronts, too."""
@@ -43,7 +44,7 @@ def assert_same(found, expected, tolerance=1e-10):
     assert np.abs(found - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", FULL_RANK)
+@pytest.mark.parametrize("name", walk(FULL_RANK, also=["spatial_four_bar", "macpherson"]))
 def test_accelerations_and_their_derivatives_are_those_of_the_rank_revealing_way(name):
     mech = example(name)
     random = np.random.default_rng(3)
@@ -175,7 +176,7 @@ def test_the_choice_is_kept_with_the_run(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-@pytest.mark.parametrize("way", FACTORISATIONS)
+@pytest.mark.parametrize("way", walk(FACTORISATIONS, quick=[CHOLESKY]))
 def test_c_code_solves_as_runs_do(way, tmp_path):
     found = ks.generate_c(example("shaker_chord").model, tmp_path / "code", factorisation=way)
     assert found.trial.passed, found.trial.words

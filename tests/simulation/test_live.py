@@ -11,6 +11,7 @@ from core.simulation import simulate
 from core.simulation.live import SLICE, Live
 from core.simulation.start_speeds import start_speeds
 from resources import examples
+from tests.walks import walk
 
 
 def machine(name):
@@ -31,7 +32,7 @@ MOVING = [example for example in examples() if example.name not in ("three_link"
 """All but the arm without masses."""
 
 
-@pytest.mark.parametrize("example", MOVING, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", walk(MOVING, name=lambda example: example.name))
 def test_an_example_left_alone_moves_as_in_one_run(example):
     """The same steps of the same method: what differs is rounding, and what chaos makes of it."""
     mech = Mechanism(load(example.path))

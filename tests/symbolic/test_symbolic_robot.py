@@ -142,7 +142,10 @@ def test_published_kinematics_of_the_puma():
         np.testing.assert_allclose(numbers, sample["T"], atol=data["tolerances"]["abs"])
 
 
-@pytest.fixture(scope="module", params=["two_link", "stanford", "puma560", "scara", "panda"])
+ARMS = ("two_link", "stanford", "puma560", "scara", "panda")
+
+
+@pytest.fixture(scope="module", params=ARMS)
 def arm(request):
     return robot(example(request.param))
 
@@ -150,7 +153,15 @@ def arm(request):
 INDICES = {"A": (2,), "T": (1, 2), "Jvc": (2,), "Jwc": (2,), "c": (1, 2, 1), "Ki": (2,), "Pi": (2,)}
 
 
-@pytest.mark.parametrize("what", CHECKED)
+@pytest.mark.parametrize(
+    ("arm", "what"),
+    [
+        pytest.param(name, what, marks=(pytest.mark.slow,) if name == "panda" and what in ("C", "M", "tau") else ())
+        for name in ARMS
+        for what in CHECKED
+    ],
+    indirect=["arm"],
+)
 def test_agrees_with_the_compiled_kernel(arm, what):
     found = proof(arm, what, *INDICES.get(what, ()), states=5)
     assert found.passed

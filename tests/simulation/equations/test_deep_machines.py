@@ -123,6 +123,7 @@ def test_copies_of_what_many_share_serve_few():
     assert not few.glued
 
 
+@pytest.mark.slow
 def test_a_deep_machine_keeps_its_energy_and_its_loops():
     """Platforms that swing on springs, without their dampers."""
     model = stewart_chain(5)

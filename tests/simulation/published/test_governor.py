@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 from benchmarks import problems
 from core.simulation import simulate
+from tests.walks import walk
 
 EDITIONS = {"IFToMM library": 1.0, "Exudyn example": 0.16}
 """The speed at the start, as a share of 2π rad/s."""
@@ -50,7 +51,7 @@ def by_hand(p, omega0, times):
     return found.y.T, momentum / inertia(found.y[0])[0]
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("edition", walk(EDITIONS, quick=["IFToMM library"]))
 def test_over_the_whole_time(edition):
     problem = problems.flyball_governor()
     p, case, x = problem.case["parameters"], problem.case["tolerances"], problem.columns

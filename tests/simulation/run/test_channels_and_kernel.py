@@ -10,6 +10,7 @@ from core.model import Body, Constraint, Driver, Frame, Inertia, Joint, Model, P
 from core.simulation import simulate
 from core.simulation.run.channels import FRAME
 from resources import examples
+from tests.walks import walk
 
 STEP = 1e-5
 """s; for differences of poses along the motion."""
@@ -55,7 +56,7 @@ MACHINES = {
 }
 
 
-@pytest.fixture(scope="module", params=MACHINES)
+@pytest.fixture(scope="module", params=walk(MACHINES, also=["by_rod", "by_gear", "by_driver"]))
 def run(request):
     """A short motion."""
     made = MACHINES[request.param]

@@ -21,6 +21,7 @@ from core.simulation import METHODS, Run, simulate
 from core.simulation.run import unfinished_file
 from resources import examples
 from tests.simulation.published import published_machines as machines
+from tests.walks import walk
 
 ROOT = Path(__file__).parents[3]
 
@@ -110,7 +111,7 @@ def test_an_arm_without_masses_says_so():
         simulate(load(next(e.path for e in examples() if e.name == KINEMATIC)), 0.2)
 
 
-@pytest.mark.parametrize("example", [e for e in examples() if e.name != KINEMATIC], ids=lambda e: e.name)
+@pytest.mark.parametrize("example", walk((e for e in examples() if e.name != KINEMATIC), name=lambda e: e.name))
 def test_every_example_moves_and_every_channel_is_finite(example):
     from core.files import load
 
