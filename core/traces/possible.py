@@ -56,7 +56,7 @@ class Gate:
         for row in rows[~self.surely(rows)] if self._of_own is None else rows:
             values = self._model.values(dict(zip(self._names, row.tolist(), strict=True)))
             elements = self._followers if self._of_own is None else tuple(numbered(self._model))
-            if (error := refusal(elements, values)) is not None:
+            if (error := refusal(elements, self._model, values)) is not None:
                 raise error
         if p.ndim == 1:
             self._last = p.tobytes()
@@ -65,13 +65,12 @@ class Gate:
         """(n,) with which values of parameters (n, n_p) all that follows them is surely possible, where the rest is."""
         if not self._followers:
             return np.ones(len(rows), dtype=bool)
-        found = np.array(self._margins(rows.T)).reshape(-1, len(rows))
-        return np.asarray((np.isfinite(found) & (found >= 0.0)).all(axis=0))
+        return np.asarray(np.array(self._missing(rows.T)).ravel() == 0.0)
 
     @cached_property
     def _of_own(self) -> SimulationError | None:
         """The message for the model's own numbers."""
-        return refusal(numbered(self._model), self._model.values())
+        return refusal(numbered(self._model), self._model, self._model.values())
 
     @cached_property
     def _followers(self) -> tuple[Placed, ...]:
@@ -79,8 +78,9 @@ class Gate:
         return tuple(each for each in numbered(self._model) if follows_parameters(each[1], known))
 
     @cached_property
-    def _margins(self) -> Callable[[Array], Any]:
-        """(n_p, n) values of parameters → (m, n) margins of what follows them."""
+    def _missing(self) -> Callable[[Array], Any]:
+        """(n_p, n) values of parameters → (1, n) sums of what margins of what follows them are negative by; NaN where
+        one is not finite."""
         p = symbols("p", len(self._names))
         values = environment(self._model.parameters, dict(zip(self._names, p, strict=True)))
 
@@ -89,6 +89,7 @@ class Gate:
                 return None
             return value_of(value, values)
 
-        found = [each for _, element in self._followers for each in margins(element, read)]
-        function: Callable[[Array], Any] = ca.Function("margins", [column(list(p))], [column(found)])
+        found = column([each for _, element in self._followers for each in margins(element, read)])
+        missing = ca.sum1(found - ca.fabs(found))
+        function: Callable[[Array], Any] = ca.Function("missing", [column(list(p))], [missing])
         return function

@@ -28,7 +28,7 @@ from core.model.validation.circular_references import circles
 from core.model.validation.degrees import in_degrees
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words, unknown_quantities
-from core.model.validation.possible_numbers import NO_INERTIA, impossible, principal_moments
+from core.model.validation.possible_numbers import NO_INERTIA, impossible, in_company, principal_moments
 from core.model.validation.units import wrong_units
 
 PERPENDICULAR_TOLERANCE = 1e-6
@@ -85,7 +85,7 @@ class _Checks:
             if material.texture:
                 yield from self.file(material.texture, "materials", material.name, "texture")
         for body in self.model.bodies:
-            yield from impossible(body, self.number)
+            yield from in_company(impossible(body, self.number), self.model, self.values)
             yield from self.mass(body)
             yield from self.shapes(body)
         for _, element in self.model.elements():

@@ -2,14 +2,16 @@
 `check`, readers, runs, functions and cards ask it alike (docs/possible_numbers.md).
 
     impossible(element, number) -> findings of one element; errors are what is refused
-    refusal(elements, values)   -> the error to raise before forces and motions are computed; None: all is possible
+    refusal(elements, …)        -> the error to raise before forces and motions are computed; None: all is possible
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from core.errors import SimulationError
 from core.model.bodies import Body, Inertia
@@ -207,18 +209,39 @@ Placed = tuple[str, Element]
 """A collection, and an element of it."""
 
 
-def refusal(elements: Iterable[Placed], values: Mapping[str, float]) -> SimulationError | None:
-    """The error to raise before forces and motions are computed from elements at these values of parameters; None: all
-    their numbers are possible."""
+def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float]) -> SimulationError | None:
+    """The error to raise before forces and motions are computed from elements of an expanded model at these values of
+    parameters; None: all their numbers are possible."""
 
     def number(value: Any) -> float:
         return number_or_nan(value, values)
 
     for collection, element in elements:
-        findings = (each for each in impossible(element, number) if each.severity == "error")
-        for finding in (*findings, *without_value(values, collection, element)):
+        if _plain_and_possible.get(id(element)) is element:
+            continue
+        findings = in_company(impossible(element, number), model, values)
+        errors = (each for each in findings if each.severity == "error")
+        for finding in (*errors, *without_value(values, collection, element)):
             return SimulationError(finding.text, where=finding.place, remedy=finding.remedy)
+        if not any(True for inner in nested_elements(element) for _ in formulas_in(inner)):
+            _plain_and_possible[id(element)] = element
     return None
+
+
+_plain_and_possible: WeakValueDictionary[int, Element] = WeakValueDictionary()
+"""Elements without formulas whose numbers are possible: models share those that an edit does not change."""
+
+
+def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
+    """Findings of elements, with only a warning of a negative moment of a body that has none together with what is
+    fixed to it."""
+    for finding in findings:
+        if (finding.collection, finding.field, finding.severity) == ("bodies", "inertia", "error"):
+            from core.model.validation.joined_bodies import negative_together
+
+            if not negative_together(model, model.find("bodies", finding.name), values):
+                finding = dataclasses.replace(finding, severity="warning")
+        yield finding
 
 
 def numbered(model: Model) -> Iterator[Placed]:
@@ -240,7 +263,8 @@ def follows_parameters(element: Element, known: set[str]) -> bool:
 
 def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
     """Of dampers that bring energy: element, field and what is wrong, for the notes of a run."""
-    for element in (*model.joints, *model.forces):
+    dampers: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
+    for element in dampers:
         if element.damping != 0.0 and number_or_nan(element.damping, values) < 0.0:
             for finding in impossible(element, lambda value: number_or_nan(value, values)):
                 if finding.field == "damping":

@@ -73,6 +73,25 @@ def test_runs_functions_and_check_refuse_the_same(case):
     assert np.isfinite(mech.poses([0.3])).all()  # it is still shown
 
 
+def test_a_negative_moment_counts_with_what_is_fixed_to_the_body():
+    """A rod of 1 kg·m² more turns about z with it; a lighter one does not make up for it, and the ground needs none."""
+    plate = ks.Body(name="plate", mass=1.0, center_of_mass=(0.0, 2.0, 0.0))
+    for distance, refused in ((1.0, False), (0.1, True)):
+        offset = ks.Pose(position=(0.0, distance - 2.0, 0.0))
+        model = wheel(body={"inertia": ks.Inertia(ixx=1.0, iyy=1.0, izz=-0.1)})
+        weld = ks.Joint(name="weld", kind="fixed", parent="b", child="plate", a=offset)
+        model = ks.Model(world=model.world, bodies=(*model.bodies, plate), joints=(*model.joints, weld))
+        assert {f.severity for f in ks.check(model) if "negative" in f.text} == {"error" if refused else "warning"}
+        if refused:
+            with pytest.raises(KinetostatError, match="negative principal moment"):
+                ks.Mechanism(model).mass_matrix([0.0])
+        else:  # 1 kg at the distance from the axis
+            assert ks.Mechanism(model).mass_matrix([0.0]).item() == pytest.approx(distance**2 - 0.1)
+    ground = ks.Joint(name="j", kind="fixed", parent="world", child="b")
+    still = ks.Model(bodies=(ks.Body(name="b", mass=1.0, inertia=ks.Inertia(izz=-1.0)),), joints=(ground,))
+    assert [f.severity for f in ks.check(still) if "negative" in f.text] == ["warning"]
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0])
 @pytest.mark.parametrize("field", ["effort", "velocity"])
 def test_zero_and_minus_one_are_no_limit(field, value):
