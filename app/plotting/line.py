@@ -7,11 +7,28 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtGui import QPen
+from PySide6.QtGui import QPaintEngine, QPainter, QPen
 
 from app.plotting.levels import Levels
 
 Array = NDArray[np.float64]
+
+
+class _DrawnCurve(pg.PlotCurveItem):
+    """A curve that stands in SVG drawings in their own units. (In units of its numbers, under a scale, programs that do
+    not know `vector-effect`, such as librsvg, scale its width, too; and six digits of a number may be too few.)"""
+
+    def paint(self, painter: QPainter, option: Any, widget: Any) -> None:
+        """See `pyqtgraph.PlotCurveItem`."""
+        if painter.paintEngine().type() != QPaintEngine.Type.SVG or self.xData is None or not len(self.xData):
+            super().paint(painter, option, widget)
+            return
+        placed = painter.transform().map(self.getPath())
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(self.opts["pen"])
+        painter.drawPath(placed)
+        painter.restore()
 
 
 class Line(pg.PlotDataItem):
@@ -30,6 +47,9 @@ class Line(pg.PlotDataItem):
         self._levels: Levels | None = None
         self._seen: tuple[int, int, int] | None = None
         """First sample, last sample, and blocks of what is drawn."""
+        self.curve.setParentItem(None)
+        self.curve: Any = _DrawnCurve()
+        self.curve.setParentItem(self)
         self.curve.setClickable(False)
 
     def show_numbers(self, across: Array, numbers: Array, smooth: bool) -> None:

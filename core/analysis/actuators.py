@@ -8,6 +8,7 @@ Automation 6(3), 1990). Drivers hold nothing here: they are what actuators do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.model.formula.expression import names, parse
+from core.model.joints import rated
 from core.model.signals import TIME
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled, once
@@ -104,7 +106,7 @@ def _likely(compiled: Compiled) -> dict[str, list[int]]:
     }
     found: dict[str, list[int]] = {"driven": [], "with a force that follows the time": [], "with a limit of effort": []}
     for name, joint in compiled.coordinates.joints.items():
-        strong = any(limit.effort not in (None, 0.0) for limit in joint.limits)
+        strong = any(rated(limit.effort) != math.inf for limit in joint.limits)
         for words, meant in zip(found, (name in driven, name in motors, strong), strict=True):
             if meant:
                 found[words] += range(compiled.nv)[compiled.joint_v(name)]

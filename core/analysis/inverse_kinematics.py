@@ -289,7 +289,9 @@ def _step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]
 
 
 def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
-    """Coordinates with limits whose speed is their rate: indices in q, indices in v, lower and upper bounds."""
+    """Coordinates with limits whose speed is their rate: indices in q, indices in v, lower and upper bounds. Raises
+    ModelError where nothing lies between limits."""
+    mech.compiled.coordinates.refuse_crossed()
     where: dict[str, tuple[int, int]] = {}
     for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
         in_q, in_v = mech.joint_q(joint), mech.joint_v(joint)

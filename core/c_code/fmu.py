@@ -20,14 +20,17 @@ from xml.etree import ElementTree
 from core.c_code.compilers import compiler, ran
 from core.c_code.fmu_source import TEXT
 from core.c_code.plan import Plan
+from core.measures.formula_units import PURE, Dimension, of_name
 
+PLAIN = str.maketrans({"·": ".", "²": "2", "³": "3", "⁴": "4", "⁻": "-", "¹": "1"})
+"""Signs of units as the standard writes them: kg.m2."""
 INSTANCES = 16
 """How many can be there at a time."""
 PLATFORMS = {"linux": ("linux", ".so"), "darwin": ("darwin", ".dylib"), "win32": ("win", ".dll")}
 
 
 class Variable(NamedTuple):
-    """A scalar variable: `place` is where it lies in C."""
+    """A scalar variable: `place` is where it lies in C, `measured` what its numbers are of."""
 
     name: str
     causality: str
@@ -35,24 +38,60 @@ class Variable(NamedTuple):
     place: str
     start: float | None
     help: str
+    measured: Dimension
 
 
 def variables(plan: Plan) -> list[Variable]:
-    """All of them; their place in the list is their value reference."""
+    """All of them, each once; their place in the list is their value reference."""
     m, found = plan.machine, list[Variable]()
     compiled = m.compiled
-    for k, name in enumerate(compiled.v_names):
-        found.append(Variable(f"{name}.tau", "input", "continuous", f"c->input.u[{k}]", 0.0, "joint force"))
-    for letter, names in (("q", compiled.q_names), ("v", [f"{name}.v" for name in compiled.v_names])):
-        for k, name in enumerate(names):
-            found.append(Variable(name, "output", "continuous", f"c->state.{letter}[{k}]", None, ""))
-    taken = {each.name for each in found}
-    for k, name in enumerate(plan.output_names):
-        own = name if name not in taken else f"output {name}"
-        found.append(Variable(own, "output", "continuous", f"c->output.y[{k}]", None, ""))
+    speeds = list(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
+    for k, (name, dimension) in enumerate(speeds):
+        force = of_name("force" if dimension == "velocity" else "torque")
+        words = f"joint force along '{name}', positive in the direction of its speed"
+        found.append(Variable(f"{name}.tau", "input", "continuous", f"c->input.u[{k}]", 0.0, words, force))
+    for k, each in enumerate(compiled.coordinates.table):
+        words, place = f"coordinate '{each.name}'", f"c->state.q[{k}]"
+        measured = PURE if each.dimension == "none" else of_name(each.dimension)
+        found.append(Variable(each.name, "output", "continuous", place, None, words, measured))
+    for k, (name, dimension) in enumerate(speeds):
+        words, place = f"speed '{name}'", f"c->state.v[{k}]"
+        found.append(Variable(f"{name}.v", "output", "continuous", place, None, words, of_name(dimension)))
+    same = {f"{name}.q" for name in compiled.q_names} | {each.name for each in found if each.causality == "output"}
+    for k, (name, measured) in enumerate(zip(plan.output_names, plan.output_measures, strict=True)):
+        if name not in same:
+            own, place = _own_name(name, "output", found), f"c->output.y[{k}]"
+            found.append(Variable(own, "output", "continuous", place, None, f"the value of {name}", measured))
+            same.add(name)
+    known = {parameter.name: parameter for parameter in compiled.model.expanded.parameters}
     for k, name in enumerate(plan.parameters):
-        found.append(Variable(name, "parameter", "tunable", f"c->state.p[{k}]", float(m.p[k]), ""))
+        own, place = _own_name(name, "parameter", found), f"c->state.p[{k}]"
+        words, measured = known[name].description or f"parameter '{name}'", of_name(known[name].dimension)
+        found.append(Variable(own, "parameter", "tunable", place, float(m.p[k]), words, measured))
     return found
+
+
+def _own_name(name: str, word: str, others: Sequence[Variable]) -> str:
+    """The name of a variable, other than those there are."""
+    return f"{word} {name}" if any(each.name == name for each in others) else name
+
+
+def unit_name(measured: Dimension) -> str:
+    """A unit as the standard has it: N.m, rad/s, 1; empty where it is not known."""
+    if measured.powers is None:
+        return ""
+    return measured.unit.translate(PLAIN) if measured.unit else "1" if not any(measured.powers) else ""
+
+
+def _units(root: ElementTree.Element, listed: Sequence[Variable]) -> None:
+    """The units of variables, each by its powers of base units."""
+    powers = {unit_name(each.measured): each.measured.powers for each in listed if unit_name(each.measured)}
+    definitions = ElementTree.SubElement(root, "UnitDefinitions")
+    for name, own in powers.items():
+        unit = ElementTree.SubElement(definitions, "Unit", name=name)
+        if own is not None and all(power.denominator == 1 for power in own):
+            base = zip(("kg", "m", "s", "rad"), own, strict=True)
+            ElementTree.SubElement(unit, "BaseUnit", {symbol: str(power) for symbol, power in base if power})
 
 
 def description(plan: Plan, guid: str) -> bytes:
@@ -66,6 +105,7 @@ def description(plan: Plan, guid: str) -> bytes:
         generationTool="Kinetostat",
         variableNamingConvention="flat",
     )
+    listed = variables(plan)
     simulation = ElementTree.SubElement(
         root,
         "CoSimulation",
@@ -78,18 +118,20 @@ def description(plan: Plan, guid: str) -> bytes:
     files = ElementTree.SubElement(simulation, "SourceFiles")
     for name in (f"{plan.name}.c", f"{plan.name}_fmu.c"):
         ElementTree.SubElement(files, "File", name=name)
+    _units(root, listed)
     ElementTree.SubElement(root, "DefaultExperiment", startTime="0", stepSize=repr(plan.h))
-    listed = ElementTree.SubElement(root, "ModelVariables")
+    entries = ElementTree.SubElement(root, "ModelVariables")
     outputs = []
-    for k, each in enumerate(variables(plan)):
+    for k, each in enumerate(listed):
         facts = {"name": each.name, "valueReference": str(k), "causality": each.causality}
-        scalar = ElementTree.SubElement(listed, "ScalarVariable", facts, variability=each.variability)
-        if each.help:
-            scalar.set("description", each.help)
+        scalar = ElementTree.SubElement(entries, "ScalarVariable", facts, variability=each.variability)
+        scalar.set("description", each.help)
         if each.causality == "output":
             scalar.set("initial", "calculated")
             outputs.append(str(k + 1))
         real = ElementTree.SubElement(scalar, "Real")
+        if unit := unit_name(each.measured):
+            real.set("unit", unit)
         if each.start is not None:
             real.set("start", repr(each.start))
     structure = ElementTree.SubElement(root, "ModelStructure")

@@ -214,6 +214,7 @@ def _plan(
         functions=step_functions(machine, rule, watch),
         outputs=found.traced,
         output_names=found.names,
+        output_measures=found.measured,
         output_needs_rates=found.needs_rates,
         public=tuple(public_function(machine, each) for each in dict.fromkeys(functions) if each != "step"),
         method=rule,

@@ -60,7 +60,7 @@ def _sizes(plan: Plan) -> list[str]:
         *_places(f"{up}_V", compiled.v_names, [unit(each) for each in compiled.coordinates.speed_dimensions]),
         *_places(f"{up}_X", compiled.x_names, [""] * m.nx),
         *_places(f"{up}_P", plan.parameters, _parameter_units(plan)),
-        *_places(f"{up}_Y", plan.output_names, [""] * len(plan.output_names)),
+        *_places(f"{up}_Y", plan.output_names, [each.unit for each in plan.output_measures]),
         "/* Bits of what a step returns. After the first two the state is the one before the step. */",
         "enum",
         "{",

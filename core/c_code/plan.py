@@ -13,6 +13,7 @@ from core.c_code.public_functions import PublicFunction
 from core.c_code.stepper import Method, StepFunctions
 from core.codegen.c_text import CFunction, Precision, c_function
 from core.elements.time_argument import Splines
+from core.measures.formula_units import Dimension
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ class Plan:
     functions: StepFunctions
     outputs: Traced | None
     output_names: tuple[str, ...]
+    output_measures: tuple[Dimension, ...]
     output_needs_rates: bool
     public: tuple[PublicFunction, ...]
     method: Method

@@ -13,13 +13,13 @@ from core.codegen.graph_symbols import as_symbol
 from core.elements.force_state import ForceState
 from core.elements.formulas import formula_of
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.measures.formula_units import dimension_of
+from core.measures.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.measures.run_measures import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
-from core.model.formula.nodes import Name
+from core.model.formula.nodes import Name, Node
 from core.model.signals import TIME, component, signal_names
 from core.spatial.scalar import Scalar
 from core.traces.dynamics import force_state
@@ -106,9 +106,10 @@ def _of_frame(machine: MachineFunctions, kind: str, name: str, wanted: str) -> P
 
 
 class Outputs(NamedTuple):
-    """Values after a step; needs_rates: whether accelerations are among what they take."""
+    """Values after a step, and what each measures; needs_rates: whether accelerations are among what they take."""
 
     names: tuple[str, ...]
+    measured: tuple[Dimension, ...]
     traced: Traced | None
     needs_rates: bool
 
@@ -123,13 +124,13 @@ def outputs(machine: MachineFunctions, wanted: Sequence[str] | None) -> Outputs:
     if wanted is None:
         wanted = [component(name, suffix) for name, sensor in sensors.items() for suffix in sensor.info.components]
     if not wanted:
-        return Outputs((), None, False)
+        return Outputs((), (), None, False)
     values = [_value(machine, text) for text in wanted]
-    _measured(machine, wanted)
+    measured = _measured(machine, wanted)
     column = ca.vertcat(*map(as_symbol, values))
     accelerations = ca.vertcat(*machine.symbols["a"]) if machine.nv else ca.SX(0, 1)
     needs = machine.nv > 0 and bool(ca.which_depends(column, accelerations, 1, True).count(True))
-    return Outputs(tuple(wanted), machine.traced("nqvxtpa" if needs else "nqvxtp", values), needs)
+    return Outputs(tuple(wanted), measured, machine.traced("nqvxtpa" if needs else "nqvxtp", values), needs)
 
 
 def _value(machine: MachineFunctions, text: str) -> Scalar:
@@ -144,14 +145,17 @@ def _value(machine: MachineFunctions, text: str) -> Scalar:
     return formula(tuple(found[name] for name in formula.names))
 
 
-def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> None:
-    """Formulas add and compare only what measures the same. Raises ExpressionError."""
-    formulas = {text: node for text in wanted if not isinstance(node := parse(text), Name)}
-    if not formulas:
-        return
+def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> tuple[Dimension, ...]:
+    """What outputs measure, as far as it is known. Formulas add and compare only what measures the same. Raises
+    ExpressionError."""
     signals = Signals(machine.mech)
     parameters = signals.parameters
-    for text, node in formulas.items():
+    found: list[Dimension] = []
+    for text in wanted:
+        node = parse(text)
+        found.append(_dimension(signals, node))
+        if isinstance(node, Name):
+            continue
         plain = [
             name for name in names_in(node) if name in TIME or not (signals.is_channel(name) or name in parameters)
         ]
@@ -161,6 +165,19 @@ def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> None:
             dimension_of(node, signals.dimension)
         except ExpressionError as error:
             raise ExpressionError(str(error.what), where=f"outputs, '{text}'", remedy=error.remedy) from None
+    return tuple(found)
+
+
+def _dimension(signals: Signals, node: Node) -> Dimension:
+    """What an output measures; not known of a formula that mixes numbers without units with others."""
+
+    def of(name: str) -> Dimension:
+        return of_name("time") if name in TIME else signals.dimension(name)
+
+    try:
+        return dimension_of(node, of)
+    except KinetostatError:
+        return UNKNOWN
 
 
 def _signal(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:

@@ -16,7 +16,7 @@ from core.errors import ModelError
 from core.later import dataclass
 from core.mechanics.dry_friction import friction_of, is_controlled, owner
 from core.model import Force, Joint
-from core.model.joints import Limit
+from core.model.joints import Limit, rated
 from core.model.parameters import environment
 from core.model.signals import component
 from core.multibody.coordinates import Coordinates
@@ -283,8 +283,8 @@ def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> Jo
         row,
         lower=-math.inf if bounds[0] is None else float(bounds[0]),
         upper=math.inf if bounds[1] is None else float(bounds[1]),
-        fastest=number("velocity", math.inf) or math.inf,
-        effort=number("effort", math.inf) or math.inf,
+        fastest=rated(number("velocity", math.inf)),
+        effort=rated(number("effort", math.inf)),
         **_stop(limit, number),
     )
 

@@ -27,6 +27,7 @@ from core.files.regular_file import path_of
 from core.files.source import write_whole
 from core.identification.identify import DEFAULT_KINDS, chosen_parameters
 from core.mechanism import Mechanism
+from core.model.joints import rated
 from core.multibody.parameter_values import Values
 from core.regressor.base_parameters import BaseParameters, combinations_of, random_motions
 from core.simulation.run.recorded import run_of
@@ -255,8 +256,10 @@ def _limits(
         if coordinate.index - mech.joint_q(coordinate.joint).start < len(limits):
             limit = limits[coordinate.index - mech.joint_q(coordinate.joint).start]
             where = f"joint '{coordinate.joint}', limits"
-            speeds[k] = np.inf if limit.velocity is None else numbers.scalar(limit.velocity, where)
-            efforts[k] = np.inf if limit.effort is None else numbers.scalar(limit.effort, where)
+            if limit.velocity is not None:
+                speeds[k] = rated(numbers.scalar(limit.velocity, where))
+            if limit.effort is not None:
+                efforts[k] = rated(numbers.scalar(limit.effort, where))
     speeds = np.minimum(speeds, np.inf if speed is None else speed)
     speeds = np.where(np.isfinite(speeds) & (speeds > 0.0), speeds, DEFAULT_SPEED)
     fastest = np.full(mech.nv, np.inf if acceleration is None else acceleration)

@@ -23,8 +23,9 @@ def unit(quaternion: Array) -> Array:
     """(…, 4) the quaternion at length one; (0, 0, 0, 1) for the zero quaternion."""
     with np.errstate(over="ignore"):
         size = length(quaternion)
-    if not np.isfinite(size).all():  # their squares are out of range
-        quaternion = quaternion / np.maximum(np.max(np.abs(quaternion), axis=-1, keepdims=True), 1.0)
+    if not (np.isfinite(size).all() and size.all()):  # their squares are out of range
+        largest = np.max(np.abs(quaternion), axis=-1, keepdims=True)
+        quaternion = quaternion / np.where(largest > 0.0, largest, 1.0)
         size = length(quaternion)
     if size.all():
         return quaternion / size

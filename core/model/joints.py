@@ -6,6 +6,7 @@ Positive q moves *b* relative to *a* by the right-hand rule.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from core.errors import ModelError
@@ -62,6 +63,17 @@ class Limit(Element):
     def of_list(cls, items: tuple[Any, ...]) -> Limit | None:
         """A lower and an upper bound."""
         return cls(lower=items[0], upper=items[1]) if len(items) == 2 and scalars(items) else None
+
+
+RATES = ("velocity", "effort")
+"""What a limit says of the motor of a joint."""
+NO_RATE = (0.0, -1.0)
+"""Largest speeds and forces that say there is no limit: URDF files write 0, SDF and files made from it −1."""
+
+
+def rated(value: Any) -> Any:
+    """A largest speed or force as it acts: infinite where none is given, or what is given says none."""
+    return math.inf if value is None or value in NO_RATE else value
 
 
 LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")

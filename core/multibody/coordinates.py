@@ -13,6 +13,7 @@ from core.joints import JointKind, quaternions
 from core.later import dataclass
 from core.model import Joint
 from core.model.signals import component
+from core.model.units.units import amount
 from core.multibody.number_reader import Numbers
 from core.multibody.topology import Topology
 from core.multibody.tree_of_model import Offsets, offsets
@@ -205,8 +206,21 @@ class Coordinates:
             result[..., speeds] = kind.between(q0[..., at], q1[..., at])
         return result
 
+    def refuse_crossed(self) -> None:
+        """Raise ModelError where nothing lies between the limits of a coordinate."""
+        for coordinate, low, high in zip(self.table, self.lower, self.upper, strict=True):
+            if low > high:
+                words = [amount(float(bound), coordinate.dimension) for bound in (low, high)]
+                raise ModelError(
+                    f"The lower limit of '{coordinate.name}' ({words[0]}) lies above the upper ({words[1]}).",
+                    where=f"joint '{coordinate.joint}', limits",
+                    remedy="Swap them.",
+                )
+
     def random(self, rng: np.random.Generator) -> Array:
-        """A position inside the limits; unbounded coordinates within ±π (rad or m)."""
+        """A position inside the limits; unbounded coordinates within ±π (rad or m). Raises ModelError where there is
+        none."""
+        self.refuse_crossed()
         low = np.where(np.isfinite(self.lower), self.lower, -math.pi)
         high = np.where(np.isfinite(self.upper), self.upper, math.pi)
         return self.clamp(rng.uniform(low, np.maximum(low, high)))

@@ -14,13 +14,10 @@ from core.constraints.named_values import by_name, in_order, motion_by_name, num
 from core.errors import ModelError, SimulationError, near_misses
 from core.later import dataclass
 from core.mechanism import Mechanism
-from core.model.parameters import environment
-from core.multibody.number_reader import Numbers
 from core.simulation.factorisation import AUTOMATIC_FACTORS, checked_factorisation
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED, Method
 from core.simulation.start_speeds import start_speeds
-from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any] | Sequence[Any] | Array | None
@@ -36,6 +33,12 @@ START_GAP = 1e-6
 """Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
 MOST_CLOSINGS = 100
 """Gauss–Newton steps that may close loops after each step."""
+SHORTEST = 1e-15
+"""Seconds: less than that nothing lasts that runs resolve."""
+FINEST = 4.0
+"""A step must be longer by this factor than the gap between the times that numbers can tell apart."""
+TIGHTEST = 2.3e-16
+"""Relative tolerance below which numbers do not resolve what is asked."""
 MOST_NUMBERS = 2_000_000_000
 """Numbers a run may hold (16 GB, on the disk)."""
 
@@ -115,13 +118,8 @@ def settings(
     if not (_is_number(start) and math.isfinite(start)):
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
     closing, factorisation = checked_closing(closing), checked_factorisation(factorisation)
-    if not METHODS[method].adaptive and step is None:
-        step = 1e-3
-    if output is None and step is not None and not METHODS[method].adaptive:
-        output = step * max(1, math.ceil(duration / step / MOST_SAMPLES - 1e-9))
-    if output is None:
-        output = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
-    output = min(output, duration)
+    _refuse_unresolved(duration, step, rtol, output, start)
+    step, output = _steps_and_samples(METHODS[method].adaptive, duration, step, output)
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
@@ -140,6 +138,40 @@ def settings(
         closing,
         factorisation,
     )
+
+
+def _refuse_unresolved(duration: float, step: float | None, rtol: float, output: float | None, start: float) -> None:
+    """Raise ModelError for times and tolerances finer than numbers are."""
+    if rtol < TIGHTEST:
+        text = f"A relative tolerance of {rtol:g} is finer than numbers are ({TIGHTEST:g})."
+        raise ModelError(text, where="rtol", remedy="Give 1e-13 or more.")
+    latest = max(abs(start), abs(start + duration))
+    gap = FINEST * float(np.spacing(latest)) if math.isfinite(latest) else math.inf
+    for name, value, parts in (("duration", duration, SAMPLES), ("step", step, 1), ("output", output, 1)):
+        least = max(SHORTEST, parts * gap)
+        if value is not None and value < least:
+            at = f" at t = {latest:g} s" if least > SHORTEST else ""
+            raise ModelError(
+                f"{value:g} s is too short{at}: numbers do not resolve it.",
+                where=name,
+                remedy=f"Give {least:.2g} s or more{', or begin at t = 0' if start else ''}.",
+            )
+
+
+def _steps_and_samples(
+    adaptive: bool, duration: float, step: float | None, output: float | None
+) -> tuple[float | None, float]:
+    """Step and time between samples as they are taken: fixed steps are equal parts of that time."""
+    if adaptive:
+        if output is None:
+            output = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
+        return step, min(output, duration)
+    step = 1e-3 if step is None else step
+    if output is None:
+        output = step * max(1, math.ceil(duration / step / MOST_SAMPLES - 1e-9))
+    output = min(output, duration)
+    taken = output / max(1, math.ceil(output / step - 1e-9))
+    return (step if abs(taken - step) < 1e-9 * step else taken), output
 
 
 def checked_closing(closing: Any) -> float | None:
@@ -172,15 +204,12 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     """(nq + nv + nx,) the state to begin with at time t: loops closed, drivers followed, quaternions unit, speeds
     consistent; force elements at rest unless x0 (nx,) is given.
 
-    Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite and for masses
-    that are negative.
+    Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite and those
+    that no machine has (`core.model.validation.possible_numbers`).
     """
     compiled = mech.compiled
     given = None if np.array_equal(p, mech.parameter_values()) else p
-    if given is None:
-        _refuse_own_negative_masses(compiled)
-    else:
-        _refuse_negative_masses(compiled, p)
+    compiled.gate.ask(p)
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
@@ -210,27 +239,6 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
         q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
-
-
-@once
-def _refuse_own_negative_masses(compiled: Compiled) -> None:
-    """With the model's own parameter values."""
-    _refuse_negative_masses(compiled, compiled.parameter_values(None))
-
-
-def _refuse_negative_masses(compiled: Compiled, p: Array) -> None:
-    """Bodies of negative mass would gain energy as they slow down: such motions mean nothing."""
-    model = compiled.model.expanded
-    read = Numbers(environment(model.parameters, dict(zip(compiled.p_names, map(float, p), strict=True))))
-    for body in model.bodies:
-        field = "density" if body.density is not None else "mass"
-        value = read.scalar(getattr(body, field), f"body '{body.name}', {field}")
-        if value < 0.0:
-            raise SimulationError(
-                f"The {field} {value:g} is negative.",
-                where=f"body '{body.name}'",
-                remedy=f"Give a positive {field}, or change its parameters.",
-            )
 
 
 def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:

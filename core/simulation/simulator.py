@@ -19,6 +19,7 @@ from core.errors import SimulationError
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.unknown_kinds import refuse_unknown_kinds
+from core.model.validation.possible_numbers import feeds_energy
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun
 from core.simulation.driver_jumps import refuse_jumps
@@ -176,7 +177,7 @@ class Job:
     ) -> None:
         self.mech, self.chosen = mech, chosen
         self._torque, self._closed_forms = torque, closed_forms
-        self.notes: tuple[str, ...] = ()
+        self.notes = tuple(feeds_energy(mech.model.expanded, mech.model.values(chosen.parameters)))
         self._begin(chosen, y)
         self.pieces: deque[Run] = deque(maxlen=2)
         """The last two."""

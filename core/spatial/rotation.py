@@ -120,7 +120,7 @@ def angles_of(turn: Any) -> tuple[float, float, float]:
 
 def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
     """Quaternion x, y, z, w of any length but zero: R = 1 + s (w [u]× + [u]×²), s = 2/|quaternion|²."""
-    x, y, z, w = quaternion
+    x, y, z, w = in_range(quaternion)
     s = over(2.0, total(times(e, e) for e in (x, y, z, w)))
     sx, sy, sz = times(s, x), times(s, y), times(s, z)
     xx, yy, zz = times(x, sx), times(y, sy), times(z, sz)
@@ -133,14 +133,21 @@ def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
     ).tidied()
 
 
+def in_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """Numbers of which only the ratios count (a direction, a quaternion), as they are, or divided by the largest where
+    their squares are out of range."""
+    if not all(isinstance(entry, float) for entry in direction):
+        return tuple(direction)
+    largest = max(map(abs, direction))
+    if 1e-150 < largest < 1e150 or largest == 0.0 or not math.isfinite(largest):
+        return tuple(direction)
+    return tuple(entry / largest for entry in direction)
+
+
 def normalised(direction: Sequence[Scalar]) -> Vector3:
     """The unit vector of a direction, also where the squares of its numbers are out of range."""
-    vector = Vector3(*direction)
+    vector = Vector3(*in_range(direction))
     length = sqrt(vector.dot(vector))
-    if isinstance(length, float) and not 1e-150 < length < 1e150:
-        largest = max(map(abs, vector))
-        vector = Vector3(*(over(component, largest) for component in vector))
-        length = sqrt(vector.dot(vector))
     return Vector3(*(over(component, length) for component in vector))
 
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import casadi as ca
-import numpy as np
-from numpy.typing import NDArray
-
-from core.codegen.graph_symbols import column, symbols
 from core.model import Joint, Limit, Mimic, Model
 from core.model.fields import fields_of, nested_elements
 from core.model.formula.expression import names, parse
 from core.model.joints import LEVELS
-from core.model.parameters import environment
-from core.multibody.number_reader import Numbers
-
-Array = NDArray[np.float64]
 
 FRICTION = (*LEVELS, "stribeck_speed")
 BEGINNING = ("rest", "start_speed")
@@ -39,28 +30,10 @@ class Uses:
         self.modes = bounds or any(self._follows(each, FRICTION) for each in (*own, *clutches))
         self.starts = bounds or any(self._follows(each, BEGINNING) for each in own)
         self.lengths = any(self._follows(side) for joint in model.joints for side in (joint.a, joint.b))
-        self._masses = self._mass_function(model)
-
-    def masses_fit(self, p: Array) -> bool:
-        """Whether no mass that follows them is negative."""
-        return self._masses is None or bool(np.all(np.asarray(self._masses(p)) >= 0.0))
 
     def _follows(self, element: Any, fields: tuple[str, ...] = ()) -> bool:
         chosen = fields or tuple(field.name for field in fields_of(type(element)))
         return any(self._moved & found for name in chosen for found in _named(getattr(element, name)))
-
-    def _mass_function(self, model: Model) -> Callable[[Array], Any] | None:
-        """(p) → masses and densities that follow; None: none does."""
-        fields = ["mass" if body.density is None else "density" for body in model.bodies]
-        bodies = [pair for pair in zip(model.bodies, fields, strict=True) if self._follows(pair[0], (pair[1],))]
-        if not bodies:
-            return None
-        own = [parameter.name for parameter in model.parameters if parameter.independent]
-        p = symbols("p", len(own))
-        read = Numbers(environment(model.parameters, dict(zip(own, p, strict=True))))
-        masses = [read.scalar(getattr(body, field), f"body '{body.name}', {field}") for body, field in bodies]
-        function: Callable[[Array], Any] = ca.Function("masses", [column(list(p))], [column(masses)])
-        return function
 
 
 def _followers(model: Model, moved: set[str]) -> set[str]:

@@ -114,10 +114,11 @@ class _Starts:
         self._v = {name: k for k, name in enumerate(mech.v_names)}
 
     def state(self, p: Array, q0: Mapping[str, float], v0: Mapping[str, float]) -> Array | None:
-        """(nq + nv + nx,) at the beginning; None where masses are negative. Raises KinetostatError as `simulate`."""
+        """(nq + nv + nx,) at the beginning; None where a number may be impossible. Raises KinetostatError as
+        `simulate`."""
         if self._plain is None:
             return np.asarray(setup.start_state(self._mech, q0 or None, v0 or None, p))
-        if not self._uses.masses_fit(p):
+        if not self._mech.compiled.gate.surely(p[None])[0]:
             return None
         y, nq = self._plain.copy(), self._mech.nq
         for name, value in q0.items():

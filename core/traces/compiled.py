@@ -26,6 +26,7 @@ from core.multibody.parameter_values import Values, parameter_values
 from core.multibody.topology import Loop, Topology, topology_of
 from core.numerics.matrix_forms import Matrix
 from core.traces import long_machines
+from core.traces.possible import WEIGHED, Gate
 from core.traces.program import program_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Compiled:
         self.model = needed(model)
         self.program = program_of(model)
         self._evaluators: dict[str, Evaluator] = {}
+        self._passed: dict[str, Evaluator] = {}
+        """Those that the model's own numbers may be asked of."""
         self._splines: dict[bytes, Splines] = {}
         values = model.values()
         context = self.program.tracer
@@ -83,6 +86,11 @@ class Compiled:
         return Compiled, (self.model,)
 
     # --------------------------------------------------------------------------- what it consists of
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What refuses numbers that no machine has."""
+        return Gate(self.model.expanded, self.p_names, self._p)
 
     @property
     def topology(self) -> Topology:
@@ -171,7 +179,12 @@ class Compiled:
 
     def call(self, function: str, *states: Any, p: Values = None, t: Any = 0.0, x: Any = None) -> Array:
         """The value of a function at states q, v, u as far as it takes them, one state or arrays of states."""
-        evaluator = self._evaluators.get(function) or self.evaluator(function)
+        if p is None:
+            evaluator = self._passed.get(function) or self.evaluator(function)
+        else:
+            evaluator = self._evaluators.get(function) or self._made(function)
+            if function in WEIGHED:
+                self.gate.ask(self.parameter_values(p))
         if len(states) < len(evaluator.sizes):
             states = (*states, *self._further(evaluator, states, p, t, x))
         return evaluator.call(*states) if p is None else evaluator.general(states, self.parameter_values(p))
@@ -261,7 +274,7 @@ class Compiled:
     def compile(self, *functions: str, wait: bool = True) -> None:
         """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
         for function in functions:
-            self.evaluator(function)
+            self._made(function)
         if wait:
             self.program.wait(functions)
 
@@ -271,7 +284,17 @@ class Compiled:
         return self.program.ready(self._evaluators)
 
     def evaluator(self, function: str) -> Evaluator:
-        """A function by name, e.g. "jacobian:tool", with the model's parameter values as default."""
+        """A function by name, e.g. "jacobian:tool", with the model's parameter values as default. Raises
+        SimulationError where it needs numbers that no machine has."""
+        evaluator = self._passed.get(function)
+        if evaluator is None:
+            if function in WEIGHED:
+                self.gate.ask()
+            evaluator = self._passed[function] = self._made(function)
+        return evaluator
+
+    def _made(self, function: str) -> Evaluator:
+        """A function by name, for the model's parameter values or others."""
         evaluator = self._evaluators.get(function)
         if evaluator is None:
             evaluator = self.program.evaluator(function, self._p)
@@ -289,7 +312,7 @@ class Compiled:
         from core.traces.native_entry import entry_of
 
         self.compile(function)
-        return entry_of(function, self.evaluator(function).code, p, self.program.failures.get(function, ""))
+        return entry_of(function, self._made(function).code, p, self.program.failures.get(function, ""))
 
     def _failed(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from core.analysis.actuators import Actuators
 from core.errors import ModelError
 from core.mechanism import Mechanism
+from core.model.joints import rated
 from core.workspace.pose_solver import Machine
 
 Array = NDArray[np.float64]
@@ -223,7 +224,7 @@ def _limits(mech: Mechanism, chosen: Actuators, field: str, words: str) -> Array
         joint = joints.get(name) or joints[name.rpartition(".")[0]]
         k = index - mech.joint_v(joint.name).start
         value = getattr(joint.limits[k], field) if k < len(joint.limits) else None
-        found.append(np.inf if value is None else numbers.scalar(value, f"joint '{joint.name}', limits"))
+        found.append(rated(None if value is None else numbers.scalar(value, f"joint '{joint.name}', limits")))
     result = np.array(found, dtype=float)
     if not np.isfinite(result).any():
         raise ModelError(

@@ -51,6 +51,23 @@ def test_outputs_and_parameters_are_variables(tmp_path: Path) -> None:
     assert np.allclose([row[1] for row in rows], [2.0 * np.sin(row[0]) for row in rows], rtol=0, atol=1e-12)
 
 
+def test_variables_have_units_descriptions_and_names_of_their_own(tmp_path: Path) -> None:
+    """FMPy reads the base units: N·m is kg·m²/s², and an angle is in rad."""
+    outputs = ("phi1.q", "phi1", "phi2.v", "2*phi1.v", "t")
+    _, _, file = unit("double_pendulum", tmp_path, outputs=outputs)
+    description = fmpy.read_model_description(file)
+    names = [each.name for each in description.modelVariables]
+    assert len(set(names)) == len(names)
+    by_name = {each.name: each for each in description.modelVariables}
+    assert set(outputs[:3]) & set(names) == {"phi1", "phi2.v"}
+    assert all(each.description for each in description.modelVariables)
+    units = {name: by_name[name].unit for name in ("phi1", "phi1.v", "phi1.tau", "2*phi1.v", "t")}
+    assert units == {"phi1": "rad", "phi1.v": "rad/s", "phi1.tau": "N.m", "2*phi1.v": "rad/s", "t": "s"}
+    base = {each.name: each.baseUnit for each in description.unitDefinitions}["N.m"]
+    assert (base.kg, base.m, base.s, base.rad) == (1, 2, -2, 0)
+    assert not validation.validate_fmu(file)
+
+
 def test_states_are_kept_restored_and_serialised_and_odd_steps_refused(tmp_path: Path) -> None:
     _, _, file = unit("double_pendulum", tmp_path)
     description = fmpy.read_model_description(file)

@@ -2,10 +2,14 @@
 
 import csv
 import dataclasses
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QColor, QImage
 
 from app.cli.main import cli
 from app.plotting import formats
@@ -102,6 +106,24 @@ def test_drawings_are_written(runs, tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     assert cli(["plot", runs[0], "pin.q", "energy.total", "--apart", "-o", str(path)]) == 0
     assert path.read_bytes()[:4] in (b"<?xm", b"%PDF")
+
+
+def test_drawings_are_drawn_alike_by_librsvg(runs, tmp_path):
+    """It does not know `vector-effect`: curves under a scale would be a solid block there."""
+    path, picture = tmp_path / "a.svg", tmp_path / "a.png"
+    assert cli(["plot", runs[0], "pin.q", "-o", str(path)]) == 0
+    for group in ET.parse(path).getroot().iter("{http://www.w3.org/2000/svg}g"):
+        numbers_of = re.findall(r"[-+.\de]+", (group.get("transform") or "").partition("(")[2])
+        scale = max(map(abs, map(float, numbers_of[:4])), default=1.0)
+        assert scale == 1.0 or not [each for each in group if each.get("d")]
+    program = shutil.which("rsvg-convert")
+    if program is None:
+        pytest.skip("librsvg is not installed")
+    subprocess.run([program, str(path), "-o", str(picture)], check=True, timeout=60)
+    image = QImage(str(picture))
+    pixels = [QColor(image.pixel(x, y)) for x in range(image.width()) for y in range(image.height())]
+    coloured = sum(each.saturation() > 100 for each in pixels)
+    assert image.width() < coloured < 0.05 * len(pixels)  # a line from the left to the right
 
 
 def test_without_channels_they_are_listed(runs, capsys):

@@ -51,6 +51,37 @@ def test_what_is_no_number_is_refused_by_name(option, value, where):
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"step": 1e-300, "method": "rk4"}, "step"),
+        ({"step": 1e-300}, "step"),
+        ({"output": 1e-17}, "output"),
+        ({"duration": 1e-300}, "duration"),
+        ({"start": 1e9, "duration": 1e-6}, "duration"),
+        ({"start": 1e9, "step": 1e-9, "method": "rk4"}, "step"),
+        ({"rtol": 1e-17}, "rtol"),
+    ],
+)
+def test_what_numbers_do_not_resolve_is_refused_by_name(options, where):
+    with pytest.raises(ModelError) as caught:
+        simulate(machines.point_pendulum(), **{"duration": 1.0, **options})
+    assert caught.value.where == where
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(("step", "output"), [(1e-3, None), (3e-3, 0.01), (10.0, None), (0.3, None)])
+def test_the_settings_say_the_step_that_was_taken(step, output):
+    """As many steps as equal parts, none longer than asked for, fit between two samples."""
+    run = simulate(machines.point_pendulum(), 1.0, method="rk4", step=step, output=output)
+    taken = run.settings.step
+    assert taken <= step
+    assert run.settings.output / taken == pytest.approx(round(run.settings.output / taken), rel=1e-9)
+    between = math.ceil(run.settings.output / step - 1e-9)
+    assert taken == pytest.approx(run.settings.output / between, rel=1e-9)
+    assert run.statistics.steps == pytest.approx(1.0 / taken, abs=1.0)
+
+
 def slider(**of_driver):
     joint = Joint(name="guide", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))
     return Model(

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation as Peer
 
+from core.joints.quaternions import unit
 from core.spatial import inertia, rotation
 from core.spatial.force import Force
 from core.spatial.inertia import Symmetric3
@@ -170,3 +171,11 @@ def test_directions_of_any_length_have_unit_vectors(scale):
     np.testing.assert_allclose(rotation.normalised((2.0 * scale, 0.0, 0.0)), (1.0, 0.0, 0.0))
     unit = np.array(rotation.normalised((3.0 * scale, -scale, 2.0 * scale)))
     np.testing.assert_allclose(unit, np.array([3.0, -1.0, 2.0]) / np.sqrt(14.0), rtol=1e-3 if scale < 1e-300 else 1e-15)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e200, 1e307])
+def test_only_ratios_of_a_quaternion_count(size):
+    """A quarter turn about z, whatever the squares of its numbers are."""
+    turn = rotation.from_quaternion((0.0, 0.0, size, size))
+    np.testing.assert_allclose(np.array(turn, dtype=float), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-3)
+    np.testing.assert_allclose(unit(np.array([0.0, 0.0, size, size])), np.sqrt([0.0, 0.0, 0.5, 0.5]), atol=1e-3)

@@ -144,7 +144,7 @@ def test_a_failed_sample_is_a_row_with_its_reason():
     s = Study(falling(), duration=T, method="rk4", step=1e-3)
     result = s.list({"m": [1.0, -1.0, 2.0]}).record(end="at(z.q, end)").run()
     assert result.table["status"].tolist() == ["done", "refused", "done"]
-    assert result.failed[0].component == "body 'stone'"
+    assert result.failed[0].component == "body 'stone', mass"
     assert "negative" in result.failed[0].message
 
 

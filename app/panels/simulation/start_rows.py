@@ -21,6 +21,7 @@ from app.widgets.note import severity_color
 from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, read
 from core.errors import KinetostatError
 from core.model.formula.expression import names, parse
+from core.model.joints import rated
 from core.model.parameters import value_of
 from core.simulation.setup import start_state
 from core.simulation.start_speeds import start_speeds
@@ -330,7 +331,8 @@ def axes_of(session: Session) -> tuple[Axis, ...]:
         kind = "rotation" if turns else "translation"
         measures = MEASURES[kind]
         fastest = max(FASTEST[kind], 2.0 * abs(own[name]))
-        axes.append(Axis(name, *measures, fastest, efforts.get(name) or usual, own[name]))
+        most = rated(efforts.get(name))
+        axes.append(Axis(name, *measures, fastest, usual if math.isinf(most) else abs(most), own[name]))
     return tuple(axes)
 
 

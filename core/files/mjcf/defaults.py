@@ -6,13 +6,16 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from core.errors import ModelError
 from core.files.mjcf.includes import ORIGIN
 from core.files.xml_source import Reader, Tag, local_name
+from core.spatial.rotation import in_range
 
 Matrix = NDArray[np.float64]
 _MASSES = ("boundmass", "boundinertia", "settotalmass")
@@ -95,7 +98,7 @@ class Settings:
             w, x, y, z = reader.numbers(tag, "quat", 4, None, where)
             if not any((w, x, y, z)):
                 raise reader.error(tag, "A quaternion of length zero is no rotation.", f"{where}, quat", "Use 1 0 0 0.")
-            return np.asarray(Rotation.from_quat((x, y, z, w)).as_matrix())
+            return quaternion_matrix((x, y, z, w))
         if tag.get("euler") is not None:
             angles = [self.angle(value) for value in reader.numbers(tag, "euler", 3, None, where)]
             # lower case: about axes that turn along; upper case: about fixed axes (scipy has it the other way round)
@@ -106,7 +109,8 @@ class Settings:
         if tag.get("xyaxes") is not None:
             six = np.array(reader.numbers(tag, "xyaxes", 6, None, where))
             x_axis = _unit(six[:3])
-            y_axis = _unit(six[3:] - (six[3:] @ x_axis) * x_axis)
+            second = np.array(in_range(six[3:].tolist()))
+            y_axis = _unit(second - (second @ x_axis) * x_axis)
             return np.column_stack([x_axis, y_axis, np.cross(x_axis, y_axis)])
         if tag.get("zaxis") is not None:
             return from_z(np.array(reader.numbers(tag, "zaxis", 3, None, where)))
@@ -135,7 +139,15 @@ def between(ends: Matrix) -> tuple[Matrix, float]:
     return matrix, float(np.linalg.norm(ends[1] - ends[0])) / 2.0
 
 
+def quaternion_matrix(quaternion: Sequence[float]) -> Matrix:
+    """(3, 3) of a quaternion x, y, z, w of any length but zero."""
+    if not any(quaternion):
+        raise ModelError("A quaternion of length zero is no rotation.", remedy="Use 1 0 0 0.")
+    return np.asarray(Rotation.from_quat(in_range(tuple(map(float, quaternion)))).as_matrix())
+
+
 def _unit(vector: Matrix) -> Matrix:
+    vector = np.array(in_range(vector.tolist()))
     length = np.linalg.norm(vector)
     return vector / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from core.files.mjcf.defaults import quaternion_matrix
 from core.files.mjcf.geoms import pose_of
 from core.files.xml_source import Names, Reader, Tag, local_name
 from core.model import WORLD, Driver, Frame, Joint, Mimic
@@ -69,7 +70,7 @@ class Equalities:
             if any(seven[3:]):
                 a = np.eye(4)
                 a[:3, 3] = seven[:3]
-                a[:3, :3] = Rotation.from_quat((*seven[4:], seven[3])).as_matrix()
+                a[:3, :3] = quaternion_matrix((*seven[4:], seven[3]))
                 a, b = self.poses[first[0]] @ a, np.eye(4)
         joints.append(
             Joint(

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
-from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
 from core.files.meshes.lookup import resolve_mesh
 from core.files.meshes.meshes import load_mesh
-from core.files.mjcf.defaults import Settings
+from core.files.mjcf.defaults import Settings, quaternion_matrix
 from core.files.regular_file import MESH, content_of
 from core.files.source import Options
 from core.files.xml_source import Reader, Tag
@@ -87,7 +86,7 @@ class Meshes:
         tag, where = self.tags[name], f"mesh '{name}'"
         position = np.array(self.reader.vector(tag, "refpos", (0.0, 0.0, 0.0), where))
         w, x, y, z = self.reader.numbers(tag, "refquat", 4, (1.0, 0.0, 0.0, 0.0), where)
-        return position, np.asarray(Rotation.from_quat((x, y, z, w)).as_matrix())
+        return position, quaternion_matrix((x, y, z, w))
 
     def surface(self, name: str) -> Surface:
         """The mesh as geoms have it. Raises KinetostatError where it cannot be read."""

@@ -12,6 +12,7 @@ from core.files.source import Options
 from core.files.urdf.shapes import Materials, pose_of, shape_of
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Inertia, Joint, Limit, Mimic
+from core.spatial.rotation import from_quaternion
 
 KINDS = {
     "revolute": "revolute",
@@ -80,14 +81,7 @@ def _turned(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
 def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
     """(3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
     if len(rotation) == 4:
-        x, y, z, w = np.array(rotation, dtype=float) / np.linalg.norm(rotation)
-        return np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-            ]
-        )
+        return np.array(from_quaternion(tuple(map(float, rotation))), dtype=float)
     (cx, cy, cz), (sx, sy, sz) = np.cos(rotation), np.sin(rotation)
     about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
     about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])

@@ -1,7 +1,9 @@
-"""Writer of URDF 1.2. What the format cannot hold is said by findings; numbers are written exactly."""
+"""Writer of URDF, in the lowest version that a machine needs. What the format cannot hold, and what programs that read
+it refuse, is said by findings; numbers are written exactly."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +15,7 @@ from core.errors import FileError, KinetostatError
 from core.files.meshes.body_inertia import inertia_of
 from core.files.source import Writing
 from core.files.urdf.links import NO_LIMIT, TENSOR, rotation_matrix
+from core.files.urdf.tree import link_tree
 from core.model import (
     WORLD,
     Annotation,
@@ -32,7 +35,8 @@ from core.model import (
 )
 from core.model.fields import Value
 from core.model.formula.evaluation import Numbers
-from core.model.formula.expression import number_text
+from core.model.formula.expression import names, number_text, parse
+from core.model.joints import NO_RATE, RATES
 from core.model.matrix_pose import pose_of
 from core.model.parameters import finite_value_of
 from core.spatial.inertia import split
@@ -49,6 +53,13 @@ _TYPES = {
     "free": "floating",
     "planar": "planar",
 }
+PLAIN, LATER = "1.0", "1.2"
+"""Versions that are written: the one that every program reads, and the one that brought capsules."""
+LEAST_MASS = 1e-15
+"""kg, and kg·m² of each principal moment: MuJoCo refuses links that move with less."""
+ENOUGH_POINTS = 3
+"""Points with mass that have, fixed to each other, all moments of inertia."""
+MOST_NAMED = 8
 _ROOT = "root_joint"
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -66,7 +77,10 @@ class _Writer:
         self.model = model.expanded
         self.values = model.values()
         self.findings: list[Finding] = []
-        self.roots = self._check()
+        self._check()
+        tree = link_tree(self.model, self._matrix)
+        self.model, self.roots = dataclasses.replace(self.model, joints=tree.joints), tree.roots
+        self.turned = tree.turned
         self.shifts = {
             joint.child: self._matrix(joint.b)
             for joint in self.model.joints
@@ -100,9 +114,8 @@ class _Writer:
         shift = self.shifts.get(body)
         return pose if shift is None else pose_of(np.linalg.inv(shift) @ self._matrix(pose))
 
-    def _check(self) -> list[str]:
-        """The bodies and frames no joint leads to."""
-        seen: dict[str, str] = {}
+    def _check(self) -> None:
+        """Raise FileError for kinds of joints that URDF lacks."""
         for joint in self.model.joints:
             if joint.kind not in _TYPES:
                 raise FileError(
@@ -110,20 +123,11 @@ class _Writer:
                     where=f"joint '{joint.name}'",
                     remedy="Write it as .kst, or build it of revolute and prismatic joints.",
                 )
-            if joint.child in seen or joint.child == WORLD:
-                other = f", as does joint '{seen[joint.child]}'" if joint.child in seen else ""
-                raise FileError(
-                    f"URDF holds trees; the joint leads to '{joint.child}'{other}.",
-                    where=f"joint '{joint.name}'",
-                    remedy="Write it as .kst.",
-                )
-            seen[joint.child] = joint.name
-        return [body.name for body in self.model.bodies if body.name not in seen]
 
     # ------------------------------------------------------------------------------- the tree
 
     def writing(self) -> Writing:
-        root = etree.Element("robot", name=self._text(self.model.name, "name") or "robot", version="1.2")
+        root = etree.Element("robot", name=self._text(self.model.name, "name") or "robot")
         for material in self.model.materials:
             self._material(root, material.name, material.color, material.texture)
         if self._needs_world():
@@ -137,9 +141,11 @@ class _Writer:
                 self._joint(root, joint)
         for frame in self.model.frames:
             self._frame(root, frame)
+        root.set("version", LATER if root.find(".//capsule") is not None else PLAIN)
         etree.indent(root, "  ")
         self._annotations(root)
         self._losses()
+        self._changes(root.get("version"))
         text = '<?xml version="1.0"?>\n' + etree.tostring(root, encoding="unicode") + "\n"
         return Writing(text, tuple(self.findings))
 
@@ -259,7 +265,8 @@ class _Writer:
         if joint.kind in ("revolute", "prismatic") or limit is not None:
             self._limit(tag, joint, limit)
         if joint.damping != 0.0 or joint.friction != 0.0:
-            etree.SubElement(tag, "dynamics", damping=self.number(joint.damping), friction=self.number(joint.friction))
+            friction = self._constant(joint.friction, joint.name, "friction")
+            etree.SubElement(tag, "dynamics", damping=self.number(joint.damping), friction=friction)
         if joint.mimic is not None:
             mimic = joint.mimic
             etree.SubElement(
@@ -273,8 +280,10 @@ class _Writer:
         if joint.kind != "continuous":
             fields["lower"] = self.number(-NO_LIMIT if limit.lower is None else limit.lower)
             fields["upper"] = self.number(NO_LIMIT if limit.upper is None else limit.upper)
-        fields["effort"] = self.number(NO_LIMIT if limit.effort is None else limit.effort)
-        fields["velocity"] = self.number(NO_LIMIT if limit.velocity is None else limit.velocity)
+        for field in RATES:
+            value = getattr(limit, field)
+            value = None if value is None else float(finite_value_of(value, self.values))
+            fields[field] = self.number(NO_LIMIT if value is None or (value < 0.0 and value in NO_RATE) else value)
         etree.SubElement(tag, "limit", **fields)
 
     # ------------------------------------------------------------------------------- the rest
@@ -295,6 +304,63 @@ class _Writer:
         kind, _, name = annotation.where.partition(" ")
         found = [tag for tag in root.iter(kind) if tag.get("name") == name and tag.getparent() is root]
         return found[0] if kind in ("link", "joint") and found else root
+
+    def _constant(self, value: Value, joint: str, field: str) -> str:
+        """A number; 0, and a finding, where it is a formula in which time or motion has a part."""
+        if isinstance(value, str) and not names(parse(value)) <= self.values.keys():
+            text = f"URDF cannot hold {field} that follows time or motion ({value}); none is written."
+            self._note("warning", text, "Keep the .kst file too.", "joints", joint, field)
+            return "0"
+        return self.number(value)
+
+    def _changes(self, version: str | None) -> None:
+        """Say what is written in another way than it stands in the model, and what programs that read it refuse."""
+        if self.turned:
+            listed = ", ".join(f"'{name}'" for name in self.turned)
+            text = f"URDF leads from the root outwards: {listed} turned round, with the opposite axis."
+            self._note("hint", text, "", "joints", self.turned[0], "parent")
+        if version == LATER:
+            text = f"Its capsules need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
+            self._note("hint", text, "Make them cylinders, if the file is for one of these.", "", "", "")
+        light = self._light_links()
+        if light:
+            listed = ", ".join(f"'{name}'" for name in light[:MOST_NAMED]) + (" …" if len(light) > MOST_NAMED else "")
+            text = f"Links move without mass or without moments of inertia: {listed}. MuJoCo refuses the file."
+            remedy = "Give them mass and inertia, or fix them to links that have both."
+            severity = "hint" if not any(map(self._weight, self.model.bodies)) else "warning"
+            self._note(severity, text, remedy, "bodies", light[0], "inertia")
+
+    def _light_links(self) -> list[str]:
+        """The links that joints move and that have, with all that is fixed to them, no mass or a moment of 0."""
+        carriers = {name: self.model.carrier(name).name for name in (WORLD, *self.model.index("frame"))}
+        moved = {joint.child for joint in self.model.joints if joint.kind != "fixed"}
+        moved |= set(self.roots) if self._needs_world() else set()
+        fixed: dict[str, list[str]] = {}
+        for joint in self.model.joints:
+            if joint.kind == "fixed":
+                fixed.setdefault(carriers[joint.parent], []).append(joint.child)
+        light = []
+        for body in self.model.bodies:
+            if body.name not in moved:
+                continue
+            members = [body.name]
+            for name in members:  # grows
+                members += fixed.get(name, ())
+            weights = [self._weight(self.model.body(name)) for name in members]
+            if 2 not in weights and sum(weight > 0 for weight in weights) < ENOUGH_POINTS:
+                light.append(body.name)
+        return light
+
+    def _weight(self, body: Body) -> int:
+        """2: a body with mass and all moments of inertia; 1: with mass alone; 0: with none."""
+        numbers = Numbers(self.values, self.model.origin)
+        try:
+            mass, _, tensor = split(inertia_of(body, numbers))
+        except (KinetostatError, ZeroDivisionError):
+            return 0
+        xx, yy, zz, xy, xz, yz = map(float, tensor)
+        moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        return 0 if float(mass) < LEAST_MASS else 2 if moments[0] > LEAST_MASS else 1
 
     def _losses(self) -> None:
         is_free = any(self.model.joint(name).kind == "free" for name in self.at_root)

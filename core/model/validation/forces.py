@@ -21,6 +21,7 @@ from core.model.sensors import Sensor
 from core.model.signals import TIME
 from core.model.units.units import amount
 from core.model.validation.findings import Finding, Severity
+from core.model.validation.possible_numbers import impossible
 
 DURATION = 10.0
 """Seconds over which a driver is compared with the limits of its joint."""
@@ -125,11 +126,7 @@ class _Checks:
     def force(self, force: Force) -> Iterator[Finding]:
         """Springs, dampers and where they act."""
         uses = force.info.uses
-        for field in ("stiffness", "damping", "inertia"):
-            if field in uses and self.number(getattr(force, field)) < 0.0:
-                yield of(
-                    force, "warning", f"Its {field} is negative: it would feed energy in.", "Give 0 or more.", field
-                )
+        yield from impossible(force, self.number)
         if force.info.along == LINE:
             yield from self.line(force)
         for field in force.info.nonzero:
@@ -208,9 +205,7 @@ class _Checks:
 
     def mass(self, force: Force, mass: LineMass, number: int) -> Iterator[Finding]:
         amount, place = self.number(mass.mass), self.number(mass.place)
-        if amount < 0.0:
-            yield of(force, "error", f"Mass {number} on the line is negative.", "Give a positive mass.", "masses")
-        elif amount == 0.0:
+        if amount == 0.0:
             yield of(force, "hint", f"Mass {number} on the line is 0.", "Give its mass or remove it.", "masses")
         if place < 0.0 or (mass.at == "fraction" and place > 1.0):
             yield of(
@@ -242,8 +237,7 @@ class _Checks:
             yield from self.uncounted(constraint)
         if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
             yield of(constraint, "error", "Both ends are on one body.", "Connect two bodies.", "b")
-        if "length" in constraint.info.uses and self.number(constraint.length) <= 0.0:
-            yield of(constraint, "error", "A rod needs a positive length.", "Give its length.", "length")
+        yield from impossible(constraint, self.number)
         yield from self.settings(constraint)
 
     def uncounted(self, gear: Constraint) -> Iterator[Finding]:

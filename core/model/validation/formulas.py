@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import KinetostatError, near_misses
-from core.model.fields import SignalKind, fields_of, nested_elements
+from core.model.fields import Element, SignalKind, fields_of, nested_elements
 from core.model.formula.expression import names, parse
 from core.model.formula.formula_fields import formulas_in
 from core.model.model import QUESTIONS, Model
@@ -22,18 +22,18 @@ def bad_formulas(model: Model) -> Iterator[Finding]:
     """Formulas without a finite value at the present parameters."""
     values = model.values()
     for collection, element in [*model.elements(), ("world", model.world)]:
-        for inner in nested_elements(element):
-            for field, _, _, text in formulas_in(inner):
-                known = names(parse(text)) <= values.keys()  # not time, not states
-                if known and not np.isfinite(number_or_nan(text, values)):
-                    yield Finding(
-                        "error",
-                        f"'{text}' has no finite value.",
-                        "Change it or its parameters.",
-                        collection,
-                        getattr(element, "name", ""),
-                        field.name,
-                    )
+        yield from without_value(values, collection, element)
+
+
+def without_value(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
+    """Formulas of an element without a finite value at these parameters."""
+    for inner in nested_elements(element):
+        for field, _, _, text in formulas_in(inner):
+            known = names(parse(text)) <= values.keys()  # not time, not states
+            if known and not np.isfinite(number_or_nan(text, values)):
+                owner = getattr(element, "name", "")
+                what, remedy = f"'{text}' has no finite value.", "Change it or its parameters."
+                yield Finding("error", what, remedy, collection, owner, field.name)
 
 
 def number_or_nan(value: Any, values: Mapping[str, float]) -> float:

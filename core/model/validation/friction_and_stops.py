@@ -1,4 +1,4 @@
-"""Doubts about dry friction and stops of joints: levels, restitution, places where they mean nothing."""
+"""Doubts about dry friction and stops of joints: places where they mean nothing or do nothing."""
 
 from __future__ import annotations
 
@@ -30,28 +30,13 @@ def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
                 "limits",
             )
             return
-        yield from _stop(joint, limit, number)
+        yield from _stop(joint, limit)
         if limits_act and limit.stop != "off" and index < len(joint.info.coordinate_dimensions):
             yield from _begins_at(joint, limit, index, number)
 
 
 def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
-    for field in (*LEVELS, "stribeck_speed"):
-        value = number(getattr(joint, field))
-        if value < 0.0:
-            text = f"Its {field.replace('_', ' ')} is negative: {value:g}."
-            yield _finding(joint, "error", text, "Give a value of 0 or more, whatever the parameters are.", field)
     directions = [tuple(map(number, levels)) for levels in friction_by_direction(joint)]
-    wrong = [k for k, (kinetic, static) in enumerate(directions) if static < kinetic]
-    for k in wrong[:1]:  # backward levels that are not given are those of the other direction
-        kinetic, static = directions[k]
-        yield _finding(
-            joint,
-            "error",
-            f"Friction at rest ({static:g}) is less than while it slides{' backward' * k} ({kinetic:g}).",
-            "Give at least as much at rest as while it slides.",
-            "backward_static_friction" if k else "static_friction",
-        )
     if number(joint.stribeck_speed) > 0.0 and all(static == kinetic for kinetic, static in directions):
         yield _finding(
             joint,
@@ -97,36 +82,13 @@ def _by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
         remedy = "Give its friction as a number or a formula, or build it of revolute and prismatic joints."
         yield _finding(joint, "error", text, remedy, "friction_coefficient")
         return
-    sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
-    if sliding < 0.0 or resting < sliding:
-        negative = sliding < 0.0
-        text = f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g})."
-        text = f"Its friction coefficient is negative: {sliding:g}." if negative else text
-        remedy = "Give a value of 0 or more." if negative else "Give at least as much at rest as while it slides."
-        yield _finding(joint, "error", text, remedy, "friction_coefficient")
-    for field in ("bearing_radius", "thrust_radius"):
-        if number(getattr(joint, field)) < 0.0:
-            text = f"Its {field.replace('_', ' ')} is negative: {number(getattr(joint, field)):g}."
-            yield _finding(joint, "error", text, "Give a value of 0 or more.", field)
-    if number(joint.bearing_distance) <= 0.0:
-        text = "Bearings at one place bear no moment."
-        yield _finding(joint, "error", text, "Give a distance above 0, or leave it empty.", "bearing_distance")
     turns = set(joint.info.speed_dimensions) == {"angular_velocity"}
     if turns and number(joint.bearing_radius) == 0.0 and not number(joint.thrust_radius) > 0.0:
         text = "Its friction coefficient does nothing: the bearing's radius is 0."
         yield _finding(joint, "warning", text, "Give the radius of the pin.", "bearing_radius")
 
 
-def _stop(joint: Joint, limit: Limit, number: Number) -> Iterator[Finding]:
-    restitution = number(limit.restitution)
-    if restitution > 1.0 or restitution < 0.0:
-        what = "throws back faster than it was hit" if restitution > 1.0 else "has no meaning"
-        text = f"A stop of restitution {restitution:g} {what}."
-        yield _finding(joint, "error", text, "Give a number from 0 to 1.", "limits")
-    for field in ("stiffness", "damping"):
-        if number(getattr(limit, field)) < 0.0:
-            text = f"The {field} of its stop is negative: it would feed energy in."
-            yield _finding(joint, "error", text, "Give a value of 0 or more, or leave it empty.", "limits")
+def _stop(joint: Joint, limit: Limit) -> Iterator[Finding]:
     spare = [field for field in ("stiffness", "damping") if getattr(limit, field) is not None]
     if limit.stop == "hunt_crossley" and limit.damping is not None:
         text = "A stop by Hunt and Crossley is damped as its restitution says; its damping does nothing."

@@ -2,8 +2,8 @@
 
     check(model) -> tuple[Finding, …]
 
-Sources: the triangle inequality of principal moments, A + B ≥ C (any mass distribution), and what solvers need
-(every part that moves on its own has inertia).
+What solvers need (every part that moves on its own has inertia), and what is likely a slip; numbers that no machine has
+are those of `core.model.validation.possible_numbers`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.constraints import Constraint
 from core.model.fields import Element, fields_of, nested_elements
-from core.model.joints import Joint, Limit
+from core.model.joints import NO_RATE, RATES, Joint, Limit
 from core.model.model import WORDS, Model, needed
 from core.model.shapes import Mesh, Pose
 from core.model.units.units import amount
@@ -28,12 +28,9 @@ from core.model.validation.circular_references import circles
 from core.model.validation.degrees import in_degrees
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words, unknown_quantities
+from core.model.validation.possible_numbers import NO_INERTIA, impossible, in_company, principal_moments
 from core.model.validation.units import wrong_units
 
-TRIANGLE_TOLERANCE = 1e-4
-"""Relative to the largest moment: published numbers are rounded to about four digits."""
-NO_INERTIA = 1e-12
-"""kg·m²; below it a moment counts as zero (a gram within a thousandth of a millimetre)."""
 PERPENDICULAR_TOLERANCE = 1e-6
 UNIT_TOLERANCE = 1e-3
 FAR = 3.0
@@ -88,15 +85,16 @@ class _Checks:
             if material.texture:
                 yield from self.file(material.texture, "materials", material.name, "texture")
         for body in self.model.bodies:
+            yield from in_company(impossible(body, self.number), self.model, self.values)
             yield from self.mass(body)
             yield from self.shapes(body)
         for _, element in self.model.elements():
             yield from self.rotations(element)
         for joint in self.model.joints:
+            yield from impossible(joint, self.number)
             yield from self.axes(joint)
             yield from self.limits(joint)
             yield from self.rests(joint)
-            yield from self.passive(joint)
             yield from friction_and_stops.check(joint, self.number, self.model.world.limits == "act")
         yield from self.couplings()
         yield from self.massless()
@@ -138,36 +136,13 @@ class _Checks:
     def mass(self, body: Body) -> Iterator[Finding]:
         """Mass and inertia of one body."""
         if body.density is not None:
-            if self.number(body.density) <= 0.0:
-                yield _of(body, "error", "The density is not positive.", "Give a density, e.g. 7850.", "density")
-            elif not body.shapes:
+            if not body.shapes:
                 yield _of(body, "warning", "With a density but no shape it has no mass.", "Add a shape.", "density")
             return
         mass = self.number(body.mass)
-        moments = self.principal_moments(body)
-        if mass < 0.0:
-            yield _of(body, "error", f"The mass {mass:g} kg is negative.", "Give a positive mass.", "mass")
-        if np.isnan(moments).any():
-            return
-        moments[abs(moments) < NO_INERTIA] = 0.0
-        small, middle, large = moments
-        if large > 0.0 and mass == 0.0:
+        moments = principal_moments(body.inertia, self.number)
+        if moments[2] > NO_INERTIA and mass == 0.0:
             yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
-        if small < -TRIANGLE_TOLERANCE * abs(moments).max():
-            text = f"Its inertia has a negative principal moment ({small:.4g} kg·m²)."
-            yield _of(body, "warning", text, "Check the signs: ixy = −∫xy dm, about the centre of mass.", "inertia")
-        elif small + middle < large * (1.0 - TRIANGLE_TOLERANCE):
-            text = f"No real body has these principal moments: {small:.4g} + {middle:.4g} < {large:.4g} kg·m²."
-            yield _of(
-                body, "warning", text, "Check the numbers, and that they are about the centre of mass.", "inertia"
-            )
-
-    def principal_moments(self, body: Body) -> np.ndarray:
-        """(3,) ascending, kg·m²; NaN if a formula has no value."""
-        i = body.inertia
-        xx, yy, zz, xy, xz, yz = self.vector((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz))
-        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        return np.linalg.eigvalsh(tensor) if np.isfinite(tensor).all() else np.full(3, np.nan)
 
     def massless(self) -> Iterator[Finding]:
         """Parts that move on their own but have no mass: accelerations there would be unbounded."""
@@ -381,14 +356,6 @@ class _Checks:
             low, high = self.number(limit.lower), self.number(limit.upper)
             measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
-            if low > high:
-                yield _of(
-                    joint,
-                    "warning",
-                    f"The lower limit{which} ({amount(low, measure)}) lies above the upper ({amount(high, measure)}).",
-                    "Swap them.",
-                    "limits",
-                )
             yield from self.rates(joint, limit, which)
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
@@ -426,28 +393,15 @@ class _Checks:
                 )
 
     def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
-        for field in ("velocity", "effort"):
+        for field in RATES:
             value = self.number(getattr(limit, field))
-            if value < 0.0:
-                yield _of(joint, "warning", f"The largest {field}{which} is negative.", "Give its size.", "limits")
-            elif value == 0.0:
+            if value in NO_RATE:
                 yield _of(
                     joint,
                     "hint",
-                    f"The largest {field}{which} is 0, with which nothing could drive the joint: runs take it as none.",
+                    f"The largest {field}{which} is {value:g}: runs take it as none.",
                     "Give its size, or leave it empty for none.",
                     "limits",
-                )
-
-    def passive(self, joint: Joint) -> Iterator[Finding]:
-        for field in ("damping", "stiffness", "armature"):
-            if self.number(getattr(joint, field)) < 0.0:
-                yield _of(
-                    joint,
-                    "warning",
-                    f"Its {field} is negative: the joint would feed energy in.",
-                    "Give a value of 0 or more.",
-                    field,
                 )
 
     def couplings(self) -> Iterator[Finding]:

@@ -417,3 +417,20 @@ def test_tendons_around_geoms_and_fluids_are_told():
     found = [str(each) for each in read_text(text).findings]
     assert any("tendon 't' are left out" in each for each in found)
     assert any("drag of a fluid" in each for each in found)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "third"),
+    [
+        ('zaxis="1e200 0 0"', (1, 0, 0)),
+        ('zaxis="1e-200 0 0"', (1, 0, 0)),
+        ('quat="1e200 0 1e200 0"', (1, 0, 0)),
+        ('quat="1e200 0 0 1"', (0, 0, 1)),
+        ('xyaxes="0 1e200 0 0 0 1e200"', (1, 0, 0)),
+        ('axisangle="0 1e200 0 90"', (1, 0, 0)),
+    ],
+)
+def test_directions_count_whatever_their_length(attribute, third):
+    text = f'<mujoco><worldbody><body name="b" {attribute}><joint/><geom size=".1"/></body></worldbody></mujoco>'
+    mech = Mechanism(loads(text, "mjcf"))
+    np.testing.assert_allclose(mech.frame(mech.neutral(), "b")[:3, 2], third, atol=1e-12)

@@ -376,7 +376,12 @@ def test_mass_from_a_density_is_written_as_numbers():
 def test_loops_and_joints_urdf_lacks_are_refused():
     bodies = (Body(name="a"), Body(name="b"))
     loop = Model(
-        bodies=bodies, joints=(Joint(name="i", parent="world", child="a"), Joint(name="j", parent="b", child="a"))
+        bodies=bodies,
+        joints=(
+            Joint(name="i", parent="world", child="a"),
+            Joint(name="k", parent="a", child="b"),
+            Joint(name="j", parent="b", child="a"),
+        ),
     )
     with pytest.raises(FileError, match="trees") as caught:
         dumps(loop, "urdf")

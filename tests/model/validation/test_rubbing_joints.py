@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import ModelError
+from core.errors import KinetostatError, ModelError
 from core.mechanism import Mechanism
 from core.mobility.findings import examined
 from core.model import Body, Inertia, Joint, Limit, Model, Parameter
@@ -58,7 +58,12 @@ CASES = {
         "limits",
         "throws back faster",
     ),
-    "restitution below zero": (machine(limits=(Limit(upper=1.0, restitution=-0.2),)), "error", "limits", "no meaning"),
+    "restitution below zero": (
+        machine(limits=(Limit(upper=1.0, restitution=-0.2),)),
+        "error",
+        "limits",
+        "means nothing",
+    ),
     "a stop that feeds energy in": (
         machine(limits=(Limit(upper=1.0, damping=-2.0),)),
         "error",
@@ -115,9 +120,9 @@ def test_less_friction_at_rest_is_refused_at_reading():
 
 def test_a_run_refuses_formulas_that_are_negative_for_its_parameters():
     model = machine(Parameter(name="f", value=1.0), friction="f")
-    with pytest.raises(ModelError, match="joint 'pin', friction"):
+    with pytest.raises(KinetostatError, match="joint 'pin', friction"):
         simulate(model, 0.1, parameters={"f": -1.0})
-    with pytest.raises(ModelError, match="joint 'pin', friction"):
+    with pytest.raises(KinetostatError, match="joint 'pin', friction"):
         Mechanism(model).inverse_dynamics_ranges([0.0], [0.0], [0.0], p={"f": -1.0})
 
 

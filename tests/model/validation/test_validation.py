@@ -53,7 +53,7 @@ CASES = [
     (model(body(mass=-1.0)), "error", "bodies", "a", "mass", "negative"),
     (model(body(mass=0.0)), "warning", "bodies", "a", "mass", "no mass"),
     (model(body(inertia=Inertia(ixx=1.0, iyy=1.0, izz=3.0))), "warning", "bodies", "a", "inertia", "1 + 1 < 3"),
-    (model(body(inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0, ixy=2.0))), "warning", "bodies", "a", "inertia", "negative"),
+    (model(body(inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0, ixy=2.0))), "error", "bodies", "a", "inertia", "negative"),
     (model(body(density=-5.0, shapes=(Sphere(),))), "error", "bodies", "a", "density", "not positive"),
     (model(body(density=5.0)), "warning", "bodies", "a", "density", "no shape"),
     (
@@ -67,7 +67,7 @@ CASES = [
     (model(body(shapes=(Box(size=(1.0, -1.0, 1.0)),))), "warning", "bodies", "a", "shapes", "size"),
     (model(body(shapes=(Sphere(radius=0.0),))), "warning", "bodies", "a", "shapes", "radius"),
     (model(body(shapes=(Mesh(),))), "warning", "bodies", "a", "shapes", "no file"),
-    (model(joint=joint(limits=(Limit(lower=1.0, upper=-1.0),))), "warning", "joints", "j", "limits", "above"),
+    (model(joint=joint(limits=(Limit(lower=1.0, upper=-1.0),))), "error", "joints", "j", "limits", "above"),
     (
         model(joint=joint(limits=(Limit(lower=0.0, upper=1.0),), rest=(2.0,))),
         "warning",
@@ -77,7 +77,8 @@ CASES = [
         "outside",
     ),
     (model(joint=joint(limits=(Limit(effort=0.0),))), "hint", "joints", "j", "limits", "effort"),
-    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "warning", "joints", "j", "limits", "negative"),
+    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "hint", "joints", "j", "limits", "none"),
+    (model(joint=joint(limits=(Limit(velocity=-2.0),))), "error", "joints", "j", "limits", "negative"),
     (model(joint=joint(axis=(0.0, 0.0, 2.0))), "hint", "joints", "j", "axis", "length 2"),
     (
         model(joint=joint(kind="universal", second_axis=(0.0, 1.0, 1.0))),

@@ -1,0 +1,103 @@
+"""The joints of a machine as URDF has them: one to every link but the root, from the link nearer to the root."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import FileError
+from core.model import WORLD, Joint, Model, Pose
+from core.model.fields import Value
+from core.model.matrix_pose import pose_of
+
+Matrix = NDArray[np.float64]
+
+TURNED = ("fixed", "revolute", "continuous", "prismatic", "free")
+"""Kinds that are of the same kind seen from the other side."""
+
+
+class LinkTree(NamedTuple):
+    """joints : those of the model, some of them turned round; turned : the names of these; roots : the bodies that no
+    joint leads to"""
+
+    joints: tuple[Joint, ...]
+    turned: tuple[str, ...]
+    roots: tuple[str, ...]
+
+
+def link_tree(model: Model, matrix: Callable[[Pose], Matrix]) -> LinkTree:
+    """The joints of an expanded model as a tree. matrix : (4, 4) of a pose. Raises FileError naming a joint that closes
+    a loop, or that URDF cannot turn round."""
+    ends = {joint.name: (model.carrier(joint.parent).name, model.carrier(joint.child).name) for joint in model.joints}
+    touching: dict[str, list[Joint]] = {}
+    for joint in model.joints:
+        for end in ends[joint.name]:
+            touching.setdefault(end, []).append(joint)
+    found, turned, roots = dict[str, Joint](), list[str](), list[str]()
+    reached: set[str] = set()
+    for root in (WORLD, *_roots(model)):
+        if root in reached:
+            continue
+        roots.append(root)
+        reached.add(root)
+        outermost = deque([root])
+        while outermost:
+            here = outermost.popleft()
+            for joint in touching.get(here, ()):
+                if joint.name in found:
+                    continue
+                parent, child = ends[joint.name]
+                if {parent, child} <= reached:
+                    raise _loop(joint, parent, child)
+                if child == here:
+                    turned.append(joint.name)
+                found[joint.name] = _at_body(model, _round(joint) if child == here else joint, matrix)
+                beyond = parent if child == here else child
+                reached.add(beyond)
+                outermost.append(beyond)
+    return LinkTree(tuple(found[joint.name] for joint in model.joints), tuple(turned), tuple(roots[1:]))
+
+
+def _loop(joint: Joint, parent: str, child: str) -> FileError:
+    text = f"URDF holds trees; the joint closes a loop between '{parent}' and '{child}'."
+    return FileError(text, where=f"joint '{joint.name}'", remedy="Write it as .kst.")
+
+
+def _roots(model: Model) -> list[str]:
+    """Bodies in the order in which they may be roots: those that no joint leads to first."""
+    children = {model.carrier(joint.child).name for joint in model.joints}
+    names = [body.name for body in model.bodies]
+    return sorted(names, key=lambda name: name in children)
+
+
+def _round(joint: Joint) -> Joint:
+    """The same joint from its child side: the axis runs the other way, so that the coordinate is the same."""
+    if joint.kind not in TURNED:
+        raise FileError(
+            f"URDF holds trees; seen from the root the {joint.kind} joint is the wrong way round.",
+            where=f"joint '{joint.name}'",
+            remedy=f"Turn it round: exchange parent and child ('{joint.child}' is nearer to the root).",
+        )
+    x, y, z = joint.axis
+    axis = joint.axis if joint.kind in ("fixed", "free") else (_negative(x), _negative(y), _negative(z))
+    return dataclasses.replace(joint, parent=joint.child, child=joint.parent, a=joint.b, b=joint.a, axis=axis)
+
+
+def _negative(value: Value) -> Value:
+    return f"-({value})" if isinstance(value, str) else -value + 0.0
+
+
+def _at_body(model: Model, joint: Joint, matrix: Callable[[Pose], Matrix]) -> Joint:
+    """The joint with the body itself as its child, where it leads to a frame of that."""
+    carrier, frames = model.placement(joint.child)
+    if not frames:
+        return joint
+    place = np.eye(4)
+    for frame in frames:
+        place = place @ matrix(frame.pose)
+    return dataclasses.replace(joint, child=carrier.name, b=pose_of(place @ matrix(joint.b)))

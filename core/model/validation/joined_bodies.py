@@ -1,0 +1,93 @@
+"""Bodies that move as one: published inertias of single links are often rounded, and count only together with those of
+the links that are fixed to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError
+from core.model.bodies import WORLD, Body
+from core.model.formula.evaluation import Numbers
+from core.model.joints import Joint
+from core.model.model import Model
+from core.model.shapes import Pose
+
+Matrix = NDArray[np.float64]
+
+
+def negative_together(model: Model, body: Body, values: Mapping[str, float]) -> bool:
+    """Whether a body of an expanded model, with all that is fixed to it, has a negative principal moment; false where
+    it is fixed to the ground, and where masses follow from shapes."""
+    try:
+        places = _placed(model, body.name, Numbers(values))
+        if WORLD in places:
+            return False
+        members = [(model.find("bodies", name), place) for name, place in places.items()]
+        if any(each.density is not None for each, _ in members):
+            return False
+        return bool(np.linalg.eigvalsh(_together(members, Numbers(values)))[0] < 0.0)
+    except KinetostatError:
+        return True
+
+
+def _placed(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
+    """Bodies that are fixed to one, perhaps the ground, and it itself → (4, 4) their poses in it."""
+    sides: dict[str, list[tuple[str, Any]]] = {}
+    for joint in model.joints:
+        if not joint.info.nv:
+            parent, child = model.carrier(joint.parent).name, model.carrier(joint.child).name
+            between = _between(model, joint, numbers)
+            sides.setdefault(parent, []).append((child, between))
+            sides.setdefault(child, []).append((parent, np.linalg.inv(between)))
+    found, waiting = {first: np.eye(4)}, [first]
+    while waiting:
+        here = waiting.pop()
+        for other, between in sides.get(here, ()):
+            if other not in found:
+                found[other] = found[here] @ between
+                waiting.append(other)
+    return found
+
+
+def _between(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
+    """(4, 4) the pose of the child's body in the parent's, of a fixed joint."""
+    first, second = (
+        _product([*(_matrix(frame.pose, numbers) for frame in model.placement(end).frames), _matrix(side, numbers)])
+        for end, side in ((joint.parent, joint.a), (joint.child, joint.b))
+    )
+    return np.asarray(first @ np.linalg.inv(second))
+
+
+def _product(matrices: list[Matrix]) -> Matrix:
+    """The product of matrices, in their order."""
+    result = np.eye(4)
+    for matrix in matrices:
+        result = result @ matrix
+    return result
+
+
+def _matrix(pose: Pose, numbers: Numbers) -> Matrix:
+    read, result = numbers.pose(pose), np.eye(4)
+    result[:3, :3], result[:3, 3] = np.array(read.rotation, dtype=float), np.array(read.position, dtype=float)
+    return result
+
+
+def _together(members: list[tuple[Body, Matrix]], numbers: Numbers) -> Matrix:
+    """(3, 3) the tensor of bodies about their common centre of mass."""
+    masses = np.array([float(numbers.scalar(body.mass)) for body, _ in members])
+    centers = [place[:3, :3] @ np.array(numbers.vector(body.center_of_mass)) + place[:3, 3] for body, place in members]
+    total = float(masses.sum())
+    center = masses @ np.array(centers) / total if total else np.zeros(3)
+    tensor = np.zeros((3, 3))
+    for (body, place), mass, own in zip(members, masses, centers, strict=True):
+        i = body.inertia
+        xx, yy, zz, xy, xz, yz = (float(numbers.scalar(x)) for x in (i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz))
+        turn, away = place[:3, :3], own - center
+        tensor += turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+        tensor += mass * (math.fsum(away * away) * np.eye(3) - np.outer(away, away))
+    return tensor

@@ -1,0 +1,359 @@
+"""Numbers that no machine has. One table says what is refused, what is read as none and what is only a warning;
+`check`, readers, runs, functions and cards ask it alike (docs/possible_numbers.md).
+
+    impossible(element, number) -> findings of one element; errors are what is refused
+    refusal(elements, …)        -> the error to raise before forces and motions are computed; None: all is possible
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from core.errors import SimulationError
+from core.model.bodies import Body, Inertia
+from core.model.constraints import Constraint
+from core.model.fields import Element, Value, nested_elements
+from core.model.forces import Force, LineMass
+from core.model.formula.expression import names, parse
+from core.model.formula.formula_fields import formulas_in
+from core.model.joints import BY_REACTION, LEVELS, NO_RATE, Joint, Limit, friction_by_direction
+from core.model.model import COLLECTIONS, Model
+from core.model.units.units import amount
+from core.model.validation.findings import Finding, Severity
+from core.model.validation.formulas import number_or_nan, without_value
+from core.spatial.scalar import Scalar, minus, plus, times, total
+
+Number = Callable[[Any], float]
+"""The value of a field, NaN where it has none."""
+
+TRIANGLE_TOLERANCE = 1e-4
+"""Relative to the largest moment: published numbers are rounded to about four digits."""
+NO_INERTIA = 1e-12
+"""kg·m²; below it a moment counts as zero (a gram within a thousandth of a millimetre)."""
+
+
+class Bound(NamedTuple):
+    """Between which values a number of an element lies, what is said of others, and with what severity."""
+
+    field: str
+    text: str
+    remedy: str
+    severity: Severity = "error"
+    low: float = 0.0
+    high: float = math.inf
+    above: bool = False
+    """Whether `low` itself is impossible."""
+    none: tuple[float, ...] = ()
+    """Values that say there is none."""
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is possible; NaN is the formula's matter."""
+        return value in self.none or not (value < self.low or value > self.high or (self.above and value == self.low))
+
+
+ZERO_OR_MORE = "Give a value of 0 or more, whatever the parameters are."
+GIVE_RATE = "Give its size, or leave it empty for none."
+FEEDS = "Its {words} is negative ({value:g}): it would feed energy in."
+NEGATIVE = "Its {words} is negative: {value:g}."
+
+BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
+    Body: (
+        Bound("mass", "The mass {value:g} kg is negative.", "Give a positive mass, or change its parameters."),
+        Bound("density", "The density {value:g} is not positive.", "Give a density, e.g. 7850.", above=True),
+    ),
+    Joint: (
+        Bound("damping", FEEDS, ZERO_OR_MORE, "warning"),
+        Bound("stiffness", FEEDS, ZERO_OR_MORE, "warning"),
+        Bound("armature", NEGATIVE, ZERO_OR_MORE),
+        *(Bound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
+        Bound("friction_coefficient", NEGATIVE, "Give a value of 0 or more."),
+        Bound("bearing_radius", NEGATIVE, "Give a value of 0 or more."),
+        Bound("thrust_radius", NEGATIVE, "Give a value of 0 or more."),
+        Bound(
+            "bearing_distance",
+            "Bearings at one place bear no moment.",
+            "Give a distance above 0, or leave it empty.",
+            above=True,
+        ),
+    ),
+    Limit: (
+        Bound("velocity", "The largest velocity{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
+        Bound("effort", "The largest effort{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
+        Bound(
+            "restitution",
+            "A stop has restitution {value:g}: above 1 it throws back faster than it was hit; below 0 means nothing.",
+            "Give a number from 0 to 1.",
+            high=1.0,
+        ),
+        Bound(
+            "stiffness",
+            "The stiffness of its stop is negative ({value:g}): it would feed energy in.",
+            "Give a value of 0 or more, or leave it empty.",
+        ),
+        Bound(
+            "damping",
+            "The damping of its stop is negative ({value:g}): it would feed energy in.",
+            "Give a value of 0 or more, or leave it empty.",
+        ),
+    ),
+    Force: (
+        Bound("stiffness", FEEDS, "Give 0 or more.", "warning"),
+        Bound("damping", FEEDS, "Give 0 or more.", "warning"),
+        Bound("inertia", FEEDS, "Give 0 or more."),
+        *(Bound(level, NEGATIVE, ZERO_OR_MORE) for level in (*LEVELS, "stribeck_speed")),
+    ),
+    LineMass: (Bound("mass", "Mass {which} on the line is negative ({value:g}).", "Give a positive mass."),),
+    Constraint: (Bound("length", "A rod needs a positive length.", "Give its length.", above=True),),
+}
+"""Kind of element → its numbers with bounds."""
+
+
+def impossible(element: Element, number: Number) -> Iterator[Finding]:
+    """What no machine has among the numbers of one element: errors are refused, warnings feed energy in."""
+    if not isinstance(element, Body | Joint | Force | Constraint):
+        return
+    for part, bound, which, field in bounded(element):
+        value = number(getattr(part, bound.field))
+        if not bound.holds(value):
+            text = bound.text.format(value=value, which=which, words=bound.field.replace("_", " "))
+            yield _finding(element, bound.severity, text, bound.remedy, field)
+    if isinstance(element, Body):
+        yield from _of_body(element, number)
+    elif isinstance(element, Joint):
+        yield from _of_joint(element, number)
+    elif isinstance(element, Force) and element.is_clutch:
+        yield from _friction(element, number)
+
+
+def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
+    """Scalars that are all finite and not negative only where the numbers of an element are possible. Where one is not,
+    they may still be: it is for a quick look at many values of parameters. read : the scalar of a field, over symbols;
+    None for an empty field and for one that time or state varies."""
+    found: list[Scalar | None] = []
+    for inner in nested_elements(element):
+        found += (_square(read(text.text)) for text in formulas_in(inner))
+    if isinstance(element, Body | Joint | Force | Constraint):
+        for part, bound, *_ in bounded(element):
+            value = read(getattr(part, bound.field)) if bound.severity == "error" else None
+            found.append(_less(value, bound.low))
+            found.append(None if math.isinf(bound.high) else _less(bound.high, value))
+        found += (_less(read(high), read(low)) for low, high in _ordered(element))
+    if isinstance(element, Body):
+        found += _moments_in(element.inertia, read)
+        if element.density is not None:
+            found += (read(size) for shape in element.shapes for size in _sizes(shape))
+    yield from (each for each in found if each is not None)
+
+
+def _less(a: Scalar | None, b: Scalar | None) -> Scalar | None:
+    return None if a is None or b is None else minus(a, b)
+
+
+def _square(a: Scalar | None) -> Scalar | None:
+    return None if a is None else times(a, a)
+
+
+def _moments_in(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
+    """The coefficients of the characteristic polynomial, which are not negative where no principal moment is."""
+    given = (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
+    values = [each for each in map(read, given) if each is not None]
+    if len(values) < len(given):
+        return
+    xx, yy, zz, xy, xz, yz = values
+    first, second, third = (minus(times(a, b), times(c, c)) for a, b, c in ((yy, zz, yz), (xx, zz, xz), (xx, yy, xy)))
+    across = plus(times(xy, minus(times(xz, yz), times(xy, zz))), times(xz, minus(times(xy, yz), times(xz, yy))))
+    yield from (total((xx, yy, zz)), total((first, second, third)), plus(times(xx, first), across))
+
+
+def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Element, Bound, str, str]]:
+    """The numbers of an element, and of its parts, that have bounds: part, bound, which part in words, the element's
+    field."""
+    if isinstance(element, Body):
+        fields: tuple[str, ...] = ("density",) if element.density is not None else ("mass",)
+    elif isinstance(element, Joint):
+        fields = tuple(b.field for b in BOUNDS[Joint] if element.rubs_by_reaction or b.field not in BY_REACTION)
+    else:
+        fields = element.info.uses
+    own = next(each for each in BOUNDS if isinstance(element, each))
+    yield from ((element, bound, "", bound.field) for bound in BOUNDS[own] if bound.field in fields)
+    if isinstance(element, Joint):
+        for which, limit in _limits(element):
+            yield from ((limit, bound, which, "limits") for bound in BOUNDS[Limit])
+    elif isinstance(element, Force):
+        for k, mass in enumerate(element.masses, 1):
+            yield from ((mass, bound, str(k), "masses") for bound in BOUNDS[LineMass])
+
+
+def _limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
+    """Which coordinate in words, its limits; unknown kinds have none."""
+    suffixes = joint.info.coordinates
+    for suffix, limit in zip(suffixes, joint.limits, strict=False):
+        yield (f" of coordinate {suffix}" if len(suffixes) > 1 else ""), limit
+
+
+def _ordered(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
+    """Numbers of which the second is not less than the first."""
+    if isinstance(element, Joint) or (isinstance(element, Force) and element.is_clutch):
+        yield from friction_by_direction(element)
+    if isinstance(element, Joint):
+        yield from ((limit.lower, limit.upper) for _, limit in _limits(element))
+        if element.rubs_by_reaction:
+            yield element.friction_coefficient, element.static_friction_coefficient
+
+
+Placed = tuple[str, Element]
+"""A collection, and an element of it."""
+
+
+def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float]) -> SimulationError | None:
+    """The error to raise before forces and motions are computed from elements of an expanded model at these values of
+    parameters; None: all their numbers are possible."""
+
+    def number(value: Any) -> float:
+        return number_or_nan(value, values)
+
+    for collection, element in elements:
+        if _plain_and_possible.get(id(element)) is element:
+            continue
+        findings = in_company(impossible(element, number), model, values)
+        errors = (each for each in findings if each.severity == "error")
+        for finding in (*errors, *without_value(values, collection, element)):
+            return SimulationError(finding.text, where=finding.place, remedy=finding.remedy)
+        if not any(True for inner in nested_elements(element) for _ in formulas_in(inner)):
+            _plain_and_possible[id(element)] = element
+    return None
+
+
+_plain_and_possible: WeakValueDictionary[int, Element] = WeakValueDictionary()
+"""Elements without formulas whose numbers are possible: models share those that an edit does not change."""
+
+
+def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
+    """Findings of elements, with only a warning of a negative moment of a body that has none together with what is
+    fixed to it."""
+    for finding in findings:
+        if (finding.collection, finding.field, finding.severity) == ("bodies", "inertia", "error"):
+            from core.model.validation.joined_bodies import negative_together
+
+            if not negative_together(model, model.find("bodies", finding.name), values):
+                finding = dataclasses.replace(finding, severity="warning")
+        yield finding
+
+
+def numbered(model: Model) -> Iterator[Placed]:
+    """The elements on whose numbers forces and motions depend."""
+    yield "world", model.world
+    for collection in ("bodies", "frames", "joints", "forces", "constraints", "junctions", "drivers"):
+        for element in getattr(model, collection):
+            yield collection, element
+
+
+def follows_parameters(element: Element, known: set[str]) -> bool:
+    """Whether a number of an element, or of a part of it, is a formula in parameters, all of these names."""
+    return any(
+        (found := names(parse(text.text))) and found <= known
+        for part in nested_elements(element)
+        for text in formulas_in(part)
+    )
+
+
+def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
+    """Of dampers that bring energy: element, field and what is wrong, for the notes of a run."""
+    dampers: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
+    for element in dampers:
+        if element.damping != 0.0 and number_or_nan(element.damping, values) < 0.0:
+            for finding in impossible(element, lambda value: number_or_nan(value, values)):
+                if finding.field == "damping":
+                    yield f"{finding.place}: {finding.text}"
+
+
+# ------------------------------------------------------------------------------------- kinds of elements
+
+
+def _of_body(body: Body, number: Number) -> Iterator[Finding]:
+    if body.density is None:
+        yield from _moments(body, number)
+        return
+    for k, shape in enumerate(body.shapes, 1):
+        if shape.role != "collision" and any(number(size) < 0.0 for size in _sizes(shape)):
+            text = f"Shape {k} has a negative size, and its mass follows from it."
+            yield _finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
+
+
+def _sizes(shape: Any) -> Iterator[Value]:
+    for field in ("size", "radius", "length"):
+        value = getattr(shape, field, ())
+        yield from value if isinstance(value, tuple) else (value,)
+
+
+def _moments(body: Body, number: Number) -> Iterator[Finding]:
+    """Moments that no mass distribution has: negative ones are refused; those that break the triangle inequality are
+    rounded, or were fitted, as those of the PUMA 560: a warning."""
+    moments = principal_moments(body.inertia, number)
+    largest = max(map(abs, moments))
+    if math.isnan(largest) or largest < NO_INERTIA:
+        return
+    small, middle, large = moments
+    if small < -TRIANGLE_TOLERANCE * largest:
+        text = f"Its inertia has a negative principal moment ({small:.4g} kg·m²)."
+        remedy = "Check the signs: ixy = −∫xy dm, about the centre of mass."
+        yield _finding(body, "error", text, remedy, "inertia")
+    elif small + middle < large * (1.0 - TRIANGLE_TOLERANCE):
+        text = f"No real body has these principal moments: {small:.4g} + {middle:.4g} < {large:.4g} kg·m²."
+        remedy = "Check the numbers, and that they are about the centre of mass."
+        yield _finding(body, "warning", text, remedy, "inertia")
+
+
+def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, float]:
+    """Ascending, kg·m²; NaN if a formula has no finite value."""
+    xx, yy, zz, xy, xz, yz = (
+        number(each) for each in (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
+    )
+    if not all(map(math.isfinite, (xx, yy, zz, xy, xz, yz))):
+        return math.nan, math.nan, math.nan
+    if xy == xz == yz == 0.0:
+        first, second, third = sorted((xx, yy, zz))
+        return first, second, third
+    import numpy as np
+
+    first, second, third = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])).tolist()
+    return first, second, third
+
+
+def _of_joint(joint: Joint, number: Number) -> Iterator[Finding]:
+    yield from _friction(joint, number)
+    sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
+    if joint.rubs_by_reaction and resting < sliding:
+        text = f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g})."
+        remedy = "Give at least as much at rest as while it slides."
+        yield _finding(joint, "error", text, remedy, "static_friction_coefficient")
+    for k, (which, limit) in enumerate(_limits(joint)):
+        low, high = number(limit.lower), number(limit.upper)
+        if low > high:
+            low_words, high_words = (amount(x, joint.info.coordinate_dimensions[k]) for x in (low, high))
+            text = f"The lower limit{which} ({low_words}) lies above the upper ({high_words})."
+            yield _finding(joint, "error", text, "Swap them.", "limits")
+
+
+def _friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
+    """Less friction at rest than while it slides."""
+    for k, levels in enumerate(friction_by_direction(element)):
+        kinetic, static = map(number, levels)
+        if static < kinetic:  # backward levels that are not given are those of the other direction
+            yield _finding(
+                element,
+                "error",
+                f"Friction at rest ({static:g}) is less than while it slides{' backward' * k} ({kinetic:g}).",
+                "Give at least as much at rest as while it slides.",
+                "backward_static_friction" if k else "static_friction",
+            )
+            return
+
+
+def _finding(element: Any, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+    collection = next(name for name, kind in COLLECTIONS.items() if isinstance(element, kind))
+    return Finding(severity, text, remedy, collection, element.name, field)

@@ -1,0 +1,95 @@
+"""The gate before forces and motions: a machine with numbers that none can have is refused by element and field, with
+its own values of parameters or with others (`core.model.validation.possible_numbers` says which)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.graph_symbols import column, symbols
+from core.errors import SimulationError
+from core.model.formula.expression import names, parse
+from core.model.parameters import environment, value_of
+from core.model.validation.possible_numbers import Placed, follows_parameters, margins, numbered, refusal
+from core.spatial.scalar import Scalar
+
+if TYPE_CHECKING:
+    from core.model import Model
+
+Array = NDArray[np.float64]
+
+WEIGHED = frozenset(
+    [
+        *("mass_matrix", "mass_entries", "segment_entries", "gravity", "energy", "momentum", "slopes"),
+        *("inverse_dynamics", "inverse_dynamics_ideal", "bias", "bias_ideal", "bias_smooth"),
+        *("forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_smooth"),
+        *("wrenches", "wrenches_smooth", "wrenches_ideal", "force_slopes", "force_slopes_by_parameters"),
+        *("motion_slopes", "motion_slopes_by_parameters"),
+    ]
+)
+"""Functions (`core.traces.registry`) that mean nothing for a machine with impossible masses, friction or limits."""
+
+
+class Gate:
+    """What is refused of one model. Where parameters have other values than its own, only what follows them is looked
+    at again."""
+
+    def __init__(self, model: Model, p_names: tuple[str, ...], own: Array) -> None:
+        self._model, self._names, self._own = model, p_names, own
+        self._last = b""
+
+    def ask(self, p: Array | None = None) -> None:
+        """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) values of parameters;
+        default: the model's own."""
+        if p is None or not p.size or not self._followers or np.array_equal(p, self._own):
+            if (error := self._of_own) is not None:
+                raise SimulationError(error.what, where=error.where, remedy=error.remedy)
+            return
+        if p.ndim == 1 and p.tobytes() == self._last:
+            return
+        rows = p.reshape(-1, p.shape[-1])
+        for row in rows[~self.surely(rows)] if self._of_own is None else rows:
+            values = self._model.values(dict(zip(self._names, row.tolist(), strict=True)))
+            elements = self._followers if self._of_own is None else tuple(numbered(self._model))
+            if (error := refusal(elements, self._model, values)) is not None:
+                raise error
+        if p.ndim == 1:
+            self._last = p.tobytes()
+
+    def surely(self, rows: Array) -> NDArray[np.bool_]:
+        """(n,) with which values of parameters (n, n_p) all that follows them is surely possible, where the rest is."""
+        if not self._followers:
+            return np.ones(len(rows), dtype=bool)
+        return np.asarray(np.array(self._missing(rows.T)).ravel() == 0.0)
+
+    @cached_property
+    def _of_own(self) -> SimulationError | None:
+        """The message for the model's own numbers."""
+        return refusal(numbered(self._model), self._model, self._model.values())
+
+    @cached_property
+    def _followers(self) -> tuple[Placed, ...]:
+        known = set(self._model.values())
+        return tuple(each for each in numbered(self._model) if follows_parameters(each[1], known))
+
+    @cached_property
+    def _missing(self) -> Callable[[Array], Any]:
+        """(n_p, n) values of parameters → (1, n) sums of what margins of what follows them are negative by; NaN where
+        one is not finite."""
+        p = symbols("p", len(self._names))
+        values = environment(self._model.parameters, dict(zip(self._names, p, strict=True)))
+
+        def read(value: Any) -> Scalar | None:
+            if value is None or (isinstance(value, str) and not names(parse(value)) <= values.keys()):
+                return None
+            return value_of(value, values)
+
+        found = column([each for _, element in self._followers for each in margins(element, read)])
+        missing = ca.sum1(found - ca.fabs(found))
+        function: Callable[[Array], Any] = ca.Function("missing", [column(list(p))], [missing])
+        return function
