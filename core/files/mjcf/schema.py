@@ -1,0 +1,95 @@
+"""The contract of MJCF: words, values, classes and names that MuJoCo refuses are noted where the reader passes over them.
+
+https://mujoco.readthedocs.io/en/stable/XMLreference.html
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from core.errors import near_misses
+from core.files.mjcf.vocabulary import KEYWORDS, LEFT_OUT, VOCABULARY
+from core.files.vocabulary import report, report_missing, report_texts
+from core.files.xml_source import Reader, Tag, local_name
+
+_REFUSED = ("include file", "replicate count", "inertial mass")
+"""What the reader refuses itself where it is missing."""
+_INSTEAD = {
+    "inertial pos": "the centre of mass is taken at the body's origin",
+    "joint joint1": "the coupling is left out",
+    "tendon tendon1": "the coupling is left out",
+    "joint coef": "it is taken as 1",
+    "pulley divisor": "it is taken as 1",
+    "default class": "nothing can take what it says",
+    **dict.fromkeys(_REFUSED, ""),
+}
+_OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
+_NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
+"""Kinds of elements whose names must differ."""
+
+
+def check_words(reader: Reader, root: Tag) -> None:
+    """Note unknown words, missing attributes, values that are no keywords, and known attributes that are left out; to
+    be called before defaults are applied."""
+    report(reader, VOCABULARY, root, lambda _: "warning")
+    report_missing(reader, VOCABULARY, root, _INSTEAD)
+    report_texts(reader, VOCABULARY, root)
+    _check_keywords(reader, root)
+    _report_left_out(reader, root)
+
+
+def check_names(reader: Reader, root: Tag) -> None:
+    """Note names that are used twice, and free joints below other bodies; to be called when all copies are made."""
+    seen: dict[tuple[str, str], Tag] = {}
+    for section in (tag for tag in root if local_name(tag) in ("worldbody", "asset", "tendon")):
+        for tag in section.iter():
+            kind, name = _OWN_NAMES.get(local_name(tag), local_name(tag)), tag.get("name", "")
+            if kind in _NAMED and name and seen.setdefault((kind, name), tag) is not tag:
+                text = f"The name '{name}' of this {kind} is used twice (first in line {seen[kind, name].sourceline})."
+                reader.note(tag, "warning", text, "Rename one of them.", field="name")
+    for world in reader.children(root, "worldbody"):
+        for body in world.iter():
+            if local_name(body) == "body":
+                _check_free_joint(reader, body, inner=body.getparent() is not world)
+
+
+def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
+    """MuJoCo: a free joint is alone, in a body of the world."""
+    joints = [tag for tag in body if local_name(tag) in ("joint", "freejoint")]
+    free = [tag for tag in joints if local_name(tag) == "freejoint" or tag.get("type") == "free"]
+    if free and (inner or len(joints) > 1):
+        why = "below another body" if inner else "together with other joints"
+        text = f"A free joint {why} is refused by MuJoCo; here the body moves freely against its parent."
+        reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
+
+
+def _check_keywords(reader: Reader, root: Tag) -> None:
+    seen = set()
+    for tag in root.iter():
+        element = local_name(tag)
+        for word, value in tag.attrib.items() if element else ():
+            allowed = KEYWORDS.get(f"{element} {word}") or KEYWORDS.get(word)
+            key = (element, word, value)
+            if allowed is None or value in allowed or key in seen or word not in VOCABULARY.rule("", element).attributes:
+                continue
+            seen.add(key)
+            text = f"'{value[:40]}' is no value of '{word}' in <{element}>; it counts as if it were not given."
+            reader.note(tag, "warning", text, near_misses(value, allowed), field=word)
+            del tag.attrib[word]
+
+
+def _report_left_out(reader: Reader, root: Tag) -> None:
+    first: dict[str, Tag] = {}
+    counts: Counter[str] = Counter()
+    for tag in root.iter():
+        for word in tag.attrib if local_name(tag) else ():
+            key = f"{local_name(tag)} {word}"
+            if key in LEFT_OUT and tag.get(word, "").strip(" 0."):
+                first.setdefault(key, tag)
+                counts[key] += 1
+    for key, number in counts.items():
+        element, word = key.split()
+        times = f" ({number} times)" if number > 1 else ""
+        reader.note(
+            first[key], "warning", f"'{word}' of <{element}> is not read{times}: {LEFT_OUT[key]}.", field=word
+        )
