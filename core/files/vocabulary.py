@@ -83,7 +83,7 @@ class Vocabulary:
         for tag, rule in self._known(root):
             element = local_name(tag)
             for word in tag.attrib:
-                if word not in rule.attributes and not word.startswith("{"):
+                if word not in rule.attributes and ":" not in word and "{" not in word:
                     yield Unknown(tag, element, word, True, _meant(word, rule.attributes), ())
             for child in tag:
                 name = local_name(child)

@@ -128,28 +128,25 @@ class Settings:
 
 
 def bounds_of(
-    reader: Reader, settings: Settings, tag: Tag, attribute: str, switch: str, where: str, ball: bool = False
+    reader: Reader, settings: Settings, tag: Tag, attribute: str, switch: str, where: str
 ) -> tuple[float, float] | None:
-    """Smallest and largest value of an attribute that a switch turns on; None if there are no bounds. MuJoCo takes two
-    zeros for bounds that were not given, and refuses what is noted here.
-
-    ball : the first value is always 0
-    """
-    given, value = tag.get(switch, "auto"), (tag.get(attribute) or "").strip()
+    """Smallest and largest value of an attribute that a switch turns on; None if there are no bounds. As in MuJoCo,
+    values that do not rise, two zeros among them, are no bounds."""
+    given = tag.get(switch, "auto")
     low, high = reader.numbers(tag, attribute, 2, (0.0, 0.0), where)
-    text, bound = "", False
-    if not low and not high:
-        if given == "true":
-            text = f"{switch}='true' without {attribute} (two zeros are none) is refused by MuJoCo; there are no bounds."
-    elif given == "auto" and not settings.auto_limits:
+    if given == "false":
+        return None
+    text = ""
+    if low >= high and (given == "true" or low or high):
+        refused = "; MuJoCo refuses that" if given == "true" else ""
+        text = f"{attribute}='{low:g} {high:g}' does not go from a smaller to a larger value{refused}: there are no bounds."
+        if not tag.get(attribute):
+            text = f"{switch}='true' needs a {attribute}; MuJoCo refuses that: there are no bounds."
+    elif low < high and given == "auto" and not settings.auto_limits:
         text = f"{attribute} does not count: with autolimits='false' it needs {switch}='true'; MuJoCo refuses that."
-    elif given != "false":
-        bound = True
-        if low > high or (low == high and not ball):
-            text = f"{attribute}='{value[:40]}' does not go from a smaller to a larger value; MuJoCo refuses that."
     if text:
         reader.note(tag, "warning", f"{where}: {text}", f"Give {attribute} and {switch}.", field=attribute)
-    return (low, high) if bound else None
+    return (low, high) if low < high and (given == "true" or settings.auto_limits) else None
 
 
 def between(ends: Matrix) -> tuple[Matrix, float]:

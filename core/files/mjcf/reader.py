@@ -308,7 +308,7 @@ class _Build:
             self.reader.note(tag, "warning", text, "", ("joints", name), "align")
 
     def _ball(self, tag: Tag) -> Matrix:
-        limits = bounds_of(self.reader, self.settings, tag, "range", "limited", "joint", ball=True)
+        limits = bounds_of(self.reader, self.settings, tag, "range", "limited", "joint")
         if limits is not None and not self.settings.off("limit"):
             self.left_out.add("cones", tag)
         return np.eye(4)

@@ -6,8 +6,10 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 
 from core.errors import near_misses
+from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
 from core.files.mjcf.vocabulary import KEYWORDS, LEFT_OUT, VOCABULARY
 from core.files.vocabulary import report, report_missing, report_texts
 from core.files.xml_source import Reader, Tag, local_name
@@ -26,6 +28,9 @@ _INSTEAD = {
 _OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
 _NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
 """Kinds of elements whose names must differ."""
+_REFERENCES = {"material": "material", "joint": "joint", "jointinparent": "joint", "tendon": "tendon"}
+_MAKERS = ("attach", "composite", "flexcomp")
+"""What brings elements with names of their own."""
 
 
 def check_words(reader: Reader, root: Tag) -> None:
@@ -35,6 +40,7 @@ def check_words(reader: Reader, root: Tag) -> None:
     report_missing(reader, VOCABULARY, root, _INSTEAD)
     report_texts(reader, VOCABULARY, root)
     _check_keywords(reader, root)
+    _check_turns(reader, root)
     _report_left_out(reader, root)
 
 
@@ -51,6 +57,21 @@ def check_names(reader: Reader, root: Tag) -> None:
         for body in world.iter():
             if local_name(body) == "body":
                 _check_free_joint(reader, body, inner=body.getparent() is not world)
+    if not any(local_name(tag) in _MAKERS for tag in root.iter()):
+        _check_references(reader, root, {(kind, name) for kind, name in seen})
+
+
+def _check_references(reader: Reader, root: Tag, named: Set[tuple[str, str]]) -> None:
+    """Materials, and what actuators act on."""
+    told: set[tuple[str, str]] = set()
+    for tag in root.iter("geom", "site", *ACTUATORS):
+        for word, kind in _REFERENCES.items():
+            key = kind, tag.get(word, "")
+            if key[1] and key not in named and key not in told:
+                told.add(key)
+                known = [name for each, name in named if each == kind]
+                text = f"There is no {kind} '{key[1][:60]}', which <{local_name(tag)}> names; MuJoCo refuses that."
+                reader.note(tag, "warning", text, near_misses(key[1], known), field=word)
 
 
 def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
@@ -63,12 +84,21 @@ def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
         reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
 
 
+def _check_turns(reader: Reader, root: Tag) -> None:
+    """One attribute says how an element is turned."""
+    turned = [tag for tag in root.iter() if sum(word in tag.attrib for word in ORIENTATIONS) > 1]
+    if turned:
+        words = [word for word in ORIENTATIONS if word in turned[0].attrib]
+        text = f"<{local_name(turned[0])}> is turned by {' and '.join(words)}; the first counts, MuJoCo refuses that."
+        reader.note(turned[0], "warning", text, "Keep one of them.", field=words[1])
+
+
 def _check_keywords(reader: Reader, root: Tag) -> None:
     seen = set()
     for tag in root.iter():
         element = local_name(tag)
         for word, value in tag.attrib.items() if element else ():
-            allowed = KEYWORDS.get(f"{element} {word}") or KEYWORDS.get(word)
+            allowed = KEYWORDS.get(f"{element} {word}") or KEYWORDS.get(element) or KEYWORDS.get(word)
             key = (element, word, value)
             if allowed is None or value in allowed or key in seen or word not in VOCABULARY.rule("", element).attributes:
                 continue

@@ -18,12 +18,14 @@ _SWITCH, _TRUTH = ("false", "true", "auto"), ("false", "true")
 KEYWORDS = {
     **dict.fromkeys(("limited", "actuatorfrclimited", "align", "inertiafromgeom"), _SWITCH),
     **dict.fromkeys(("autolimits", "balanceinertia", "alignfree", "fitaabb", "strippath", "mocap", "active"), _TRUTH),
+    "flag": ("enable", "disable"),
     "angle": ("radian", "degree"),
     "coordinate": ("local", "global"),
     "geom shellinertia": _TRUTH,
     "mesh inertia": ("convex", "exact", "legacy", "shell"),
 }
-"""The values that attributes may have, by the name of an attribute or by element and attribute."""
+"""The values that attributes may have, by attribute, by element and attribute, or for all
+attributes of an element."""
 
 VOCABULARY = Vocabulary("""
 TARGETS = class name target texture body geom1 geom2 joint jointinparent tendon site refsite slidersite cranksite
@@ -54,12 +56,12 @@ size = memory nconmax njmax nkey nstack nuser_actuator nuser_body nuser_cam nuse
     nuser_site nuser_tendon nuserdata
 statistic = center extent meaninertia meanmass meansize
 visual = > ?
-INSIDE = childclass name > body frame replicate inertial joint freejoint geom site camera light plugin attach
-    flexcomp composite include
-body = @PLACED @INSIDE childclass fuse gravcomp mocap name simple sleep user
-worldbody = @INSIDE childclass name
-frame = @INSIDE @PLACED name childclass
-replicate = @INSIDE *count sep offset euler childclass name
+GROUND = childclass name > body frame replicate geom site camera light plugin attach flexcomp composite include
+INSIDE = @GROUND > inertial joint freejoint
+body = @PLACED @INSIDE fuse gravcomp mocap simple sleep user
+worldbody = @GROUND
+frame = @INSIDE @PLACED
+replicate = @INSIDE *count sep offset euler
 inertial = @PLACED diaginertia fullinertia *mass *pos
 joint = actuatorfrclimited actuatorfrcrange actuatorgravcomp armature axis class damping frictionloss group limited
     margin name pos range ref solimpfriction solimplimit solreffriction solreflimit springdamper springref

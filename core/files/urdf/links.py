@@ -12,6 +12,7 @@ from core.files.source import Options
 from core.files.urdf.shapes import Materials, pose_of, shape_of
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Inertia, Joint, Limit, Mimic
+from core.model.validation.findings import Severity
 
 KINDS = {
     "revolute": "revolute",
@@ -23,6 +24,9 @@ KINDS = {
     "spherical": "spherical",
 }
 """Joint types of URDF → our kinds (spherical is an extension some programs write)."""
+
+SINGLE = ("revolute", "continuous", "prismatic")
+"""Kinds of joints with one coordinate."""
 
 NO_LIMIT = 1e9
 """A bound that is none: written where URDF demands a number, and read as no bound."""
@@ -118,8 +122,10 @@ class Joints:
         fields["child"] = self._end(tag, "child", where)
         if kind not in ("fixed", "free", "spherical"):
             fields["axis"] = self._axis(tag, where)
-        if kind in ("revolute", "continuous", "prismatic"):
+        if kind in SINGLE:
             fields |= self._single(tag, name, kind, where)
+        else:
+            self._note_unused(tag, name, kind)
         dynamics = self.reader.child(tag, "dynamics", where)
         if dynamics is not None and kind != "fixed":
             fields["damping"] = self.reader.number(dynamics, "damping", 0.0, where)
@@ -153,6 +159,14 @@ class Joints:
                 'Give a direction such as xyz="0 0 1".',
             )
         return values
+
+    def _note_unused(self, tag: Tag, name: str, kind: str) -> None:
+        """Bounds and couplings of joints that cannot have them."""
+        for word in ("limit", "mimic") if kind != "fixed" else ("mimic",):
+            for inner in self.reader.children(tag, word):
+                text = f"A {kind} joint takes no <{word}>; it is left out."
+                severity: Severity = "hint" if kind == "fixed" else "warning"
+                self.reader.note(inner, severity, text, f"Remove <{word}>.", ("joints", name), word)
 
     def _single(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
         """Limits and coupling of a joint with one coordinate."""
