@@ -6,7 +6,7 @@ import pickle
 import platform
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.files.formats import dumps, loads
+from core.files.formats import dumps, lacking, loaded_again
 from core.kinds import KindError, for_other_processes, register
 from core.model.unknown_kinds import own_kinds_of
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 class SentModel(NamedTuple):
-    """text, origin : of the document, and its path; kinds : pickled, those that people have added and it names."""
+    """text, origin, left_out : of the document, see Model; kinds : pickled, those that people have added and it names."""
 
     text: str
     origin: str
     kinds: bytes
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: Model) -> SentModel:
@@ -29,12 +30,12 @@ class SentModel(NamedTuple):
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
         """Of a model that is read here again."""
-        return cls(dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()))
+        return cls(dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), tuple(getattr(model, "left_out", ())))
 
     def read(self) -> Model:
         """The model. Raises KinetostatError."""
         register_packed(self.kinds)
-        return loads(self.text, origin=self.origin)
+        return lacking(loaded_again(self.text, self.origin), self.left_out)
 
 
 def packed_kinds(model: Model) -> bytes:
