@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import math
-import os
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, near_misses
-from core.files.regular_file import SIGNAL, content_of, status_of
+from core.files.places import beside
+from core.files.regular_file import SIGNAL, content_of, fingerprint, status_of
 from core.model import Driver
 
 Array = NDArray[np.float64]
@@ -49,9 +49,7 @@ def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None
 
 def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
     """Path, names and numbers of a driver's file."""
-    path = os.path.expanduser(driver.file)
-    if not os.path.isabs(path):
-        path = os.path.join(os.path.dirname(origin), path)
+    path = beside(driver.file, origin)
     try:
         return path, *table_of(path)
     except FileError as error:
@@ -77,12 +75,12 @@ def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int |
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
-    status = status_of(path, SIGNAL)
-    return _table(path, status.st_mtime_ns, status.st_size)
+    status_of(path, SIGNAL)  # raises the message about what is no file
+    return _table(path, fingerprint(path, SIGNAL))
 
 
 @lru_cache(maxsize=16)
-def _table(path: str, _changed: int, _size: int) -> tuple[tuple[str, ...], Array]:
+def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; one of them may name
     the columns: " t q1 q2. Of several lines before the numbers the one that names the time counts, else the first."""
     heads: list[tuple[str, ...]] = []

@@ -6,6 +6,7 @@ import pickle
 import platform
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.files.contents import contents_of
 from core.files.formats import dumps, lacking, loaded_again
 from core.kinds import KindError, for_other_processes, register
 from core.model.unknown_kinds import own_kinds_of
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 
 
 class SentModel(NamedTuple):
-    """text, origin, left_out : of the document, see Model; kinds : pickled, those that people have added and it names."""
+    """text, origin, left_out : of the document, see Model; kinds : pickled, those that people have added and it names; contents : of files
+    that it names, so that a machine of older ones is not taken for it."""
 
     text: str
     origin: str
     kinds: bytes
     left_out: tuple[str, ...] = ()
+    contents: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: Model) -> SentModel:
@@ -30,7 +33,7 @@ class SentModel(NamedTuple):
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
         """Of a model that is read here again."""
-        return cls(dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), tuple(getattr(model, "left_out", ())))
+        return cls(dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), model.left_out, contents_of(model))
 
     def read(self) -> Model:
         """The model. Raises KinetostatError."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from core.errors import FileError
-from core.files.regular_file import MESH, beginning_of, status_of
+from core.files.regular_file import MESH, MODEL, beginning_of, status_of
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
 """Files that are read as meshes."""
@@ -92,8 +92,16 @@ def package_folders(name: str, folder: Path | None, packages: Mapping[str, str])
                 yield root
 
 
-@lru_cache(maxsize=1024)
 def _declared_name(package: Path) -> str:
     """The name in a package.xml; "" if there is no such file."""
+    try:
+        status = status_of(package, MODEL)
+    except FileError:
+        return ""
+    return _name_in(package, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _name_in(package: Path, _changed: int, _size: int) -> str:
     found = _PACKAGE_NAME.search(beginning_of(package, 20_000).decode("utf-8", "replace"))
     return found.group(1) if found else ""

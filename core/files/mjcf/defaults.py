@@ -139,7 +139,7 @@ def bounds_of(
     text = ""
     if low >= high and (given == "true" or low or high):
         refused = "; MuJoCo refuses that" if given == "true" else ""
-        text = f"{attribute}='{low:g} {high:g}' does not go from a smaller to a larger value{refused}: there are no bounds."
+        text = f"{attribute}='{low:g} {high:g}' does not rise{refused}: there are no bounds."
         if not tag.get(attribute):
             text = f"{switch}='true' needs a {attribute}; MuJoCo refuses that: there are no bounds."
     elif low < high and given == "auto" and not settings.auto_limits:
