@@ -33,7 +33,9 @@ class SentModel(NamedTuple):
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
         """Of a model that is read here again."""
-        return cls(dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), model.left_out, contents_of(model))
+        return cls(
+            dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), model.left_out, contents_of(model)
+        )
 
     def read(self) -> Model:
         """The model. Raises KinetostatError."""

@@ -100,7 +100,12 @@ def _check_keywords(reader: Reader, root: Tag) -> None:
         for word, value in tag.attrib.items() if element else ():
             allowed = KEYWORDS.get(f"{element} {word}") or KEYWORDS.get(element) or KEYWORDS.get(word)
             key = (element, word, value)
-            if allowed is None or value in allowed or key in seen or word not in VOCABULARY.rule("", element).attributes:
+            if (
+                allowed is None
+                or value in allowed
+                or key in seen
+                or word not in VOCABULARY.rule("", element).attributes
+            ):
                 continue
             seen.add(key)
             text = f"'{value[:40]}' is no value of '{word}' in <{element}>; it counts as if it were not given."
@@ -120,6 +125,4 @@ def _report_left_out(reader: Reader, root: Tag) -> None:
     for key, number in counts.items():
         element, word = key.split()
         times = f" ({number} times)" if number > 1 else ""
-        reader.note(
-            first[key], "warning", f"'{word}' of <{element}> is not read{times}: {LEFT_OUT[key]}.", field=word
-        )
+        reader.note(first[key], "warning", f"'{word}' of <{element}> is not read{times}: {LEFT_OUT[key]}.", field=word)

@@ -92,7 +92,9 @@ def _check_extensions(reader: Reader, root: Tag) -> None:
     for tag in reader.children(root, "transmission"):
         rotors = [each for each in tag.iter() if _ROTORS.search(local_name(each))]
         if rotors:
-            text = f"The transmission '{tag.get('name', '')}' has a rotor (<{local_name(rotors[0])}>), which is left out."
+            text = (
+                f"The transmission '{tag.get('name', '')}' has a rotor (<{local_name(rotors[0])}>), which is left out."
+            )
             remedy = "Give its joint an armature: the square of the reduction times the rotor's inertia."
             reader.note(rotors[0], "warning", text, remedy, field="transmission")
     parts = [each for tag in reader.children(root, "gazebo") for each in tag]

@@ -23,7 +23,13 @@ _POWERS: dict[str, tuple[int, int, int, int]] = {
     "power": (1, 2, -3, 0),
 }
 """Powers of kg, m, s and rad."""
-_FURTHER = {"h": ("time", 3600.0), "°": ("angle", math.pi / 180.0), "µm": ("length", 1e-6)}
+_FURTHER = {
+    "h": ("time", 3600.0),
+    "°": ("angle", math.pi / 180.0),
+    "µm": ("length", 1e-6),
+    "us": ("time", 1e-6),
+    "µs": ("time", 1e-6),
+}
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _TOKEN = re.compile(r"\s*(?P<operator>[·*/]?)\s*(?P<symbol>[A-Za-zµ°]+)(?P<power>\^?-?\d|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 
