@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import FileError, KinetostatError
+from core.files.foreign import foreign_of, refusal
 from core.files.regular_file import path_of
 from core.files.source import (
     Options,
@@ -194,6 +195,7 @@ FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
 
 NATIVE = FORMATS["kst"]
 _HEAD = 20_000
+_XML = (".xml", ".urdf", ".xacro", ".mjcf")
 LOGGER = "kinetostat.files"
 
 
@@ -201,7 +203,10 @@ def format_of(source: Source) -> Format:
     """The format of a file after its suffix, else after its content. Raises FileError."""
     name = source.file.lower()
     by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
-    if by_suffix and not (name.endswith(".xml") and any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)):
+    known = any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)
+    if not known and (not by_suffix or name.endswith(_XML)) and (other := foreign_of(source)) is not None:
+        raise refusal(other, source)
+    if by_suffix and not (name.endswith(".xml") and known):
         return by_suffix[-1]
     for candidate in reversed(_TABLE):
         if candidate.sign.search(source.data[:_HEAD]):
@@ -319,10 +324,10 @@ def _by_id(format: str) -> Format:
 
 def check(model: Model) -> tuple[Finding, ...]:
     """What is questionable in a model: `core.model.validation.model.check`, and missing mesh files."""
-    from core.files.meshes.lookup import resolve_mesh
+    from core.files.meshes.lookup import problem_of
     from core.model.validation.model import check as check_model
 
-    return check_model(model, resolve_mesh)
+    return check_model(model, problem_of)
 
 
 # ------------------------------------------------------------------------------------------ writing

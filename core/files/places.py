@@ -15,6 +15,6 @@ def relative(place: Path, folder: str) -> str:
 
 
 def beside(file: str, origin: str) -> str:
-    """The path of a file that a document at `origin` names: as it is, in the home folder (~), or from the document's."""
+    """The path of a file that a document at `origin` names: full, in the home folder (~), or from the document's."""
     path = os.path.expanduser(file)
     return path if os.path.isabs(path) else os.path.join(os.path.dirname(origin), path)

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 class SentModel(NamedTuple):
-    """text, origin, left_out : of the document, see Model; kinds : pickled, those that people have added and it names; contents : of files
-    that it names, so that a machine of older ones is not taken for it."""
+    """A document as text.
+
+    origin, left_out : see Model; kinds : pickled, those that users have added and it names; contents : of the files
+    that it names, so that a machine of older ones is not taken for it
+    """
 
     text: str
     origin: str

@@ -1,7 +1,7 @@
-"""Vocabularies of XML formats: which elements and attributes there are, which must be given, and what of a file is none.
+"""Vocabularies of XML formats: the elements and attributes there are, those that must be given, and unknown ones.
 
-A vocabulary is declared as text, a rule a line: `name = attributes > children`. Of an attribute `*x` says that it must be
-given, `@other` that those of another rule (and its children) belong here too, `-x` or `-@other` that they do not. A
+A vocabulary is declared as text, a rule a line: `name = attributes > children`. Of an attribute `*x` says that it must
+be given, `@other` that those of another rule (and its children) belong here too, `-x` or `-@other` that they do not. A
 rule `parent/child` holds for an element in that parent only. `?` as a child says that anything may be inside. Indented
 lines continue a rule; names in capitals are of groups, not of elements.
 """

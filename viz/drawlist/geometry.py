@@ -179,7 +179,7 @@ class MissingMesh(Geometry):
 @dataclass(frozen=True)
 class MeshFile(Geometry):
     """A mesh file as the user named it, looked for from the model's file `origin`.
-    `size` (m) is that of the placeholder when the file is missing; `content`: fingerprint of the file, "" if missing."""
+    `size` (m) is that of the placeholder when the file is missing, `content` the fingerprint of the file, or ""."""
 
     file: str
     origin: str

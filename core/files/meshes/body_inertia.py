@@ -74,13 +74,15 @@ def sum_of(parts: list[Inertia]) -> Inertia:
 
 def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
     """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file as it is now."""
-    from core.files.meshes.lookup import resolve_mesh
+    from core.files.meshes.lookup import problem_of, resolve_mesh
     from core.files.meshes.meshes import mesh_fingerprint
 
     path = resolve_mesh(file, origin)
     if path is None:
+        problem = problem_of(file, origin)
+        why = "is not found" if problem is None or "is not found" in problem[0] else "is of a kind that is not read"
         raise ModelError(
-            f"The mesh '{file}' is not found, so it gives no mass.",
+            f"The mesh '{file}' {why}, so it gives no mass.",
             remedy="Correct the path, or give mass and inertia in place of a density.",
         )
     return _measured(str(path), mesh_fingerprint(path), file, scale)

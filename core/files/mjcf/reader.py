@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
+from core.files.foreign import wrong_root
 from core.files.mjcf.actuators import Rotor, Rotors
 from core.files.mjcf.defaults import Defaults, Settings, bounds_of
 from core.files.mjcf.equalities import Equalities
@@ -43,12 +44,7 @@ def read_mjcf(source: Source, options: Options) -> Reading:
     """The model of an MJCF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source, forgiving=True)
     if local_name(root) != "mujoco":
-        raise FileError(
-            f"The root element is <{local_name(root)[:40]}>, not <mujoco>.",
-            file=source.file,
-            line=root.sourceline,
-            remedy="Choose an MJCF file.",
-        )
+        raise wrong_root(root, "mujoco", "an MJCF file", source)
     includes = Includes(source)
     build = _Build(includes.resolved(root, source), source, options)
     build.reader.findings += findings + includes.findings

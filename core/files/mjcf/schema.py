@@ -1,4 +1,4 @@
-"""The contract of MJCF: words, values, classes and names that MuJoCo refuses are noted where the reader passes over them.
+"""The contract of MJCF: words, values and names that MuJoCo refuses are noted where the reader passes over them.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """

@@ -31,6 +31,9 @@ SINGLE = ("revolute", "continuous", "prismatic")
 NO_LIMIT = 1e9
 """A bound that is none: written where URDF demands a number, and read as no bound."""
 
+NOT_ENFORCED = -1.0
+"""A largest speed or force that is none, as SDFormat writes it, in URDF files made from it, too."""
+
 TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 """Entries of a tensor in our order."""
 
@@ -212,6 +215,9 @@ class Joints:
             ours: self._bound(limit, theirs, where)
             for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
         }
+        for side in ("velocity", "effort"):
+            if values[side] == NOT_ENFORCED:
+                values[side] = None
         if kind == "continuous":
             values["lower"] = values["upper"] = None
         elif limit.get("lower") is None and limit.get("upper") is None:

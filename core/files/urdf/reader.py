@@ -12,7 +12,8 @@ from typing import Any
 
 from lxml import etree
 
-from core.errors import FileError, ModelError
+from core.errors import ModelError
+from core.files.foreign import wrong_root
 from core.files.source import Options, Reading, Source
 from core.files.urdf.links import SINGLE, Joints, body_of
 from core.files.urdf.shapes import Materials
@@ -33,12 +34,7 @@ def read_urdf(source: Source, options: Options) -> Reading:
     """The model of a URDF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
-        raise FileError(
-            f"The root element is <{local_name(root)[:40]}>, not <robot>.",
-            file=source.file,
-            line=root.sourceline,
-            remedy="Choose a URDF file.",
-        )
+        raise wrong_root(root, "robot", "a URDF file", source)
     build = _Build(root, source, options)
     build.reader.findings += findings
     return build.reading()
