@@ -174,6 +174,8 @@ def _sentence(first: Unknown, count: int, vocabulary: Vocabulary) -> tuple[str, 
         remedy = f"It belongs in <{'>, <'.join(first.homes[:4])}>."
         return f"<{first.word}> is left out{_times(count)}: it has no place in <{first.element}>.", remedy
     remedy = near_misses(first.word, first.meant or rule.children)
+    if ":" in first.word and not first.meant:
+        remedy = "Name the file .xacro, so that it is expanded." if first.word.startswith("xacro:") else ""
     return f"<{first.word}> in <{first.element}> is not known; it is left out{_times(count)}.", remedy
 
 
