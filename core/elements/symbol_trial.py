@@ -41,7 +41,7 @@ def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
     for number in numbers:
         if not is_si(number.unit):
             raise KindError(
-                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is no unit of SI.",
+                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is no SI unit.",
                 remedy="Give it in SI, such as m, N/m, N·m·s/rad, 1/m; leave it empty for a pure number.",
             )
 
