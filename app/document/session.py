@@ -413,7 +413,10 @@ class Session:
         self.cancel()
         locked = frozenset(names_after(self.model, model, self.locked).values())
         new = dataclasses.replace(self.state, model=model, label=label, selection=None, locked=locked, step=None)
-        if model != self.model and not self._show(self._history.pushed(new, self.selection), mech=mech, carry=True):
+        other = sources is not NOWHERE and sources.files[1:] != self.sources.files[1:]  # meshes, tables: same model
+        if (other or model != self.model) and not self._show(
+            self._history.pushed(new, self.selection), mech=mech, carry=True
+        ):
             return False
         self.findings, self.sources = tuple(findings), sources
         self._history = dataclasses.replace(self._history, saved=self.model)

@@ -5,23 +5,42 @@ from __future__ import annotations
 import codecs
 import csv
 import math
-import os
+import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, near_misses
-from core.files.regular_file import SIGNAL, content_of, status_of
+from core.files.places import beside
+from core.files.regular_file import SIGNAL, content_of, fingerprint, status_of
 from core.model import Driver
+from core.model.units.compound_units import Compound, compound
 
 Array = NDArray[np.float64]
 NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
 LONGEST_LINE = 100_000
 """Characters; beyond are no tables, but files of something else."""
-_TIME = ("time", "t", "time [s]", "time (s)", "t [s]")
+_TIME = ("time", "t")
+_WITH_UNIT = re.compile(r"(.+?)\s*[\[(]([^\])]*)[\])]$")
+_TIME_WITH_UNIT = re.compile(r"(t|time)_(s|ms|us|min)$", re.I)
+_ENDED_BY_UNIT = re.compile(r".+_(rad|deg|m|cm|mm|rpm)$")
+_TIMES, _COORDINATES = ((0, 0, 1, 0),), ((0, 1, 0, 0), (0, 0, 0, 1))
+"""What times and joint coordinates are, as powers of (kg, m, s, rad)."""
+_NO_UNIT = ("", "-", "1")
+_UNITS = {
+    **dict.fromkeys(("sec", "second", "seconds"), "s"),
+    **dict.fromkeys(("msec", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("degree", "degrees"), "deg"),
+    **dict.fromkeys(("radian", "radians"), "rad"),
+    "minutes": "min",
+    "us": "ms·m/km",
+    "µs": "ms·m/km",
+    "revolutions": "rev",
+}
+"""Further spellings of units."""
 
 
 def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
@@ -36,7 +55,9 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
             where=f"driver '{driver.name}', column",
             remedy=near_misses(_wanted(driver), [names[k] for k in others]),
         )
-    return numbers[:, time], numbers[:, place]
+    measured = _COORDINATES if driver.joint else ()
+    times = numbers[:, time] * _scale(names[time], _TIMES, path)
+    return times, numbers[:, place] * _scale(names[place], measured, path)
 
 
 def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
@@ -49,9 +70,7 @@ def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None
 
 def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
     """Path, names and numbers of a driver's file."""
-    path = os.path.expanduser(driver.file)
-    if not os.path.isabs(path):
-        path = os.path.join(os.path.dirname(origin), path)
+    path = beside(driver.file, origin)
     try:
         return path, *table_of(path)
     except FileError as error:
@@ -60,7 +79,7 @@ def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
 
 def _time_of(names: Sequence[str]) -> tuple[int, list[int]]:
     """Where the time stands, and where the signals."""
-    time = next((k for k, name in enumerate(names) if name.lower() in _TIME), 0)
+    time = next((k for k, name in enumerate(names) if _is_time(name)), 0)
     return time, [k for k in range(len(names)) if k != time]
 
 
@@ -71,18 +90,19 @@ def _wanted(driver: Driver) -> str:
 def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
     """The column of a driver: the named one, the only one; None if it is not there."""
     wanted = _wanted(driver)
-    place = next((k for k in others if names[k] in (wanted, f"{wanted}.q")), None)
+    called = {k: (names[k], name_and_unit(names[k])[0]) for k in others}
+    place = next((k for k in others if {wanted, f"{wanted}.q"} & set(called[k])), None)
     return others[0] if place is None and not driver.column and len(others) == 1 else place
 
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
-    status = status_of(path, SIGNAL)
-    return _table(path, status.st_mtime_ns, status.st_size)
+    status_of(path, SIGNAL)  # raises the message about what is no file
+    return _table(path, fingerprint(path, SIGNAL))
 
 
 @lru_cache(maxsize=16)
-def _table(path: str, _changed: int, _size: int) -> tuple[tuple[str, ...], Array]:
+def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; one of them may name
     the columns: " t q1 q2. Of several lines before the numbers the one that names the time counts, else the first."""
     heads: list[tuple[str, ...]] = []
@@ -127,14 +147,87 @@ def _table(path: str, _changed: int, _size: int) -> tuple[tuple[str, ...], Array
             file=path,
             remedy="The first column is the time, the others are signals.",
         )
+    _check_commas(heads, width, path)
     return _names(heads, width), np.array(rows).reshape(-1, width)
+
+
+def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> None:
+    """Rows of twice as many numbers as there are names: their decimal commas separate, too. Raises FileError."""
+    counts = {len(head) for head in heads}
+    if counts and width not in counts and any(width == 2 * count for count in counts):
+        raise FileError(
+            f"Rows have {width} numbers between commas, but {width // 2} columns have names: are these decimal commas?",
+            file=path,
+            remedy="Separate columns by semicolons, or write decimal points.",
+        )
 
 
 def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
     """The names of so many columns by the lines before the numbers."""
     fitting = [head for head in heads if len(head) == count]
-    timed = [head for head in fitting if any(name.lower() in _TIME for name in head)]
-    return next(iter(timed or fitting), ("time", *(f"column{k}" for k in range(2, count + 1))))
+    timed = [head for head in fitting if any(map(_is_time, head))]
+    if not fitting:
+        return ("time", *(f"column{k}" for k in range(2, count + 1)))
+    names = (timed or fitting)[0]
+    units = next((head for head in fitting if head is not names and all(map(_is_unit, head))), ("",) * count)
+    return tuple(
+        f"{name} [{unit.strip('[]() ')}]" if _is_other_unit(unit) else name
+        for name, unit in zip(names, units, strict=True)
+    )
+
+
+def _is_time(name: str) -> bool:
+    return name_and_unit(name)[0].lower() in _TIME
+
+
+def _is_unit(text: str) -> bool:
+    """True for a cell of a line of units."""
+    unit = text.strip("[]() ")
+    return unit in _NO_UNIT or _compound(unit) is not None
+
+
+def _is_other_unit(text: str) -> bool:
+    """True for a unit that is not of SI."""
+    found = _compound(text.strip("[]() "))
+    return found is not None and found.factor != 1.0
+
+
+def name_and_unit(name: str) -> tuple[str, str]:
+    """(name, unit) of a column "angle [deg]", "angle (deg)" or "t_ms"."""
+    found = _WITH_UNIT.match(name.strip()) or _TIME_WITH_UNIT.match(name.strip())
+    return (found[1], found[2].strip()) if found else (name.strip(), "")
+
+
+def factor_of(unit: str, file: str, column: str) -> float:
+    """SI value of a unit. Raises FileError for what is none."""
+    found = _compound("rad" if unit in _NO_UNIT else unit)
+    if found is None:
+        raise FileError(
+            f"'{unit}' is no unit.", file=file, where=f"column '{column}'", remedy="Write deg, rad/s, N·m, mm …"
+        )
+    return found.factor
+
+
+def _compound(unit: str) -> Compound | None:
+    return compound(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
+
+
+def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
+    """By which a driver's column is multiplied to be in SI. Raises FileError for a unit of something else.
+
+    measured : what it may measure, as powers of (kg, m, s, rad); anything if there are none
+    """
+    unit = name_and_unit(name)[1]
+    ended = _ENDED_BY_UNIT.match(name)
+    if not unit and ended and measured != _TIMES:
+        unit = ended[1]
+    factor, found = factor_of(unit, file, name), _compound(unit)
+    if found is not None and measured and found.powers not in measured:
+        what = "a time" if measured == _TIMES else "an angle or a length"
+        raise FileError(
+            f"'{unit}' is no unit of {what}.", file=file, where=f"column '{name}'", remedy="Choose another column."
+        )
+    return factor
 
 
 def _text(path: str) -> str:

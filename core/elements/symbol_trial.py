@@ -9,6 +9,8 @@ import casadi as ca
 
 from core.elements.own_numbers import named
 from core.kinds import KindError
+from core.model import Quantity
+from core.model.units.compound_units import is_si
 
 
 def symbols(*names: str) -> Any:
@@ -32,6 +34,16 @@ def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
         named(*names)
     except ValueError as error:
         raise KindError(f"The kind '{kind.name}' is refused: its '{member}': {error}.") from None
+
+
+def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
+    """Raises KindError unless each number has a unit of SI, or none."""
+    for number in numbers:
+        if not is_si(number.unit):
+            raise KindError(
+                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is no SI unit.",
+                remedy="Give it in SI, such as m, N/m, N·m·s/rad, 1/m; leave it empty for a pure number.",
+            )
 
 
 def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import FileError, KinetostatError
+from core.files.foreign import foreign_of, refusal
 from core.files.regular_file import path_of
 from core.files.source import (
     Options,
@@ -192,13 +195,18 @@ FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
 
 NATIVE = FORMATS["kst"]
 _HEAD = 20_000
+_XML = (".xml", ".urdf", ".xacro", ".mjcf")
+LOGGER = "kinetostat.files"
 
 
 def format_of(source: Source) -> Format:
     """The format of a file after its suffix, else after its content. Raises FileError."""
     name = source.file.lower()
     by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
-    if by_suffix and not (name.endswith(".xml") and any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)):
+    known = any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)
+    if not known and (not by_suffix or name.endswith(_XML)) and (other := foreign_of(source)) is not None:
+        raise refusal(other, source)
+    if by_suffix and not (name.endswith(".xml") and known):
         return by_suffix[-1]
     for candidate in reversed(_TABLE):
         if candidate.sign.search(source.data[:_HEAD]):
@@ -245,8 +253,17 @@ def load(
     packages: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Model:
-    """The model in a file of any known format (options as for `read`). Raises FileError."""
-    return read(path, floating=floating, mimic=mimic, packages=packages, trust=trust).model
+    """The model in a file of any known format (options as for `read`); what its reader noticed goes to the logger
+    `kinetostat.files`. Raises FileError."""
+    return logged(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
+
+
+def logged(reading: Reading) -> Reading:
+    """A reading whose findings are said to the logger `kinetostat.files`, for those who take its model only."""
+    log = logging.getLogger(LOGGER)
+    for finding in reading.findings:
+        log.log(logging.INFO if finding.severity == "hint" else logging.WARNING, "%s", finding)
+    return reading
 
 
 def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[Trusted] = ()) -> Model:
@@ -255,7 +272,12 @@ def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[T
     trust : files it takes in that may run their code. Raises FileError.
     """
     options = Options(trusted=frozenset(trust))
-    return reading_of(_by_id(format), source_of_text(text, origin), options).model
+    return logged(reading_of(_by_id(format), source_of_text(text, origin), options)).model
+
+
+def loaded_again(text: str, origin: str = "") -> Model:
+    """The model in a native text of our own making; nothing is logged, as it was when the model was first read."""
+    return reading_of(NATIVE, source_of_text(text, origin), Options()).model
 
 
 def reading_of(format: Format, source: Source, options: Options) -> Reading:
@@ -265,11 +287,33 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
             f"{format.title} files can be written, not read.", file=source.file, remedy=_known_suffixes(reading=True)
         )
     try:
-        return format.read(source, options)
+        return _with_left_out(format.read(source, options))
     except KinetostatError as error:
         raise error.at(file=source.file) from None
     except RecursionError:
         raise FileError("The file is nested too deeply.", file=source.file, remedy="Simplify it.") from None
+
+
+def _with_left_out(reading: Reading) -> Reading:
+    """A reading whose model knows what of its file is not in it, for the notes of its runs."""
+    lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_lost(each)))
+    return Reading(lacking(reading.model, lost), reading.findings) if lost else reading
+
+
+def lacking(model: Model, left_out: tuple[str, ...]) -> Model:
+    """The model, with what its file says and it does not have."""
+    if model.left_out == left_out:
+        return model
+    found: Model = object.__new__(type(model))  # as valid as the other one
+    for field in dataclasses.fields(model):
+        object.__setattr__(found, field.name, getattr(model, field.name))
+    object.__setattr__(found, "left_out", left_out)
+    return found
+
+
+def _is_lost(finding: Finding) -> bool:
+    """A warning that is about more than looks."""
+    return finding.severity == "warning" and finding.field != "shapes"
 
 
 def _by_id(format: str) -> Format:
@@ -280,10 +324,10 @@ def _by_id(format: str) -> Format:
 
 def check(model: Model) -> tuple[Finding, ...]:
     """What is questionable in a model: `core.model.validation.model.check`, and missing mesh files."""
-    from core.files.meshes.lookup import resolve_mesh
+    from core.files.meshes.lookup import problem_of
     from core.model.validation.model import check as check_model
 
-    return check_model(model, resolve_mesh)
+    return check_model(model, problem_of)
 
 
 # ------------------------------------------------------------------------------------------ writing

@@ -57,9 +57,9 @@ def load(
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
     packages : package name → folder, for meshes named package://…
     trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
-    Raises FileError.
+    Raises FileError. What the reader noticed goes to the logger `kinetostat.files`.
     """
-    return read(path, floating=floating, mimic=mimic, packages=packages, trust=trust).model
+    return formats.logged(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
 
 
 def read(

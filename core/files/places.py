@@ -12,3 +12,9 @@ def relative(place: Path, folder: str) -> str:
         return Path(os.path.relpath(place.resolve(), Path(folder).resolve())).as_posix()
     except ValueError:
         return place.resolve().as_posix()
+
+
+def beside(file: str, origin: str) -> str:
+    """The path of a file that a document at `origin` names: full, in the home folder (~), or from the document's."""
+    path = os.path.expanduser(file)
+    return path if os.path.isabs(path) else os.path.join(os.path.dirname(origin), path)

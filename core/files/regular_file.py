@@ -6,13 +6,20 @@ read is taken as long as it was at first.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+import time
 
 from core.errors import FileError
 from core.later import dataclass
 
 MEGABYTE = 1_000_000
+YOUNG = 2_000_000_000
+"""ns: a file that was written no longer ago may be written again without another time of change."""
+MOST_FINGERPRINTS = 4096
+_fingerprints: dict[str, tuple[tuple[int, int, int], str]] = {}
+"""Status and digest of files, by path."""
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """A pipe without a writer is open at once, too."""
 
@@ -100,6 +107,31 @@ def status_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> os.stat_resul
         raise unreadable(error, kind, file) from None
     _check(status, kind, file)
     return status
+
+
+def fingerprint(path: str | os.PathLike[str], kind: Kind = MODEL) -> str:
+    """A digest of the content of a file, as part of the key of what is kept of it; "" where it cannot be read.
+
+    It is computed again only if the file's status is another one, or was so young that a later writing may have left it
+    as it was: clocks of files are coarse.
+    """
+    file = path_of(path)
+    try:
+        status = status_of(file, kind)
+        state = status.st_mtime_ns, status.st_size, status.st_ino
+        known = _fingerprints.get(file)
+        if known is not None and known[0] == state:
+            return known[1]
+        digest = hashlib.blake2b(content_of(file, kind), digest_size=16).hexdigest()
+    except FileError:
+        return ""
+    if time.time_ns() - status.st_mtime_ns > YOUNG:
+        _fingerprints[file] = state, digest
+        while len(_fingerprints) > MOST_FINGERPRINTS:
+            _fingerprints.pop(next(iter(_fingerprints)), None)
+    else:
+        _fingerprints.pop(file, None)
+    return digest
 
 
 def unreadable(error: Exception, kind: Kind, file: str) -> FileError:

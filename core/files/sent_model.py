@@ -6,7 +6,8 @@ import pickle
 import platform
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.files.formats import dumps, loads
+from core.files.contents import contents_of
+from core.files.formats import dumps, lacking, loaded_again
 from core.kinds import KindError, for_other_processes, register
 from core.model.unknown_kinds import own_kinds_of
 
@@ -15,11 +16,17 @@ if TYPE_CHECKING:
 
 
 class SentModel(NamedTuple):
-    """text, origin : of the document, and its path; kinds : pickled, those that people have added and it names."""
+    """A document as text.
+
+    origin, left_out : see Model; kinds : pickled, those that users have added and it names; contents : of the files
+    that it names, so that a machine of older ones is not taken for it
+    """
 
     text: str
     origin: str
     kinds: bytes
+    left_out: tuple[str, ...] = ()
+    contents: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: Model) -> SentModel:
@@ -29,12 +36,14 @@ class SentModel(NamedTuple):
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
         """Of a model that is read here again."""
-        return cls(dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()))
+        return cls(
+            dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), model.left_out, contents_of(model)
+        )
 
     def read(self) -> Model:
         """The model. Raises KinetostatError."""
         register_packed(self.kinds)
-        return loads(self.text, origin=self.origin)
+        return lacking(loaded_again(self.text, self.origin), self.left_out)
 
 
 def packed_kinds(model: Model) -> bytes:

@@ -120,6 +120,8 @@ class Model(Element):
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked for beside it); not saved."""
+    left_out: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    """What the file says that its reader does not understand, a sentence each; not saved."""
 
     def validate(self) -> None:
         """Unique names, existing references, known names in every expression, no cycles."""

@@ -49,6 +49,8 @@ FIRST_STEPS = 500
 LEAST_STEPS = 50
 STEPS = 20_000
 """Steps of any piece at most."""
+MOST_LOST = 4
+"""Sentences about what was left out of a file, in the notes of a run."""
 
 if TYPE_CHECKING:
     from core.simulation.equations.mode_rows import ModeRows
@@ -412,7 +414,10 @@ class Job:
 
     def all_notes(self) -> tuple[str, ...]:
         """What a reader should know of how the run came about."""
-        return *self.notes, *self.equations.mode_notes
+        lost = self.mech.model.left_out
+        more = f" And {len(lost) - MOST_LOST} more." if len(lost) > MOST_LOST else ""
+        read = f"Not in this run, as its file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
+        return *((read,) if lost else ()), *self.notes, *self.equations.mode_notes
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""

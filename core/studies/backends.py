@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 
 from core.apart.piped_process import BROKEN, begin, receive, send
 from core.errors import KinetostatError, SimulationError
+from core.files.contents import contents_of
+from core.files.formats import loaded_again
 from core.files.sent_model import register_packed
+from core.model import Model
 from core.studies.declaration import Declaration, read_declaration
 from core.studies.sample_rows import LOST, Machine, Rows
 
@@ -223,10 +226,21 @@ def lost_rows(chunk: Chunk) -> Rows:
 # ------------------------------------------------------------------------------------------------ Dask
 
 
-@lru_cache(maxsize=2)
 def _machine(text: str, kinds: bytes) -> Machine:
-    register_packed(kinds)
+    """The machine of a declaration, whose files may have changed since it was made."""
+    return _made(text, kinds, contents_of(_model(text, kinds)))
+
+
+@lru_cache(maxsize=2)
+def _made(text: str, kinds: bytes, _contents: tuple[str, ...]) -> Machine:
     return Machine(read_declaration(text))
+
+
+@lru_cache(maxsize=2)
+def _model(text: str, kinds: bytes) -> Model:
+    register_packed(kinds)
+    declared = read_declaration(text)
+    return loaded_again(declared.model, declared.origin)
 
 
 def compute_there(text: str, kinds: bytes, places: Array, values: Array) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError, near_misses
-from core.files import loads
+from core.files.formats import loaded_again
 from core.measures.run_measures import Measures, RunSamples, Signals
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
@@ -58,7 +58,7 @@ class Machine:
     def __init__(self, declaration: Declaration) -> None:
         """Raises KinetostatError for what the declaration cannot mean."""
         self.declaration = declaration
-        self.model = loads(declaration.model, origin=declaration.origin)
+        self.model = loaded_again(declaration.model, declaration.origin)
         self.mech = Mechanism(self.model)
         self.signals = Signals(self.mech)
         self._places = [self._place(name) for name in declaration.names]

@@ -74,10 +74,10 @@ class Study:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Study:
         """The study that a file holds, to go on with it by `resume`. Raises FileError."""
-        from core.files import loads
+        from core.files.formats import loaded_again
 
         declared = load(os.fspath(file)).declaration
-        study = cls(loads(declared.model, origin=declared.origin))
+        study = cls(loaded_again(declared.model, declared.origin))
         study._declared = declared
         return study
 

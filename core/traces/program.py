@@ -20,6 +20,7 @@ from core.codegen.blocks import Table
 from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
 from core.codegen.signature import Signature
 from core.elements.constraints.kinematic_constraint import Row
+from core.files.contents import contents_of
 from core.model import Body, Joint, Model
 from core.model.unknown_kinds import own_kinds_of
 from core.multibody.topology import Topology, topology_of
@@ -207,8 +208,8 @@ def structure(model: Model) -> Any:
         for collection in ("junctions", "sensors", "forces", "constraints", "drivers")
         for element in getattr(plain, collection)
     )
-    meshes = model.origin if any(body.density is not None for body in plain.bodies) else ""
-    return plain.world.gravity, parameters, bodies, frames, joints, others, meshes, own_kinds_of(plain)
+    contents = contents_of(model)
+    return plain.world.gravity, parameters, bodies, frames, joints, others, contents, own_kinds_of(plain)
 
 
 def _body(body: Body) -> Any:

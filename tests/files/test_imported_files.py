@@ -132,7 +132,7 @@ def test_circles_are_refused_with_the_chain(folder):
         ("x: {file: parts/leg.kst, settings: [{parameter: l, value: w}]}", 3, "assembly 'x', value", "called 'w'"),
         ("x: {file: parts/leg.kst, parent: y}", 3, "assembly 'x', parent", "'y'"),
         ("a-b: {file: parts/leg.kst}", 3, "assembly 'a-b', name", "formula"),
-        ("x: {file: parts/shank.stl}", None, "(imported as 'x')", "format"),
+        ("x: {file: parts/shank.stl}", None, "(imported as 'x')", "a mesh"),
     ],
 )
 def test_messages_name_file_line_and_assembly(folder, entry, line, where, what):

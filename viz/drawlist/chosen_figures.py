@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from core.files.meshes.lookup import resolve_mesh
+from core.files.regular_file import SHAPE, fingerprint
 from core.model import Body, Joint
 from core.model.bodies import PLAIN_LINE
 from viz.drawlist import geometry as g
 from viz.drawlist.item import Item, Span
+from viz.drawlist.shape_forms import mesh_form
 from viz.drawlist.skeleton import Port, Skeleton
 from viz.placement import Array, along, inverse, numbers, placement, shifted, unit
 
@@ -39,13 +41,9 @@ def form_of(skeleton: Skeleton, file: str, scale: g.Point = (1.0, 1.0, 1.0)) -> 
     """The form in a file: a mesh, or lines, polygons and points."""
     origin, r = skeleton.model.origin, skeleton.radius
     if resolve_mesh(file, origin) is not None:
-        return g.MeshFile(file, origin, scale, 4.0 * r)
+        return mesh_form(file, origin, scale, 4.0 * r)
     path = Path(file) if Path(file).is_absolute() or not origin else Path(origin).absolute().parent / file
-    try:
-        changed = path.stat().st_mtime_ns
-    except (OSError, ValueError):
-        changed = 0
-    return g.ShapeFile(str(path), changed, scale, THICKNESS * r)
+    return g.ShapeFile(str(path), fingerprint(path, SHAPE), scale, THICKNESS * r)
 
 
 def joint_figure(skeleton: Skeleton, joint: Joint, file: str) -> Iterator[Item]:

@@ -178,21 +178,22 @@ class MissingMesh(Geometry):
 
 @dataclass(frozen=True)
 class MeshFile(Geometry):
-    """A mesh file as the person named it, looked for from the model's file `origin`.
-    `size` (m) is that of the placeholder when the file is missing."""
+    """A mesh file as the user named it, looked for from the model's file `origin`.
+    `size` (m) is that of the placeholder when the file is missing, `content` the fingerprint of the file, or ""."""
 
     file: str
     origin: str
     scale: Point = (1.0, 1.0, 1.0)
     size: float = 0.1
+    content: str = ""
 
 
 @dataclass(frozen=True)
 class ShapeFile(Geometry):
-    """A file of lines, polygons and points as it was when it last `changed` (ns); `thickness`: radius of lines, m."""
+    """A file of lines, polygons and points; `content`: its fingerprint; `thickness`: radius of lines, m."""
 
     path: str
-    changed: int
+    content: str
     scale: Point = (1.0, 1.0, 1.0)
     thickness: float = 0.005
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.files.meshes.lookup import resolve_mesh
 from core.model import Shape
 from core.model import shapes as s
 from core.model.fields import Value
@@ -70,7 +71,17 @@ def _cone(shape: s.Cone, length: Lengths) -> g.Geometry:
 
 def _mesh(shape: s.Mesh, length: Lengths) -> g.Geometry:
     x, y, z = map(length.number, shape.scale)
-    return g.MeshFile(shape.file, length.origin, (x, y, z), length.size)
+    return mesh_form(shape.file, length.origin, (x, y, z), length.size)
+
+
+def mesh_form(file: str, origin: str, scale: g.Point, size: float) -> g.MeshFile:
+    """The form of a mesh file as it is now."""
+    place = resolve_mesh(file, origin)
+    if place is None:
+        return g.MeshFile(file, origin, scale, size)
+    from core.files.meshes.meshes import mesh_fingerprint
+
+    return g.MeshFile(file, origin, scale, size, mesh_fingerprint(place))
 
 
 def _pipe(shape: s.Pipe, length: Lengths) -> g.Geometry:

@@ -9,9 +9,13 @@ from dataclasses import field
 from pathlib import Path
 
 from core.errors import FileError
-from core.files.regular_file import RUN, SIGNAL, content_of, status_of
+from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
+from core.files.places import beside
+from core.files.regular_file import MESH, RUN, SIGNAL, content_of, fingerprint, status_of
 from core.later import dataclass
-from core.model import Model
+from core.model import Figures, Material, Mesh, Model
+from core.model.bodies import PLAIN_LINE
+from core.model.fields import nested_elements
 
 MISSING = ""
 """Digest of a file that is not there, or cannot be read."""
@@ -69,7 +73,8 @@ class Sources:
 
 
 def imported(model: Model) -> tuple[Path, ...]:
-    """The files a document takes in beside its own: sub-assemblies with theirs, and tables of drivers."""
+    """The files a document takes in besides its own: sub-assemblies with theirs, tables of drivers, meshes, figures and
+    textures."""
     return tuple(dict.fromkeys(_imported(model)))
 
 
@@ -77,11 +82,29 @@ def _imported(model: Model) -> Iterator[Path]:
     folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
     for driver in model.drivers:
         if driver.file:
-            yield Path(folder, driver.file)
+            yield Path(beside(driver.file, model.origin))
+    yield from _shown(model, folder)
     for assembly in model.assemblies:
         if assembly.content is not None:
             yield Path(assembly.content.origin or Path(folder, assembly.file))
             yield from _imported(assembly.content)
+
+
+def _shown(model: Model, folder: str) -> Iterator[Path]:
+    """The files that give a document its looks, and bodies their mass."""
+    for element in nested_elements(model):
+        files: tuple[str, ...] = ()
+        match element:
+            case Mesh(file=file) | Material(texture=file):
+                files = (file,)
+            case Figures(revolute=revolute, prismatic=prismatic, link=link):
+                files = revolute, prismatic, link
+        for file in (each for each in files if each not in ("", PLAIN_LINE)):
+            place = resolve_mesh(file, model.origin)
+            if place is not None:
+                yield place
+            elif "://" not in file:
+                yield Path(folder, file)
 
 
 def _status(path: Path) -> tuple[int, int, int] | None:
@@ -93,6 +116,8 @@ def _status(path: Path) -> tuple[int, int, int] | None:
 
 
 def _digest(path: Path) -> str:
+    if path.suffix.lower() in MESH_SUFFIXES:
+        return fingerprint(path, MESH)
     try:
         return hashlib.sha256(content_of(path, SIGNAL)).hexdigest()
     except FileError:

@@ -56,7 +56,7 @@ class _Sizes:
                 remedy="Write numbers for the scale, or give the mass properties.",
             )
         try:
-            volume, center, tensor = _mesh_volume(mesh.file, self.values.origin, tuple(scale))
+            volume, center, tensor = _volume_of(mesh.file, self.values.origin, tuple(scale))
         except KinetostatError as error:
             raise error.at(where=self.where) from None
         from core.spatial import mass_properties
@@ -72,20 +72,29 @@ def sum_of(parts: list[Inertia]) -> Inertia:
     return result
 
 
-@lru_cache(maxsize=256)
-def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
-    """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file."""
-    from trimesh import Trimesh
-
-    from core.files.meshes.lookup import resolve_mesh
-    from core.files.meshes.meshes import load_mesh
+def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
+    """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file as it is now."""
+    from core.files.meshes.lookup import problem_of, resolve_mesh
+    from core.files.meshes.meshes import mesh_fingerprint
 
     path = resolve_mesh(file, origin)
     if path is None:
+        problem = problem_of(file, origin)
+        why = "is not found" if problem is None or "is not found" in problem[0] else "is of a kind that is not read"
         raise ModelError(
-            f"The mesh '{file}' is not found, so it gives no mass.",
+            f"The mesh '{file}' {why}, so it gives no mass.",
             remedy="Correct the path, or give mass and inertia in place of a density.",
         )
+    return _measured(str(path), mesh_fingerprint(path), file, scale)
+
+
+@lru_cache(maxsize=256)
+def _measured(path: str, content: str, file: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
+    """Volume, centre and tensor of a mesh file of this content, which messages call `file`."""
+    from trimesh import Trimesh
+
+    from core.files.meshes.meshes import load_mesh
+
     data = load_mesh(path)
     mesh: Any = Trimesh(data.vertices, data.faces)
     mesh.apply_scale(scale)

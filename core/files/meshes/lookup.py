@@ -1,21 +1,24 @@
 """Where a mesh file lies: the order in which `package://` and other names are tried.
 
 1. an explicit map package → folder; 2. the folders above the model's file: one that holds `package.xml` of this
-package, or a folder of the package's name beside it; 3. the folders in the path variables of ROS, Ament and Gazebo.
+package, or a folder of the package's name beside it; 3. the folders in the path variables of ROS, Ament and Gazebo;
+4. folders of other names beside it, or in those of the variables, whose `package.xml` says this name.
 Only regular files with a mesh's suffix are ever given back.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from core.errors import FileError
-from core.files.regular_file import MESH, beginning_of, status_of
+from core.files.regular_file import MESH, MODEL, beginning_of, status_of
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
 """Files that are read as meshes."""
@@ -28,6 +31,10 @@ PATH_VARIABLES = (
     "IGN_GAZEBO_RESOURCE_PATH",
 )
 _MAX_PARENTS = 20
+_MAX_NEIGHBOURS = 3
+_MOST_ENTRIES = 1000
+_LISTED = 2.0
+"""s for which the packages of a folder are remembered."""
 _PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
@@ -42,6 +49,32 @@ def resolve_mesh(file: str, origin: str = "", packages: Mapping[str, str] | None
         if _is_mesh(place):
             return place
     return None
+
+
+def problem_of(file: str, origin: str = "", packages: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+    """What is wrong with the address of a mesh file, and the remedy; None if a mesh is found there."""
+    if resolve_mesh(file, origin, packages) is not None:
+        return None
+    for place in _candidates(file, origin, packages or {}):
+        if not _is_file(place):
+            continue
+        if place.suffix.lower() not in MESH_SUFFIXES:
+            kind = f"'{place.suffix}' files are" if place.suffix else "files without a suffix are"
+            text = f"The mesh '{file}' is there, but {kind} not read; a placeholder is shown."
+            return text, f"Export it as one of {' '.join(MESH_SUFFIXES)}."
+        try:
+            status_of(place, MESH)
+        except FileError as error:
+            return f"The mesh '{file}' is not usable: {error.what} A placeholder is shown.", error.remedy or ""
+    text = f"The mesh '{file}' is not found; a placeholder is shown."
+    return text, "Put the file there, or say where its package lies."
+
+
+def _is_file(place: Path) -> bool:
+    try:
+        return place.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _is_mesh(place: Path) -> bool:
@@ -61,6 +94,7 @@ def _candidates(file: str, origin: str, packages: Mapping[str, str]) -> Iterator
         return
     if uri.scheme in ("package", "model"):
         name, _, rest = unquote(uri.netloc + uri.path).lstrip("/").partition("/")
+        rest = rest.lstrip("/")
         if name and ".." not in Path(rest).parts:
             for place in package_folders(name, folder, packages):
                 yield place / rest
@@ -90,10 +124,39 @@ def package_folders(name: str, folder: Path | None, packages: Mapping[str, str])
             yield from (root / "share" / name, root / name)
             if root.name == name:
                 yield root
+            yield from _declared_in(root, name)
+    for parent in list(folder.parents)[:_MAX_NEIGHBOURS] if folder is not None else ():
+        yield from _declared_in(parent, name)
+
+
+def _declared_in(parent: Path, name: str) -> Iterator[Path]:
+    """Folders in a folder whose package.xml says this name, whatever they are called."""
+    packages = _packages_in(parent, int(time.monotonic() / _LISTED))
+    yield from (place for declared, place in packages if declared == name)
+
+
+@lru_cache(maxsize=64)
+def _packages_in(parent: Path, _moment: int) -> tuple[tuple[str, Path], ...]:
+    """(name, folder) of the packages in a folder; looked for again every few seconds: many meshes ask at once."""
+    try:
+        with os.scandir(parent) as entries:
+            places = [Path(entry.path) for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()]
+    except OSError:
+        return ()
+    found = ((_declared_name(place / "package.xml"), place) for place in sorted(places))
+    return tuple((name, place) for name, place in found if name)
+
+
+def _declared_name(package: Path) -> str:
+    """The name in a package.xml; "" if there is no such file."""
+    try:
+        status = status_of(package, MODEL)
+    except FileError:
+        return ""
+    return _name_in(package, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=1024)
-def _declared_name(package: Path) -> str:
-    """The name in a package.xml; "" if there is no such file."""
+def _name_in(package: Path, _changed: int, _size: int) -> str:
     found = _PACKAGE_NAME.search(beginning_of(package, 20_000).decode("utf-8", "replace"))
     return found.group(1) if found else ""

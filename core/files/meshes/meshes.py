@@ -26,7 +26,7 @@ from core.files.meshes.archive_3mf import Color, Part, parts_of
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, Beside, examined, refusal
 from core.files.meshes.textures import TEXTURES, bound_pictures, shrink_pictures
-from core.files.regular_file import MESH, content_of, status_of
+from core.files.regular_file import MESH, content_of, fingerprint, status_of
 
 _Y_UP = (".gltf", ".glb")
 _TO_Z_UP = {
@@ -35,6 +35,9 @@ _TO_Z_UP = {
 }
 """Rotations by the axis that is up in the file (COLLADA 1.4.1, up_axis: right, up and inward axes)."""
 _UP_AXIS = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
+_WITH_OTHERS = (".gltf", ".obj")
+_NAMES = re.compile(rb'(?:"uri"\s*:\s*"(?!data:)([^"]{1,300})"|^mtllib\s+(\S.{0,300}?)\s*$)', re.M)
+_MOST_NAMES = 100
 _ASSET = 65536
 """Bytes in which a DAE says where it comes from and which axis is up."""
 
@@ -87,12 +90,30 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
         raise FileError(
             f"'{place.suffix}' is not a mesh format.", file=file, remedy=f"Known: {' '.join(MESH_SUFFIXES)}."
         )
-    status = status_of(file, MESH)
-    return _loaded(file, status.st_mtime_ns, status.st_size)
+    status_of(file, MESH)  # raises the message about what is no file
+    return _loaded(file, mesh_fingerprint(file))
+
+
+def mesh_fingerprint(path: str | os.PathLike[str]) -> str:
+    """The fingerprint of a mesh file and of the files beside it that it takes numbers or colours from."""
+    file = os.fspath(path)
+    own = fingerprint(file, MESH)
+    if Path(file).suffix.lower() not in _WITH_OTHERS:
+        return own
+    beside = (Path(file).parent / name for name in _named_files(file, own))
+    return " ".join((own, *(fingerprint(each, MESH) for each in beside)))
 
 
 @lru_cache(maxsize=512)
-def _loaded(file: str, changed: int, size: int) -> MeshData:
+def _named_files(file: str, content: str) -> tuple[str, ...]:
+    """The names of files in a mesh file."""
+    names = {found[found.lastindex or 0] for found in _NAMES.finditer(content_of(file, MESH))} if content else set()
+    texts = (name.decode("utf-8", "replace") for name in sorted(names)[:_MOST_NAMES])
+    return tuple(name for name in texts if "\0" not in name)
+
+
+@lru_cache(maxsize=512)
+def _loaded(file: str, content: str) -> MeshData:
     data, suffix = content_of(file, MESH), Path(file).suffix.lower()
     try:
         with _silence():

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from core.errors import ModelError
+from core.errors import ModelError, near_misses
 from core.files.mjcf.includes import ORIGIN
 from core.files.xml_source import Reader, Tag, local_name
 from core.spatial.rotation import in_range
@@ -130,6 +130,28 @@ class Settings:
         return np.reshape(self.reader.numbers(tag, "fromto", 6, None, where), (2, 3))
 
 
+def bounds_of(
+    reader: Reader, settings: Settings, tag: Tag, attribute: str, switch: str, where: str
+) -> tuple[float, float] | None:
+    """Smallest and largest value of an attribute that a switch turns on; None if there are no bounds. As in MuJoCo,
+    values that do not rise, two zeros among them, are no bounds."""
+    given = tag.get(switch, "auto")
+    low, high = reader.numbers(tag, attribute, 2, (0.0, 0.0), where)
+    if given == "false":
+        return None
+    text = ""
+    if low >= high and (given == "true" or low or high):
+        refused = "; MuJoCo refuses that" if given == "true" else ""
+        text = f"{attribute}='{low:g} {high:g}' does not rise{refused}: there are no bounds."
+        if not tag.get(attribute):
+            text = f"{switch}='true' needs a {attribute}; MuJoCo refuses that: there are no bounds."
+    elif low < high and given == "auto" and not settings.auto_limits:
+        text = f"{attribute} does not count: with autolimits='false' it needs {switch}='true'; MuJoCo refuses that."
+    if text:
+        reader.note(tag, "warning", f"{where}: {text}", f"Give {attribute} and {switch}.", field=attribute)
+    return (low, high) if low < high and (given == "true" or settings.auto_limits) else None
+
+
 def between(ends: Matrix) -> tuple[Matrix, float]:
     """(4, 4) in the middle of two points, and half their distance; z runs from the second to the first, as MuJoCo has
     it, whatever its reference says."""
@@ -166,7 +188,9 @@ class Defaults:
     """Default classes: attributes that elements take unless they have them themselves."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
+        self.reader = reader
         self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
+        self.unknown: set[str] = set()
         for tag in reader.children(root, "default"):
             self._define(tag, tag.get("class", "main"), self.classes["main"])
 
@@ -188,16 +212,27 @@ class Defaults:
             self._walk(section, "main", local_name(section))
 
     def _walk(self, tag: Tag, current: str, section: str) -> None:
-        current = tag.get("childclass", current)
+        current = self._class(tag, "childclass", current)
         for child in tag:
             kind = local_name(child)
             if not kind:
                 continue
             kind = kind if section in ("asset", "worldbody") else section
-            given = self.classes.get(child.get("class", current), self.classes["main"]).get(kind, {})
+            given = self.classes[self._class(child, "class", current)].get(kind, {})
             turned = any(child.get(key) is not None for key in ORIENTATIONS)
             for key, value in given.items():
                 if child.get(key) is None and not (turned and key in ORIENTATIONS):
                     child.set(key, value)
             if kind != "tendon":
                 self._walk(child, current, section)
+
+    def _class(self, tag: Tag, attribute: str, current: str) -> str:
+        """The class that an element names; the present one where it names none, or one that is not there."""
+        name = tag.get(attribute)
+        if name is None or name in self.classes:
+            return current if name is None else str(name)
+        if name not in self.unknown:
+            self.unknown.add(name)
+            text = f"There is no default class '{name[:60]}'; what it would say is not used. MuJoCo refuses that."
+            self.reader.note(tag, "warning", text, near_misses(name, self.classes), field=attribute)
+        return "main" if attribute == "class" else current

@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
+from core.files.foreign import wrong_root
 from core.files.mjcf.actuators import Rotor, Rotors
-from core.files.mjcf.defaults import Defaults, Settings
+from core.files.mjcf.defaults import Defaults, Settings, bounds_of
 from core.files.mjcf.equalities import Equalities
 from core.files.mjcf.frames import unfold
 from core.files.mjcf.geoms import Geom, Geoms, pose_of
 from core.files.mjcf.includes import Includes, MjcfReader
 from core.files.mjcf.left_out import LeftOut
 from core.files.mjcf.passive import NOTHING, Passive, Springs, added, coefficients
+from core.files.mjcf.schema import check_names, check_words
 from core.files.mjcf.spring_dampers import Freedom, inertia_felt
 from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
@@ -42,12 +44,7 @@ def read_mjcf(source: Source, options: Options) -> Reading:
     """The model of an MJCF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source, forgiving=True)
     if local_name(root) != "mujoco":
-        raise FileError(
-            f"The root element is <{local_name(root)[:40]}>, not <mujoco>.",
-            file=source.file,
-            line=root.sourceline,
-            remedy="Choose an MJCF file.",
-        )
+        raise wrong_root(root, "mujoco", "an MJCF file", source)
     includes = Includes(source)
     build = _Build(includes.resolved(root, source), source, options)
     build.reader.findings += findings + includes.findings
@@ -63,9 +60,11 @@ class _Build:
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
         self.root, self.source = root, source
         self.reader = MjcfReader(source.file)
+        check_words(self.reader, root)
         Defaults(self.reader, root).apply(root)
         self.settings = Settings(self.reader, root)
         unfold(root, self.reader, self.settings)
+        check_names(self.reader, root)
         self.geoms = Geoms(self.reader, self.settings, options, root)
         self.rotors = Rotors(self.reader, root)
         self.left_out = LeftOut(self.reader)
@@ -305,8 +304,8 @@ class _Build:
             self.reader.note(tag, "warning", text, "", ("joints", name), "align")
 
     def _ball(self, tag: Tag) -> Matrix:
-        limited = tag.get("limited", "auto")
-        if tag.get("range") is not None and limited != "false" and not self.settings.off("limit"):
+        limits = bounds_of(self.reader, self.settings, tag, "range", "limited", "joint")
+        if limits is not None and not self.settings.off("limit"):
             self.left_out.add("cones", tag)
         return np.eye(4)
 
@@ -348,9 +347,9 @@ class _Build:
         if reference:
             fields["rest"] = (reference,)
         bounds = self._effort(tag, where)
-        if tag.get("range") is not None and self._holds(tag, "limited") and not self.settings.off("limit"):
-            low, high = (angle(value) for value in self.reader.numbers(tag, "range", 2, None, where))
-            bounds |= {"lower": low, "upper": high}
+        limits = bounds_of(self.reader, self.settings, tag, "range", "limited", where)
+        if limits is not None and not self.settings.off("limit"):
+            bounds |= {"lower": angle(limits[0]), "upper": angle(limits[1])}
             self.left_out.add("soft stops", tag, int(any(tag.get(key) is not None for key in _SOFTNESS)))
         if bounds:
             fields["limits"] = (Limit(**bounds),)
@@ -361,16 +360,12 @@ class _Build:
         self.relaxed_poses[body] = self.relaxed_poses[body] @ away
         return _motion(word, unit, -reference)
 
-    def _holds(self, tag: Tag, switch: str) -> bool:
-        """Whether an attribute counts that a switch may turn off."""
-        value = tag.get(switch, "auto")
-        return value == "true" or (value == "auto" and self.settings.auto_limits)
-
     def _effort(self, tag: Tag, where: str) -> dict[str, Any]:
         """The largest force of a joint's motors, as they all together may give."""
-        if tag.get("actuatorfrcrange") is None or not self._holds(tag, "actuatorfrclimited"):
+        limits = bounds_of(self.reader, self.settings, tag, "actuatorfrcrange", "actuatorfrclimited", where)
+        if limits is None:
             return {}
-        low, high = self.reader.numbers(tag, "actuatorfrcrange", 2, None, where)
+        low, high = limits
         self.left_out.add("one-sided motors", tag, int(low != -high))
         return {"effort": max(abs(low), abs(high))}
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.mjcf.actuators import Rotor
-from core.files.mjcf.defaults import Settings
+from core.files.mjcf.defaults import Settings, bounds_of
 from core.files.mjcf.passive import (
     NOTHING,
     Coefficients,
@@ -71,8 +71,7 @@ class Tendons:
         where = f"tendon '{tag.get('name', '')}'".replace(" ''", "")
         reader, off = self.reader, self.settings.off
         rotor = self.rotors.get(tag.get("name", ""), Rotor())
-        limited = tag.get("limited", "auto")
-        limited = limited == "true" or (limited == "auto" and self.settings.auto_limits and tag.get("range"))
+        limited = bounds_of(reader, self.settings, tag, "range", "limited", where) is not None
         friction = reader.number(tag, "frictionloss", 0.0, where)
         self.bound += bool((limited and not off("limit")) or (friction and not off("frictionloss")))
         stiffness = NOTHING if off("spring") else coefficients(reader, tag, "stiffness", where)

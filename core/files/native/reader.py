@@ -313,22 +313,17 @@ class _Builder:
 
     def missing_meshes(self, model: Model) -> Iterator[Finding]:
         """A finding for every mesh that is not found (those of sub-assemblies were told by their readers)."""
-        from core.files.meshes.lookup import resolve_mesh
+        from core.files.meshes.lookup import problem_of
 
         brought = {body.name for assembly in model.assemblies for body in assembly.brought["bodies"]}
         for body in (b for b in model.expanded.bodies if b.name not in brought):
             for shape in body.shapes:
-                if isinstance(shape, Mesh) and resolve_mesh(shape.file, self.file, self.options.packages) is None:
-                    yield Finding(
-                        "warning",
-                        f"The mesh '{shape.file}' is not found; a placeholder is shown.",
-                        "Put the file there, or say where its package lies.",
-                        "bodies",
-                        body.name,
-                        "shapes",
-                        self.file,
-                        self.lines.get(f"body '{body.name}', shapes"),
-                    )
+                if not isinstance(shape, Mesh):
+                    continue
+                problem = problem_of(shape.file, self.file, self.options.packages)
+                if problem is not None:
+                    line = self.lines.get(f"body '{body.name}', shapes")
+                    yield Finding("warning", *problem, "bodies", body.name, "shapes", self.file, line)
 
     def line_of(self, error: ModelError | ExpressionError, where: str) -> int | None:
         """The line of the field an error names; inside nested elements, of the value it quotes."""

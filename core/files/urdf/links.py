@@ -12,6 +12,7 @@ from core.files.source import Options
 from core.files.urdf.shapes import Materials, pose_of, shape_of
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Inertia, Joint, Limit, Mimic
+from core.model.validation.findings import Severity
 from core.spatial.rotation import from_quaternion
 
 KINDS = {
@@ -25,8 +26,14 @@ KINDS = {
 }
 """Joint types of URDF → our kinds (spherical is an extension some programs write)."""
 
+SINGLE = ("revolute", "continuous", "prismatic")
+"""Kinds of joints with one coordinate."""
+
 NO_LIMIT = 1e9
 """A bound that is none: written where URDF demands a number, and read as no bound."""
+
+NOT_ENFORCED = -1.0
+"""A largest speed or force that is none, as SDFormat writes it, in URDF files made from it, too."""
 
 TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 """Entries of a tensor in our order."""
@@ -112,8 +119,10 @@ class Joints:
         fields["child"] = self._end(tag, "child", where)
         if kind not in ("fixed", "free", "spherical"):
             fields["axis"] = self._axis(tag, where)
-        if kind in ("revolute", "continuous", "prismatic"):
+        if kind in SINGLE:
             fields |= self._single(tag, name, kind, where)
+        else:
+            self._note_unused(tag, name, kind)
         dynamics = self.reader.child(tag, "dynamics", where)
         if dynamics is not None and kind != "fixed":
             fields["damping"] = self.reader.number(dynamics, "damping", 0.0, where)
@@ -147,6 +156,14 @@ class Joints:
                 'Give a direction such as xyz="0 0 1".',
             )
         return values
+
+    def _note_unused(self, tag: Tag, name: str, kind: str) -> None:
+        """Bounds and couplings of joints that cannot have them."""
+        for word in ("limit", "mimic") if kind != "fixed" else ("mimic",):
+            for inner in self.reader.children(tag, word):
+                text = f"A {kind} joint takes no <{word}>; it is left out."
+                severity: Severity = "hint" if kind == "fixed" else "warning"
+                self.reader.note(inner, severity, text, f"Remove <{word}>.", ("joints", name), word)
 
     def _single(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
         """Limits and coupling of a joint with one coordinate."""
@@ -192,6 +209,9 @@ class Joints:
             ours: self._bound(limit, theirs, where)
             for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
         }
+        for side in ("velocity", "effort"):
+            if values[side] == NOT_ENFORCED:
+                values[side] = None
         if kind == "continuous":
             values["lower"] = values["upper"] = None
         elif limit.get("lower") is None and limit.get("upper") is None:

@@ -12,10 +12,12 @@ from typing import Any
 
 from lxml import etree
 
-from core.errors import FileError, ModelError
+from core.errors import ModelError
+from core.files.foreign import wrong_root
 from core.files.source import Options, Reading, Source
-from core.files.urdf.links import Joints, body_of
+from core.files.urdf.links import SINGLE, Joints, body_of
 from core.files.urdf.shapes import Materials
+from core.files.urdf.vocabulary import check_words
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml, prefixed
 from core.model import WORLD, Annotation, Body, Joint, Model
 from core.model.validation.circular_references import circles
@@ -32,12 +34,7 @@ def read_urdf(source: Source, options: Options) -> Reading:
     """The model of a URDF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
-        raise FileError(
-            f"The root element is <{local_name(root)[:40]}>, not <robot>.",
-            file=source.file,
-            line=root.sourceline,
-            remedy="Choose a URDF file.",
-        )
+        raise wrong_root(root, "robot", "a URDF file", source)
     build = _Build(root, source, options)
     build.reader.findings += findings
     return build.reading()
@@ -51,6 +48,7 @@ class _Build:
         self.source = source
         self.options = options
         self.reader = Reader(source.file)
+        check_words(self.reader, root)
         self.links = Names([WORLD])
         self.joints = Names()
         self.link_tags = self._named("link", self.links)
@@ -63,6 +61,10 @@ class _Build:
                 f"URDF version '{version}' is not known; it is read as 1.2.",
                 f"Known: {', '.join(VERSIONS)}.",
             )
+        turned = [tag for tag in root.iter("origin") if tag.get("quat_xyzw") is not None]
+        if turned and version == "1.0":
+            text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} pass over; it is used here."
+            self.reader.note(turned[0], "warning", text, 'Write version="1.1" in <robot>, or rpy.', field="quat_xyzw")
 
     def _named(self, kind: str, names: Names) -> dict[str, Tag]:
         """Our name → element, of all links or joints; duplicates are refused, odd names changed."""
@@ -98,7 +100,7 @@ class _Build:
         maker = Joints(self.reader, self.links, self.joints, self.options)
         bodies = [body_of(self.reader, tag, name, materials, self.options) for name, tag in self.link_tags.items()]
         joints = [maker.joint(tag, name) for name, tag in self.joint_tags.items()]
-        self._check_couplings(joints)
+        joints = self._check_couplings(joints)
         root = self._check_tree(joints)
         bodies, joints = self._grounded(bodies, joints, root, ground)
         try:
@@ -120,12 +122,26 @@ class _Build:
         """Our name of the link "world", "" if there is none."""
         return self.links.of.get(WORLD, "")
 
-    def _check_couplings(self, joints: list[Joint]) -> None:
+    def _check_couplings(self, joints: list[Joint]) -> list[Joint]:
+        """The joints without couplings to joints that do not have one coordinate. Raises FileError for a circle."""
         for circle in circles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
             what = f"The joints follow each other in a circle: {' → '.join(circle)}."
             raise self.reader.error(
                 self.joint_tags[circle[0]], what, f"joint '{circle[0]}', mimic", "Remove a <mimic>."
             )
+        kinds = {joint.name: joint.kind for joint in joints}
+        kept = []
+        for joint in joints:
+            kind = kinds[joint.mimic.leader] if joint.mimic is not None else ""
+            if joint.mimic is not None and kind not in SINGLE:
+                text = f"It cannot follow (mimic) the {kind} joint '{joint.mimic.leader}'; it moves on its own."
+                tag = self.joint_tags[joint.name]
+                self.reader.note(
+                    tag, "warning", text, "Name a joint with one coordinate.", ("joints", joint.name), "mimic"
+                )
+                joint = dataclasses.replace(joint, mimic=None)
+            kept.append(joint)
+        return kept
 
     def _check_tree(self, joints: list[Joint]) -> str:
         """The root link. Raises FileError for two parents, a circle, or several roots."""

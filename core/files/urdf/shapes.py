@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.files.meshes.lookup import resolve_mesh
+from core.files.meshes.lookup import problem_of
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag, local_name
 from core.model import Box, Capsule, Cylinder, Material, Mesh, Pose, Sphere
@@ -127,13 +127,7 @@ def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: 
         sizes = (factor, factor, factor)
     else:
         sizes = reader.vector(tag, "scale", (1.0, 1.0, 1.0), where)
-    if resolve_mesh(file, reader.file, options.packages) is None:
-        reader.note(
-            tag,
-            "warning",
-            f"The mesh '{file}' is not found; a placeholder is shown.",
-            "Put the file there, or say where its package lies.",
-            place,
-            "shapes",
-        )
+    problem = problem_of(file, reader.file, options.packages)
+    if problem is not None:
+        reader.note(tag, "warning", *problem, place, "shapes")
     return Mesh(file=file, scale=sizes, **common)

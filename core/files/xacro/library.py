@@ -36,7 +36,6 @@ _REPLACED = {
 }
 """Names that are the library's own affair, for which it has no public ones; tried with 2.1.1, which `pyproject.toml`
 asks for."""
-_PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
 
 
 def require_names() -> None:
@@ -46,6 +45,22 @@ def require_names() -> None:
             f"xacro {metadata.version('xacro')} has no {listed(missing)}, which Kinetostat replaces.",
             remedy='Install one that it was tried with: pip install "kinetostat[xacro]".',
         )
+
+
+DOLLAR = "\ue000"
+"""In place of a $ that is to stay text: expanding is repeated, and would take it for the begin of an expression."""
+_ESCAPED = re.compile(r"\$(\$+[{(])")
+_PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
+
+
+def keep_escapes() -> None:
+    """Let escapes of the library's own evaluation stay text."""
+    usual = xacro.eval_text
+
+    def eval_text(text: str, symbols: Any) -> Any:
+        return usual(_ESCAPED.sub(lambda found: found[1].replace("$", DOLLAR), text), symbols)
+
+    xacro.eval_text = eval_text
 
 
 class RefusedError(Exception):
@@ -142,7 +157,7 @@ class Library:
                 return xacro.eval_extension(f"$({self.eval_text(command, symbols)})")
         except Exception as error:
             self._refuse(found[0], error)
-        return found["escaped"] or found[0]
+        return found["escaped"].replace("$", DOLLAR) if found["escaped"] else found[0]
 
     def _refuse(self, expression: str, error: Exception) -> None:
         """Raise the error again with the expression and, the first time, its place."""

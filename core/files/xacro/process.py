@@ -100,7 +100,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
     from xacro import substitution_args
     from xacrodoc import XacroDoc
 
-    from core.files.xacro.library import Library, RefusedError
+    from core.files.xacro.library import DOLLAR, Library, RefusedError, keep_escapes
 
     text = sys.stdin.buffer.read().decode("utf-8", "replace").removeprefix("\ufeff")
     find = finder(file, packages)
@@ -109,6 +109,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
         library.install()
     else:
         substitution_args._eval_find = find
+        keep_escapes()
     os.chdir(Path(file).parent)
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     sys.setrecursionlimit(DEEPEST)
@@ -117,7 +118,8 @@ def expanded(file: str, packages: str, closed: bool) -> str:
         seal()
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_Silence()):
-            return str(XacroDoc.from_string(text, resolve_packages=False, rootdir=Path(file).parent).to_urdf_string())
+            document = XacroDoc.from_string(text, resolve_packages=False, rootdir=Path(file).parent)
+            return str(document.to_urdf_string()).replace(DOLLAR, "$")
     except RefusedError as error:
         raise refusal(error, *(library.place or (file, None))) from None
     except FileError:

@@ -6,6 +6,7 @@ Python could evaluate is refused until the person trusts the file (docs/decision
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import os
@@ -38,7 +39,9 @@ def read_xacro(source: Source, options: Options) -> Reading:
     """The model of a Xacro file. Raises FileError, also when the library is missing."""
     text = expanded(source, options)
     try:
-        return read_urdf(Source(text, source.file, decoded=True), options)
+        reading = read_urdf(Source(text, source.file, decoded=True), options)
+        unplaced = (dataclasses.replace(each, line=None) for each in reading.findings)  # lines are of the expanded text
+        return Reading(reading.model, tuple(unplaced))
     except KinetostatError as error:
         where = ", ".join(part for part in ("in the expanded text", error.where) if part)
         raise FileError(error.what, where=where, remedy=error.remedy, file=source.file) from None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.errors import ModelError
+from core.files.contents import contents_of
 from core.functions.context import Cancelled, Context
 from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, OutputFile, Text
@@ -40,7 +41,7 @@ def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
     chosen: Any = symbols.strip() or "masses"
     if chosen not in ("masses", "named", "all", "none"):
         chosen = tuple(name.strip() for name in chosen.split(",") if name.strip())
-    key = (context.model, chosen, recognise)
+    key = (context.model, contents_of(context.model), chosen, recognise)
     kept = _kept.get("linkage")
     if kept is None or kept[0] != key:
         kept = _kept["linkage"] = (key, linkage(context.model, symbols=chosen, recognise=recognise))

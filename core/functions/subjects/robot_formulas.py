@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from core.files.contents import contents_of
 from core.functions.context import Cancelled, Context
 from core.functions.results import Formulas
 
@@ -37,7 +38,7 @@ def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     chosen: Any = symbols.strip() or "named"
     if chosen not in ("named", "all", "none"):
         chosen = tuple(name.strip() for name in chosen.split(",") if name.strip())
-    key = (context.model, tip, chosen, recognise)
+    key = (context.model, contents_of(context.model), tip, chosen, recognise)
     kept = _kept.get("robot")
     if kept is None or kept[0] != key:
         kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=chosen, recognise=recognise))

@@ -23,9 +23,21 @@ _POWERS: dict[str, tuple[int, int, int, int]] = {
     "power": (1, 2, -3, 0),
 }
 """Powers of kg, m, s and rad."""
-_FURTHER = {"h": ("time", 3600.0), "°": ("angle", math.pi / 180.0), "µm": ("length", 1e-6)}
+_FURTHER = {
+    "h": ("time", 3600.0),
+    "°": ("angle", math.pi / 180.0),
+    "µm": ("length", 1e-6),
+    "us": ("time", 1e-6),
+    "µs": ("time", 1e-6),
+}
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _TOKEN = re.compile(r"\s*(?P<operator>[·*/]?)\s*(?P<symbol>[A-Za-zµ°]+)(?P<power>\^?-?\d|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
+
+
+_ELECTRIC = ("A", "V", "C", "F", "H", "T", "Wb", "Ω", "ohm", "K", "Pa", "mol", "cd", "sr")
+"""Further units of SI; nothing here is measured in them."""
+SAME_FACTOR = 1e-9
+"""Deviation from 1 of a factor that is 1."""
 
 
 class Compound(NamedTuple):
@@ -53,6 +65,15 @@ def compound(text: str) -> Compound | None:
         factor, place = factor * one**power, found.end()
     a, b, c, d = powers
     return Compound((a, b, c, d), factor) if text else None
+
+
+def is_si(text: str) -> bool:
+    """True for a unit of SI, also for one whose dimension has no name here ("1/m", "N·m/A"), and for none."""
+    unit = text.strip().removeprefix("1/") if text.strip() not in ("1", "-") else ""
+    for symbol in _ELECTRIC:
+        unit = re.sub(rf"(?<![A-Za-zµ°]){symbol}(?![A-Za-zµ°])", "kg", unit)
+    found = compound(unit)
+    return not unit or (found is not None and abs(found.factor - 1.0) < SAME_FACTOR)
 
 
 def _known(symbol: str) -> tuple[str, float] | None:

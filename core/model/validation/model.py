@@ -40,13 +40,13 @@ FARTHEST_REST = {"angle": 3600.0, "length": 1e5}
 """Rest position (rad, m) beyond which it is surely a mistake."""
 NOTHING = Inertia()
 
-FindFile = Callable[[str, str], object]
-"""(file, origin) → where the file lies, None if nowhere (`core.files.resolve_mesh`)."""
+ProblemOf = Callable[[str, str], tuple[str, str] | None]
+"""(file, origin) → what is wrong with a mesh file, and the remedy; None if it is there."""
 
 
-def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...]:
-    """What is questionable in a model. With `find_file` missing mesh files are told too."""
-    checks = _Checks(needed(model).expanded, find_file)
+def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, ...]:
+    """What is questionable in a model. With `problem_of` missing mesh files are reported too."""
+    checks = _Checks(needed(model).expanded, problem_of)
     elements = forces.check(model.expanded, checks.values)
     return (
         *_unknown_kinds(model.expanded),
@@ -73,10 +73,10 @@ def _unknown_kinds(model: Model) -> Iterator[Finding]:
 class _Checks:
     """Checks of a model without chains, at the present parameter values."""
 
-    def __init__(self, model: Model, find_file: FindFile | None) -> None:
+    def __init__(self, model: Model, problem_of: ProblemOf | None) -> None:
         self.model = model
         self.values = model.values()
-        self.find_file = find_file
+        self.problem_of = problem_of
 
     def all(self) -> Iterator[Finding]:
         """All findings, in the order of the tree."""
@@ -100,6 +100,7 @@ class _Checks:
         yield from self.massless()
         yield from self.point_masses()
         yield from self.loose()
+        yield from self.without_contact()
 
     def number(self, value: Any) -> float:
         return number_or_nan(value, self.values)
@@ -143,6 +144,19 @@ class _Checks:
         moments = principal_moments(body.inertia, self.number)
         if moments[2] > NO_INERTIA and mass == 0.0:
             yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
+
+    def without_contact(self) -> Iterator[Finding]:
+        """Bodies that fly, or have shapes for collisions only, next to others: contacts are not computed."""
+        group = self.rigid_groups()
+        solid = {group[body.name] for body in self.model.bodies if any(s.role != "visual" for s in body.shapes)}
+        only = {group[body.name] for body in self.model.bodies if any(s.role == "collision" for s in body.shapes)}
+        free = [joint for joint in self.model.joints if joint.kind == "free" and group.get(joint.child) in solid]
+        text = "Shapes do not collide: contacts are not computed, bodies pass through one another."
+        remedy = "Use limits, or forces with formulas, where something shall be stopped."
+        if free and len(solid) > 1:
+            yield Finding("hint", text, remedy, "bodies", free[0].child, "shapes")
+        elif len(only) > 1:
+            yield Finding("hint", text, remedy, field="shapes")
 
     def massless(self) -> Iterator[Finding]:
         """Parts that move on their own but have no mass: accelerations there would be unbounded."""
@@ -279,15 +293,10 @@ class _Checks:
     def file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
         if not file:
             yield Finding("warning", "The mesh names no file.", "Choose a file.", collection, name, field)
-        elif self.find_file is not None and field == "shapes" and self.find_file(file, self.model.origin) is None:
-            yield Finding(
-                "warning",
-                f"The mesh '{file}' is not found; a placeholder is shown.",
-                "Put the file there, or say where its package lies.",
-                collection,
-                name,
-                field,
-            )
+        elif self.problem_of is not None and field == "shapes":
+            problem = self.problem_of(file, self.model.origin)
+            if problem is not None:
+                yield Finding("warning", *problem, collection, name, field)
 
     def far_center(self, body: Body) -> Iterator[Finding]:
         if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:

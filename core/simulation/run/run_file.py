@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from core.errors import FileError
-from core.files import dumps, loads
+from core.files import dumps
+from core.files.formats import loaded_again
 from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.source import write_whole
 from core.mechanism import Mechanism
@@ -212,7 +213,7 @@ def load(path: str) -> Run:
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             statistics = statistics._replace(notes=tuple(map(str, statistics.notes)))
-            mech = Mechanism(loads(model_text(file, size), "kst", str(file.attrs["origin"])))
+            mech = Mechanism(loaded_again(model_text(file, size), str(file.attrs["origin"])))
             kept = [name for name in STATES if name in file]
             count = min(len(stored(file, name, size)) for name in kept)  # a piece may have been cut short
             arrays = {name: numbers(file, path, name, size, count) for name in kept}

@@ -10,6 +10,7 @@ from core.files import load, save
 from core.model import Driver
 from core.model.edits import edits
 from resources import examples
+from tests.files.test_file_contents import write_tetrahedron
 
 EXAMPLES = {example.name: example.path for example in examples()}
 CHANGED, GONE, SHARED = "changed outside", "deleted outside", "shared file"
@@ -273,3 +274,17 @@ def test_bars_of_a_document_go_with_it(bench, four_bar):
     assert not bench.window.files.save()
     bench.example("pendulum")
     assert bench.window.notices.texts == {}
+
+
+def test_a_mesh_that_is_written_again_is_weighed_and_drawn_again(bench, tmp_path):
+    part, document = tmp_path / "part.stl", tmp_path / "m.kst"
+    write_tetrahedron(part, 0.1)
+    document.write_text(
+        "kinetostat: 1\nname: m\nbodies: {b: {density: 6000, shapes: [{mesh: {file: part.stl}}]}}\n"
+        "joints: {j: {parent: world, child: b, axis: [0, 0, 1]}}\n"
+    )
+    bench.open(document)
+    before = float(bench.session.mech.mass_matrix([0.0])[0, 0])
+    write_tetrahedron(part, 0.2)
+    bench.wait(lambda: float(bench.session.mech.mass_matrix([0.0])[0, 0]) == pytest.approx(32 * before, rel=1e-5))
+    assert not bench.session.unsaved

@@ -290,3 +290,10 @@ def test_command_line_lets_a_file_run_its_code(tmp_path, capsys):
 def test_sets_have_the_same_order_each_time_and_both_ways(tmp_path):
     file = written(tmp_path, "<link name=\"${'_'.join(python.set('lf rf mf ff th wr pa el'.split()))}\"/>")
     assert links(file) == links(file) == links(file, trust=True)
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_escaped_dollars_stay_text(tmp_path, trust):
+    body = '<xacro:property name="p" value="$${q}"/><link name="a"/><gazebo>${p} $$(arg x) $$${z}</gazebo>'
+    model = read(written(tmp_path, body), trust=trust).model
+    assert "${q} $(arg x) $${z}" in model.annotations[0].content

@@ -201,6 +201,8 @@ WRONG = {
     "a member that is not static": (lambda: line(force=lambda self, length, rate, state, numbers: 0.0), "force"),
     "a state without name": (lambda: line(state_names=("",)), "state_names"),
     "a number of a bad name": (lambda: line(numbers=(ks.Quantity("two words"),)), "numbers"),
+    "a number of an unknown unit": (lambda: line(numbers=(ks.Quantity("a", "N·blurb^4"),)), "numbers"),
+    "a number not in SI": (lambda: between(numbers=(ks.Quantity("a", "mm"),)), "numbers"),
     "energy that fails": (lambda: line(energy=staticmethod(lambda L, x, n: x.heat)), "energy"),
     "rest of too many": (lambda: line(rest_state=staticmethod(lambda L, x, n: [L])), "rest_state"),
     "a constraint of too many": (lambda: between(value=staticmethod(lambda X, n: X.position)), "value"),
@@ -218,6 +220,7 @@ def test_what_is_wrong_is_told_with_kind_and_member(wrong: str) -> None:
 
 
 def test_one_that_is_right_is_not_refused() -> None:
+    ks.register(line(numbers=tuple(ks.Quantity(f"n{k}", unit) for k, unit in enumerate(("", "N/m", "1/m", "N·m/A")))))
     ks.register(line())
     ks.register(between(components=("x", "y", "z"), value=staticmethod(lambda X, n: X.position)))
     assert Force(name="f", kind="made_up", b="block").info.title == "Made up"

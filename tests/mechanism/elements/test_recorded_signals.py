@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from core.elements.recorded_signals import table_of
+from core.elements.recorded_signals import columns_of, table_of
 from core.errors import FileError
+from core.model import Driver
 
 NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
 
@@ -49,3 +50,36 @@ def test_what_is_wrong_is_told_with_line_and_column(tmp_path, text, place):
     file.write_text(text, encoding="utf-8")
     with pytest.raises(FileError, match=place):
         table_of(str(file))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t [ms],q [deg]\n0,0\n1000,90\n",
+        "time (s);q (rev)\n0;0\n1;0,25\n",
+        "t_ms,q_deg\n0,0\n1000,90\n",
+        "t,q\nms,deg\n0,0\n1000,90\n",
+        "# t [sec], q [°]\n0 0\n1 90\n",
+    ],
+)
+def test_units_in_the_head_turn_a_drivers_columns_into_si(tmp_path, text):
+    file = tmp_path / "trace.csv"
+    file.write_text(text, encoding="utf-8")
+    times, values = columns_of(Driver(name="d", joint="j", file=str(file)), "")
+    np.testing.assert_allclose([times, values], [[0.0, 1.0], [0.0, np.pi / 2]], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("t [ms],q [blurb]\n0,0\n1,1\n", "'blurb' is no unit"),
+        ("t [ms],q [deg/s]\n0,0\n1,1\n", "'deg/s' is no unit of an angle or a length"),
+        ("t [mm],q\n0,0\n1,1\n", "'mm' is no unit of a time"),
+        ("t,q\n0,0,0,0\n1,0,1,5\n", "decimal commas"),
+    ],
+)
+def test_units_and_commas_that_cannot_be_meant_are_refused(tmp_path, text, words):
+    file = tmp_path / "trace.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(FileError, match=words):
+        columns_of(Driver(name="d", joint="j", file=str(file)), "")

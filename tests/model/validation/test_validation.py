@@ -231,8 +231,8 @@ def test_followers():
 
 def test_missing_meshes_are_told_when_files_can_be_found():
     doubtful = model(body(shapes=(Mesh(file="a.stl"), Mesh(file="b.stl"))))
-    findings = check(doubtful, lambda file, origin: file == "a.stl" or None)
-    assert [f.text for f in findings] == ["The mesh 'b.stl' is not found; a placeholder is shown."]
+    findings = check(doubtful, lambda file, origin: None if file == "a.stl" else (f"'{file}' is gone.", "Bring it."))
+    assert [(f.text, f.remedy) for f in findings] == [("'b.stl' is gone.", "Bring it.")]
     assert check(doubtful) == ()
 
 
@@ -279,3 +279,18 @@ def test_numbers_whose_squares_are_out_of_range_are_examined_without_a_warning(r
     assert "length 1e-320" in found["axis"].text
     assert "second_axis" not in found  # they are perpendicular
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "told"),
+    [("free", "both", True), ("free", "visual", False), ("revolute", "collision", True), ("revolute", "both", False)],
+)
+def test_shapes_that_cannot_collide_are_a_hint(kind, role, told):
+    shape = Box(size=(1.0, 1.0, 1.0), role=role)
+    floor, ball = body(name="floor", shapes=(shape,)), body(name="ball", shapes=(shape,))
+    joints = (
+        Joint(name="ground", kind="fixed", parent="world", child="floor"),
+        Joint(name="fall", kind=kind, parent="world", child="ball"),
+    )
+    found = [f for f in check(Model(bodies=(floor, ball), joints=joints)) if "collide" in f.text]
+    assert [f.severity for f in found] == ["hint"] * told

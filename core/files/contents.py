@@ -1,0 +1,24 @@
+"""Contents of the files on which the motion of a machine depends, as part of the keys of what is kept of machines."""
+
+from __future__ import annotations
+
+from core.files.places import beside
+from core.files.regular_file import SIGNAL, fingerprint
+from core.model import Mesh, Model
+
+
+def contents_of(model: Model) -> tuple[str, ...]:
+    """Fingerprints of the tables of a model's drivers and of the meshes that weigh something; "" for a file that is not
+    there."""
+    plain = model.expanded
+    tables = [fingerprint(beside(driver.file, model.origin), SIGNAL) for driver in plain.drivers if driver.file]
+    weighing = [shape for body in plain.bodies if body.density is not None for shape in body.shapes]
+    return (*tables, *(_of_mesh(shape.file, model.origin) for shape in weighing if isinstance(shape, Mesh)))
+
+
+def _of_mesh(file: str, origin: str) -> str:
+    from core.files.meshes.lookup import resolve_mesh
+    from core.files.meshes.meshes import mesh_fingerprint
+
+    place = resolve_mesh(file, origin)
+    return "" if place is None else mesh_fingerprint(place)

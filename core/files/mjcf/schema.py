@@ -1,0 +1,128 @@
+"""The contract of MJCF: words, values and names that MuJoCo refuses are noted where the reader passes over them.
+
+https://mujoco.readthedocs.io/en/stable/XMLreference.html
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set
+
+from core.errors import near_misses
+from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
+from core.files.mjcf.vocabulary import KEYWORDS, LEFT_OUT, VOCABULARY
+from core.files.vocabulary import report, report_missing, report_texts
+from core.files.xml_source import Reader, Tag, local_name
+
+_REFUSED = ("include file", "replicate count", "inertial mass")
+"""What the reader refuses itself where it is missing."""
+_INSTEAD = {
+    "inertial pos": "the centre of mass is taken at the body's origin",
+    "joint joint1": "the coupling is left out",
+    "tendon tendon1": "the coupling is left out",
+    "joint coef": "it is taken as 1",
+    "pulley divisor": "it is taken as 1",
+    "default class": "nothing can take what it says",
+    **dict.fromkeys(_REFUSED, ""),
+}
+_OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
+_NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
+"""Kinds of elements whose names must differ."""
+_REFERENCES = {"material": "material", "joint": "joint", "jointinparent": "joint", "tendon": "tendon"}
+_MAKERS = ("attach", "composite", "flexcomp")
+"""What brings elements with names of their own."""
+
+
+def check_words(reader: Reader, root: Tag) -> None:
+    """Note unknown words, missing attributes, values that are no keywords, and known attributes that are left out; to
+    be called before defaults are applied."""
+    report(reader, VOCABULARY, root, lambda _: "warning")
+    report_missing(reader, VOCABULARY, root, _INSTEAD)
+    report_texts(reader, VOCABULARY, root)
+    _check_keywords(reader, root)
+    _check_turns(reader, root)
+    _report_left_out(reader, root)
+
+
+def check_names(reader: Reader, root: Tag) -> None:
+    """Note names that are used twice, and free joints below other bodies; to be called when all copies are made."""
+    seen: dict[tuple[str, str], Tag] = {}
+    for section in (tag for tag in root if local_name(tag) in ("worldbody", "asset", "tendon")):
+        for tag in section.iter():
+            kind, name = _OWN_NAMES.get(local_name(tag), local_name(tag)), tag.get("name", "")
+            if kind in _NAMED and name and seen.setdefault((kind, name), tag) is not tag:
+                text = f"The name '{name}' of this {kind} is used twice (first in line {seen[kind, name].sourceline})."
+                reader.note(tag, "warning", text, "Rename one of them.", field="name")
+    for world in reader.children(root, "worldbody"):
+        for body in world.iter():
+            if local_name(body) == "body":
+                _check_free_joint(reader, body, inner=body.getparent() is not world)
+    if not any(local_name(tag) in _MAKERS for tag in root.iter()):
+        _check_references(reader, root, {(kind, name) for kind, name in seen})
+
+
+def _check_references(reader: Reader, root: Tag, named: Set[tuple[str, str]]) -> None:
+    """Materials, and what actuators act on."""
+    told: set[tuple[str, str]] = set()
+    for tag in root.iter("geom", "site", *ACTUATORS):
+        for word, kind in _REFERENCES.items():
+            key = kind, tag.get(word, "")
+            if key[1] and key not in named and key not in told:
+                told.add(key)
+                known = [name for each, name in named if each == kind]
+                text = f"There is no {kind} '{key[1][:60]}', which <{local_name(tag)}> names; MuJoCo refuses that."
+                reader.note(tag, "warning", text, near_misses(key[1], known), field=word)
+
+
+def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
+    """MuJoCo: a free joint is alone, in a body of the world."""
+    joints = [tag for tag in body if local_name(tag) in ("joint", "freejoint")]
+    free = [tag for tag in joints if local_name(tag) == "freejoint" or tag.get("type") == "free"]
+    if free and (inner or len(joints) > 1):
+        why = "below another body" if inner else "together with other joints"
+        text = f"A free joint {why} is refused by MuJoCo; here the body moves freely against its parent."
+        reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
+
+
+def _check_turns(reader: Reader, root: Tag) -> None:
+    """One attribute says how an element is turned."""
+    turned = [tag for tag in root.iter() if sum(word in tag.attrib for word in ORIENTATIONS) > 1]
+    if turned:
+        words = [word for word in ORIENTATIONS if word in turned[0].attrib]
+        text = f"<{local_name(turned[0])}> is turned by {' and '.join(words)}; the first counts, MuJoCo refuses that."
+        reader.note(turned[0], "warning", text, "Keep one of them.", field=words[1])
+
+
+def _check_keywords(reader: Reader, root: Tag) -> None:
+    seen = set()
+    for tag in root.iter():
+        element = local_name(tag)
+        for word, value in tag.attrib.items() if element else ():
+            allowed = KEYWORDS.get(f"{element} {word}") or KEYWORDS.get(element) or KEYWORDS.get(word)
+            key = (element, word, value)
+            if (
+                allowed is None
+                or value in allowed
+                or key in seen
+                or word not in VOCABULARY.rule("", element).attributes
+            ):
+                continue
+            seen.add(key)
+            text = f"'{value[:40]}' is no value of '{word}' in <{element}>; it counts as if it were not given."
+            reader.note(tag, "warning", text, near_misses(value, allowed), field=word)
+            del tag.attrib[word]
+
+
+def _report_left_out(reader: Reader, root: Tag) -> None:
+    first: dict[str, Tag] = {}
+    counts: Counter[str] = Counter()
+    for tag in root.iter():
+        for word in tag.attrib if local_name(tag) else ():
+            key = f"{local_name(tag)} {word}"
+            if key in LEFT_OUT and tag.get(word, "").strip(" 0."):
+                first.setdefault(key, tag)
+                counts[key] += 1
+    for key, number in counts.items():
+        element, word = key.split()
+        times = f" ({number} times)" if number > 1 else ""
+        reader.note(first[key], "warning", f"'{word}' of <{element}> is not read{times}: {LEFT_OUT[key]}.", field=word)

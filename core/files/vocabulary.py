@@ -1,0 +1,220 @@
+"""Vocabularies of XML formats: the elements and attributes there are, those that must be given, and unknown ones.
+
+A vocabulary is declared as text, a rule a line: `name = attributes > children`. Of an attribute `*x` says that it must
+be given, `@other` that those of another rule (and its children) belong here too, `-x` or `-@other` that they do not. A
+rule `parent/child` holds for an element in that parent only. `?` as a child says that anything may be inside. Indented
+lines continue a rule; names in capitals are of groups, not of elements.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from core.errors import near_misses
+from core.files.xml_source import Reader, Tag, local_name, prefixed
+from core.later import dataclass
+from core.model.validation.findings import Severity
+
+ALIKE = 0.65
+"""Share of equal letters from which on a word is taken for a misspelt one."""
+MOST_NAMED = 8
+
+
+class Rule(NamedTuple):
+    """Attributes and children of an element; unread : anything may be inside, and is not looked at."""
+
+    attributes: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    unread: bool = False
+
+
+class Unknown(NamedTuple):
+    """A word of a file that its vocabulary does not have.
+
+    element, word : the word `word` in <element>; attribute : it is an attribute, else an element
+    meant : words of the vocabulary that are spelt like it; homes : elements in which this element may be
+    """
+
+    tag: Tag
+    element: str
+    word: str
+    attribute: bool
+    meant: tuple[str, ...]
+    homes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a format. declared : its rules as text"""
+
+    declared: str
+
+    @cached_property
+    def rules(self) -> Mapping[str, Rule]:
+        """The rules by the name of an element, or `parent/child`."""
+        found: dict[str, Rule] = {}
+        for line in re.sub(r"\n\s+", " ", self.declared.strip()).splitlines():
+            name, _, rest = line.partition("=")
+            before, _, after = rest.partition(">")
+            rule = _rule(before.split(), after.split(), found)
+            found.update(dict.fromkeys(name.split(), rule))
+        return found
+
+    def rule(self, parent: str, name: str) -> Rule:
+        """The rule of an element in a parent."""
+        return self.rules.get(f"{parent}/{name}") or self.rules.get(name) or Rule(unread=True)
+
+    @cached_property
+    def homes(self) -> Mapping[str, tuple[str, ...]]:
+        """The elements in which each element may be."""
+        found: dict[str, list[str]] = {}
+        for name, rule in self.rules.items():
+            for child in () if name.isupper() else rule.children:
+                found.setdefault(child, []).append(name.rpartition("/")[2])
+        return {child: tuple(dict.fromkeys(names)) for child, names in found.items()}
+
+    def unknown_words(self, root: Tag) -> Iterator[Unknown]:
+        """The words of a file that are not in the vocabulary, in the order of the file."""
+        for tag, rule in self._known(root):
+            element = local_name(tag)
+            for word in tag.attrib:
+                if word not in rule.attributes and ":" not in word and "{" not in word:
+                    yield Unknown(tag, element, word, True, _meant(word, rule.attributes), ())
+            for child in tag:
+                name = local_name(child)
+                if not name or (name in rule.children and not prefixed(child)):
+                    continue
+                homes = () if prefixed(child) else self.homes.get(name, ())
+                yield Unknown(child, element, _written(child), False, _meant(name, rule.children), homes)
+
+    def missing(self, root: Tag) -> Iterator[tuple[Tag, str]]:
+        """Elements that lack an attribute which must be given."""
+        for tag, rule in self._known(root):
+            for word in rule.required:
+                if tag.get(word) is None:
+                    yield tag, word
+
+    def texts(self, root: Tag) -> Iterator[Tag]:
+        """Elements with text inside, of which these formats have none."""
+        for tag, _ in self._known(root):
+            if (tag.text or "").strip() or any((child.tail or "").strip() for child in tag):
+                yield tag
+
+    def _known(self, root: Tag) -> Iterator[tuple[Tag, Rule]]:
+        """The elements of a file that have a rule, with it."""
+        waiting = [(root, self.rule("", local_name(root)))]
+        while waiting:
+            tag, rule = waiting.pop()
+            if rule.unread:
+                continue
+            yield tag, rule
+            name = local_name(tag)
+            inner = [child for child in tag if local_name(child) in rule.children and not prefixed(child)]
+            waiting += [(child, self.rule(name, local_name(child))) for child in reversed(inner)]
+
+
+def report(
+    reader: Reader, vocabulary: Vocabulary, root: Tag, severity: Callable[[Unknown], Severity], harmless: str = ""
+) -> None:
+    """Note what a file says that its format does not know, once each with its line and what may be meant.
+
+    severity : of a word; hints about elements become one finding, `harmless` with their names
+    """
+    counts: dict[tuple[str, str, bool], list[Unknown]] = {}
+    for each in vocabulary.unknown_words(root):
+        counts.setdefault((each.element, each.word, each.attribute), []).append(each)
+    quiet: list[list[Unknown]] = []
+    for found in counts.values():
+        if severity(found[0]) == "hint":
+            quiet.append(found)
+        else:
+            first = found[0]
+            text, remedy = _sentence(first, len(found), vocabulary)
+            reader.note(first.tag, severity(first), text, remedy, field=first.word)
+    if quiet:
+        names = [_quoted(found[0]) + _times(len(found)) for found in quiet[:MOST_NAMED]]
+        more = f" and {len(quiet) - MOST_NAMED} more" if len(quiet) > MOST_NAMED else ""
+        reader.note(quiet[0][0].tag, "hint", harmless.format(", ".join(names) + more))
+
+
+def report_missing(reader: Reader, vocabulary: Vocabulary, root: Tag, told: Mapping[str, str]) -> None:
+    """Note each kind of attribute that must be given and is not.
+
+    told : what the reader does instead, by "element attribute"; "" for what it refuses, or notes, itself
+    """
+    counts: dict[tuple[str, str], list[Tag]] = {}
+    for tag, word in vocabulary.missing(root):
+        counts.setdefault((local_name(tag), word), []).append(tag)
+    for (element, word), tags in counts.items():
+        instead = told.get(f"{element} {word}", "it must be given")
+        if instead:
+            text = f"<{element}> has no '{word}'{_times(len(tags))}: {instead}."
+            reader.note(tags[0], "warning", text, f'Add {word}="…".', field=word)
+
+
+def report_texts(reader: Reader, vocabulary: Vocabulary, root: Tag) -> None:
+    """Note elements with text inside."""
+    tags = list(vocabulary.texts(root))
+    if tags:
+        text = f"Text inside <{local_name(tags[0])}> is not read{_times(len(tags))}."
+        reader.note(tags[0], "warning", text, "Values are attributes of elements.")
+
+
+def _sentence(first: Unknown, count: int, vocabulary: Vocabulary) -> tuple[str, str]:
+    rule = vocabulary.rule("", first.element)
+    if first.attribute:
+        remedy = near_misses(first.word, first.meant or rule.attributes)
+        return f"<{first.element}> has no attribute '{first.word}'; it is left out{_times(count)}.", remedy
+    if first.homes and not first.meant:
+        remedy = f"It belongs in <{'>, <'.join(first.homes[:4])}>."
+        return f"<{first.word}> is left out{_times(count)}: it has no place in <{first.element}>.", remedy
+    remedy = near_misses(first.word, first.meant or rule.children)
+    if ":" in first.word and not first.meant:
+        remedy = "Name the file .xacro, so that it is expanded." if first.word.startswith("xacro:") else ""
+    return f"<{first.word}> in <{first.element}> is not known; it is left out{_times(count)}.", remedy
+
+
+def _quoted(each: Unknown) -> str:
+    return f"'{each.word}' of <{each.element}>" if each.attribute else f"<{each.word}>"
+
+
+def _times(count: int) -> str:
+    return f" ({count} times)" if count > 1 else ""
+
+
+def _written(tag: Tag) -> str:
+    """The name of an element as the file writes it."""
+    return f"{tag.prefix}:{local_name(tag)}" if tag.prefix else str(tag.tag).rpartition("}")[2]
+
+
+def _meant(word: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a vocabulary that are spelt like another one."""
+    same = tuple(each for each in known if each.casefold() == word.casefold())
+    return same or tuple(difflib.get_close_matches(word, known, 3, ALIKE))
+
+
+def _rule(words: list[str], children: list[str], known: Mapping[str, Rule]) -> Rule:
+    attributes: dict[str, Any] = {}
+    required: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
+    for word in words:
+        if word.startswith("@"):
+            other = known[word[1:]]
+            attributes |= dict.fromkeys(other.attributes)
+            required |= dict.fromkeys(other.required)
+            inner |= dict.fromkeys(other.children)
+        elif word.startswith("-"):
+            for gone in known[word[2:]].attributes if word[1] == "@" else (word[1:],):
+                attributes.pop(gone, None)
+                required.pop(gone, None)
+        else:
+            attributes[word.lstrip("*")] = None
+            required |= {word[1:]: None} if word.startswith("*") else {}
+    inner |= dict.fromkeys(children)
+    unread = inner.pop("?", "") is None
+    return Rule(tuple(attributes), tuple(required), tuple(inner), unread)

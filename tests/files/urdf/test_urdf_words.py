@@ -1,0 +1,85 @@
+"""What a URDF says that is not read: warnings with line and near miss where it may change the motion, else one hint."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.files import read
+
+MASS = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+LINK = f'<link name="{{}}"><inertial>{MASS}</inertial>{{}}</link>'
+JOINT = '<joint name="{}" type="{}"><parent link="base"/><child link="{}"/><axis xyz="0 0 1"/>{}</joint>'
+
+
+def robot(joint: str = "", link: str = "", rest: str = "", head: str = "", kind: str = "continuous") -> str:
+    links = '<link name="base"/>' + LINK.format("a", link) + LINK.format("b", "")
+    joints = JOINT.format("j", kind, "a", "") + JOINT.format("k", "continuous", "b", joint)
+    return f'<robot name="r" {head}>\n{links}\n{joints}\n{rest}</robot>'
+
+
+def findings(folder, text):
+    (folder / "r.urdf").write_text(text)
+    return read(folder / "r.urdf").findings
+
+
+WARNED = {
+    "element of a joint": (robot('<orgin xyz="1 2 3"/>'), "<orgin>", "origin"),
+    "attribute of a pose": (robot('<origin xzy="1 2 3"/>'), "'xzy'", "xyz"),
+    "element of a link": (robot(link="<inertail/>"), "<inertail>", "inertial"),
+    "mass outside its place": (robot(link='<mass value="2"/>'), "<mass>", "<inertial>"),
+    "missing moment": (robot().replace('iyy="1"', ""), "'iyy'", "Add iyy"),
+    "no moments": (robot().replace("<inertia ", "<inerta ", 1), "<inertia>", "<inertia"),
+    "text in place of attributes": (robot("<origin>1 2 3</origin>"), "Text inside <origin>", "attributes"),
+    "loop": (robot(rest='<loop_joint name="l" type="revolute"/>'), "<loop_joint>", "joint"),
+    "loop of Gazebo": (robot(rest='<gazebo><joint name="l" type="revolute"/></gazebo>'), "'l'", "joints"),
+    "element of Drake": (robot(rest='<d:ball_constraint xmlns:d="x"/>'), "d:ball_constraint", "link"),
+    "rotor": (
+        robot(
+            rest='<transmission name="t"><actuator name="m"><motorInertia>1</motorInertia></actuator></transmission>'
+        ),
+        "motorInertia",
+        "armature",
+    ),
+    "quaternion before 1.1": (robot('<origin quat_xyzw="0 0 1 1"/>'), "quat_xyzw", "1.1"),
+    "follower of a fixed joint": (robot('<mimic joint="j"/>', kind="fixed"), "mimic", "one coordinate"),
+    "follower of a planar joint": (robot('<mimic joint="j"/>', kind="planar"), "mimic", "one coordinate"),
+}
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_what_may_change_the_motion_is_a_warning(tmp_path, case):
+    text, words, remedy = WARNED[case]
+    found = [each for each in findings(tmp_path, text) if words in each.text]
+    assert [each.severity for each in found] == ["warning"]
+    assert remedy in found[0].remedy
+    assert found[0].line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        robot(),
+        robot('<origin quat_xyzw="0 0 1 1"/>', head='version="1.1"'),
+        robot(rest='<gazebo reference="a"><mu1>1</mu1></gazebo><transmission name="t"><type>x</type></transmission>'),
+        robot(
+            '<safety_controller k_velocity="1"/>',
+            link='<collision><geometry><box size="1 1 1"/></geometry></collision>',
+        ),
+    ],
+)
+def test_what_robots_of_ros_say_is_no_finding(tmp_path, text):
+    assert findings(tmp_path, text) == ()
+
+
+def test_other_words_are_one_hint(tmp_path):
+    text = robot(link="<heat/>", rest='<paint/><paint/><x:glow xmlns:x="y"/>', head='author="me"')
+    (found,) = findings(tmp_path, text)
+    assert found.severity == "hint"
+    assert all(word in found.text for word in ("<heat>", "<paint> (2 times)", "<x:glow>", "'author'"))
+
+
+def test_a_largest_speed_or_force_of_minus_one_is_none(tmp_path):
+    joint = '<limit lower="-1" upper="1" effort="-1" velocity="-1"/>'
+    (tmp_path / "r.urdf").write_text(robot(joint).replace('"k" type="continuous"', '"k" type="revolute"'))
+    (limit,) = read(tmp_path / "r.urdf").model.joint("k").limits
+    assert (limit.lower, limit.upper, limit.effort, limit.velocity) == (-1.0, 1.0, None, None)
