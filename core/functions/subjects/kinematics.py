@@ -171,9 +171,7 @@ def inverse_kinematics(
     from scipy.spatial.transform import Rotation
 
     from core.analysis.inverse_kinematics import self_motions, solve
-    from core.analysis.manipulability import characteristic_length
     from core.functions.results import PoseSequence
-    from core.functions.rounding import pose_without_errors
 
     if position is None:
         position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
@@ -185,6 +183,22 @@ def inverse_kinematics(
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
     left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
+    table = _solution_table(context, frame, target, found, left)
+    shown = found if show == "all" else found[:1]
+    poses = PoseSequence(
+        title="Solutions" if show == "all" else "Nearest solution",
+        q=rows_of([branch.q for branch in shown]),
+        p=tuple(dict(context.p) for _ in shown),
+        display="composite",
+    )
+    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
+
+
+def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
+    """A row for each solution."""
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
+
     size = characteristic_length(context.mech, context.p)
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
@@ -200,7 +214,7 @@ def inverse_kinematics(
         Column("Freedoms left"),
         Column("At limit"),
     )
-    table = Table(
+    return Table(
         title="Solutions",
         columns=columns,
         rows=tuple(rows),
@@ -216,14 +230,6 @@ def inverse_kinematics(
             )
         ),
     )
-    shown = found if show == "all" else found[:1]
-    poses = PoseSequence(
-        title="Solutions" if show == "all" else "Nearest solution",
-        q=rows_of([branch.q for branch in shown]),
-        p=tuple(dict(context.p) for _ in shown),
-        display="composite",
-    )
-    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
 
 
 TOLD_ERROR = 1e-9

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,14 @@ CLOSED = 1e-10
 """Gap (m, rad; m/s, rad/s) that a position and speeds between samples may have."""
 CLOSINGS = 4
 """Newton steps to close one."""
+
+
+class _Place(NamedTuple):
+    """Where between samples: steps (k,), their lengths (k, 1), s, and parts (k, 1) of them."""
+
+    steps: NDArray[np.intp]
+    h: Array
+    at: Array
 
 
 Power = Callable[[Any], Array]
@@ -96,22 +104,23 @@ class _Ends:
     def _power(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
         """(k,) W at a part of each step."""
         s = self.samples
-        time, place = s.time[steps] + at * h, (steps, h[:, None], at[:, None])
-        q, v = self._held(*self._motion(*place), time)
-        tau, x = _cubic(*self.tau, *place), s.x[:0]
+        time = s.time[steps] + at * h
+        place = _Place(steps, h[:, None], at[:, None])
+        q, v = self._held(*self._motion(place), time)
+        tau, x = _cubic(*self.tau, place), s.x[:0]
         if self.x is not None:
-            x = _cubic(self.x, self.x_rates, *place)
+            x = _cubic(self.x, self.x_rates, place)
         states: Any = SimpleNamespace(time=time, q=q, v=v, a=s.a[steps], tau=tau, x=x, modes=s.modes[:0])
-        rows = None if self.rows is None else RowForces(*(_cubic(*each, *place) for each in self.rows))
+        rows = None if self.rows is None else RowForces(*(_cubic(*each, place) for each in self.rows))
         found = self.kind(self.mech, self.mech.parameter_values() if self.p is None else self.p, states)
         found.elements = ElementChannels(self.mech, self.p, states, lambda: rows)
         return self.power(found)
 
-    def _motion(self, steps: NDArray[np.intp], h: Array, at: Array) -> tuple[Array, Array]:
+    def _motion(self, place: _Place) -> tuple[Array, Array]:
         s = self.samples
         if not self.plain:
-            return _cubic(s.q, self.rates, steps, h, at), _cubic(s.v, s.a, steps, h, at)
-        return _quintic((s.q, s.v, s.a), steps, h, at)
+            return _cubic(s.q, self.rates, place), _cubic(s.v, s.a, place)
+        return _quintic((s.q, s.v, s.a), place)
 
     def _held(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
         """Positions and speeds brought to what holds."""
@@ -148,17 +157,17 @@ def _slopes(time: Array, y: Array) -> Array:
     return rates
 
 
-def _cubic(y: Array, rate: Array, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
-    """(k, m) cubic in time, at a part (k, 1) of each step of length h (k, 1)."""
+def _cubic(y: Array, rate: Array, place: _Place) -> Array:
+    """(k, m) cubic in time."""
+    steps, h, at = place
     growth = y[steps + 1] - y[steps]
     turn = at * (1.0 - at) * h * ((1.0 - at) * rate[steps] - at * rate[steps + 1])
     return np.asarray(y[steps] + at * at * (3.0 - 2.0 * at) * growth + turn)
 
 
-def _quintic(known: tuple[Array, Array, Array], steps: NDArray[np.intp], h: Array, at: Array) -> tuple[Array, Array]:
-    """(k, m) positions and speeds of fifth degree in time, at a part of each step. known : positions, speeds and
-    accelerations at samples"""
-    (y, v, a), s = known, at
+def _quintic(known: tuple[Array, Array, Array], place: _Place) -> tuple[Array, Array]:
+    """(k, m) positions and speeds of fifth degree in time. known : positions, speeds and accelerations at samples"""
+    (y, v, a), (steps, h, s) = known, place
     begin, growth = y[steps], y[steps + 1] - y[steps]
     v0, v1, a0, a1 = v[steps] * h, v[steps + 1] * h, a[steps] * h * h, a[steps + 1] * h * h
     # y = y₀ + v₀ s + a₀ s²/2 + c₃ s³ + c₄ s⁴ + c₅ s⁵ with the end's values
