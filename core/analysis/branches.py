@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.pose_marks import APART, PoseMarks
 from core.analysis.whole_turns import nearest_turns, plain_coordinates
-from core.constraints.rest_position import rest
 from core.constraints.states import one_state
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.free_motions import free_motions
-from core.model import Body
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.tolerances import ACCEPTED_GAP
@@ -31,8 +30,6 @@ QUIET = 60
 """Starts without a new branch after which the search ends, at least 3 times as many as it took to find the last."""
 WELL = (0.2, 1e-4)
 """How well a coordinate must tell the rest of the motion to be chosen, at first and then."""
-APART = 1e-4
-"""Distance (machine sizes, or difference of a direction) at which poses count as different."""
 
 
 def branches(
@@ -58,7 +55,7 @@ def branches(
     rng = np.random.default_rng(seed)
     found: list[Array] = []
     marks: list[Array] = []
-    mark_of = _Marks(constraints)
+    mark_of = PoseMarks(constraints)
     last = 0
     for k in range(starts):
         step(k, starts)
@@ -154,49 +151,3 @@ def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.r
         if held[k]:
             trial[mech.q_names.index(name)] = guess[mech.q_names.index(name)]
     return trial
-
-
-class _Marks:
-    """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
-    line the places say all that matters (a leg may stand turned about its own line), and crosses of joints that meet in
-    one point, which weigh nothing, do not matter (two turns of three hinges give the same)."""
-
-    def __init__(self, constraints: PositionConstraints) -> None:
-        self.constraints = constraints
-        compiled = constraints.compiled
-        carriers = compiled.topology.carriers
-        pairs = compiled.joint_poses(rest(compiled), constraints.p)
-        points: dict[str, list[Array]] = {}
-        for joint in compiled.model.expanded.joints:
-            for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
-                points.setdefault(carriers[side], []).append(X[:3, 3])
-        self.turned = [
-            i
-            for i, body in enumerate(compiled.model.expanded.bodies)
-            if not _on_a_line(points.get(body.name, []), constraints.size)
-            and not (_weighs_nothing(body) and _in_one_point(points.get(body.name, []), constraints.size))
-        ]
-
-    def __call__(self, q: Array) -> Array:
-        """The numbers of a pose."""
-        compiled, p = self.constraints.compiled, self.constraints.p
-        places = [side[:3, 3] for sides in compiled.joint_poses(q, p).values() for side in sides]
-        turns = compiled.call("poses", q, p=p)[self.turned, :3, :3]
-        return np.concatenate([np.ravel(places) / self.constraints.size, turns.ravel()])
-
-
-def _on_a_line(points: Sequence[Array], size: float) -> bool:
-    """Whether points, at least two of them apart, lie on a line."""
-    if len(points) < 2:
-        return False
-    spread = np.linalg.svd(np.array(points) - np.mean(points, axis=0), compute_uv=False)
-    return bool(spread[0] > APART * size and (len(spread) < 2 or spread[1] < APART * size))
-
-
-def _weighs_nothing(body: Body) -> bool:
-    return body.mass == 0.0 and body.density is None
-
-
-def _in_one_point(points: Sequence[Array], size: float) -> bool:
-    """Whether points, at least two, coincide."""
-    return len(points) > 1 and bool(np.max(np.ptp(np.array(points), axis=0)) < APART * size)

@@ -92,6 +92,11 @@ class HeldState:
         return tuple(name for name, full in zip(names, self._saturated, strict=True) if full)
 
     @property
+    def stuck(self) -> tuple[str, ...]:
+        """Coordinates that dry friction holds at rest."""
+        return tuple(dict.fromkeys(self.modes.names(self.modes.stuck)))
+
+    @property
     def limited(self) -> tuple[str, ...]:
         """Coordinates whose motors keep them at their limit of speed."""
         return self.modes.names(self.modes.limited)

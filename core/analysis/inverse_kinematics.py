@@ -3,7 +3,9 @@
 Levenberg–Marquardt on the frame error, S. Buss, "Introduction to inverse kinematics with Jacobian transpose,
 pseudoinverse and damped least squares methods", 2009: Δ = (JᵀW J + λ² I)⁻¹ JᵀW e, λ falling with success. Coordinates
 that stand at a limit and would be pushed through it are taken out of the step. `reach` goes on from a pose (a drag);
-`solve` restarts from random poses and gathers the branches.
+`solve` restarts from random poses and gathers the branches that it comes upon, which need not be all. Joints that do
+not move what is asked for stay where they are; poses of loops that differ only by how a leg is turned about its own
+line, or a universal joint flipped, are one.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.whole_turns import distance, nearest_turns
+from core.analysis.pose_marks import APART, PoseMarks
+from core.analysis.whole_turns import distance, nearest_turns, plain_coordinates
 from core.constraints.closed_positions import closed_near
 from core.later import dataclass
 from core.mechanism import Mechanism
+from core.numerics.matrix_forms import dense
 
 Array = NDArray[np.float64]
 
@@ -34,6 +38,8 @@ SAME_POSE = 1e-4
 """Poses closer than this (rad, m) are one branch; whole turns do not count."""
 STILL_TOLERANCE = 1e-6
 """Speed (rad/s, or machine sizes per second) of a frame along a motion of unit speed below which it stands still."""
+POSES_TRIED = 3
+"""Random poses at which it is looked at which joints move a frame."""
 SELF_MOTION = 0.02
 """Way (rad, or machine sizes) that a motion which keeps the target must go to count as one."""
 NEAR_LIMIT = 1e-6
@@ -109,22 +115,92 @@ def solve(
     from core.mobility.random_pose import random_pose
 
     rng = np.random.default_rng(2)
-    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, None, t)
+    target = np.asarray(target, dtype=float)
+    problem = _Problem(mech, frame, target, p, None, t)
     closed = closed_near(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
     first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
+    still = _coordinates_of(mech, idle_speeds(mech, frame, p, translation=target.shape == (3,), t=t))
     found: list[Reach] = []
     best: Reach | None = None
     for k in range(restarts + 1):
         if step is not None:
             step(k, restarts + 1)
-        attempt = problem.solve(first if k == 0 else random_pose(mech.compiled, rng, p, t), 100)
+        start = first if k == 0 else random_pose(mech.compiled, rng, p, t)
+        attempt = problem.solve(np.where(still, first, start), 100)
         if best is None or attempt.residual < best.residual:
             best = attempt
-        if attempt.reached and all(distance(mech, attempt.q, other.q) > SAME_POSE for other in found):
+        if attempt.reached:
             found.append(replace(attempt, q=nearest_turns(mech, attempt.q, np.asarray(q, dtype=float))))
     if not found:
         return (best,) if best is not None else ()
-    return tuple(sorted(found, key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q)))))
+    found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q))))
+    return _each_once(mech, found, p, t)
+
+
+def _each_once(mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float) -> tuple[Reach, ...]:
+    """The poses that differ in what matters, the first of those that are alike."""
+    from core.mobility.constraint_rank import PositionConstraints
+
+    in_loops = {joint for loop in mech.loops for joint in loop.joints}
+    looped = np.array([coordinate.joint in in_loops for coordinate in mech.coordinates])
+    mark_of = PoseMarks(PositionConstraints(mech.compiled, p, t)) if looped.any() else None
+    kept: list[tuple[Reach, Array]] = []
+    for each in found:
+        mark = np.zeros(0) if mark_of is None else mark_of(each.q)
+        if not any(_alike(mech, (each.q, mark), (other.q, seen), looped) for other, seen in kept):
+            kept.append((each, mark))
+    return tuple(each for each, _ in kept)
+
+
+def _alike(mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], looped: NDArray[np.bool_]) -> bool:
+    """True of the same pose, but for what does not matter of the coordinates that are flagged. one, other : pose and
+    its marks"""
+    if distance(mech, one[0], np.where(looped, one[0], other[0])) > SAME_POSE:
+        return False
+    if distance(mech, one[0], other[0]) <= SAME_POSE:
+        return True
+    return bool(looped.any() and np.max(np.abs(one[1] - other[1])) <= APART)
+
+
+def idle_speeds(
+    mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
+) -> NDArray[np.bool_]:
+    """(nv,) True of the speeds that move the frame at no pose, not through loops and other constraints either.
+
+    translation : only the place of the frame's origin counts, not how it is turned
+    """
+    from core.mobility.random_pose import random_pose
+
+    rng = np.random.default_rng(5)
+    poses = [random_pose(mech.compiled, rng, p, t) for _ in range(POSES_TRIED)]
+    columns = np.array([np.asarray(mech.jacobian(q, frame, p=p))[3 * translation :] for q in poses])
+    largest = max(float(np.max(np.abs(columns), initial=0.0)), 1e-300)
+    moving = np.max(np.abs(columns), axis=(0, 1), initial=0.0) > STILL_TOLERANCE * largest
+    if mech.constrained:
+        rows = np.max([np.abs(dense(mech.compiled.constraint_matrix(q, p))) for q in poses], axis=0) > 0.0
+        while (grown := moving | rows[rows[:, moving].any(axis=1)].any(axis=0)).sum() > moving.sum():
+            moving = grown
+    return np.asarray(~moving)
+
+
+def idle_coordinates(
+    mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
+) -> tuple[str, ...]:
+    """Names of the coordinates that move the frame at no pose, of a ball that of the joint."""
+    flags = _coordinates_of(mech, idle_speeds(mech, frame, p, translation=translation, t=t))
+    plain = set(plain_coordinates(mech).values())
+    names = [c.name if c.name in plain else c.joint for c, idle in zip(mech.coordinates, flags, strict=True) if idle]
+    return tuple(dict.fromkeys(names))
+
+
+def _coordinates_of(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(nq,) True of the coordinates that only these speeds (nv,) move."""
+    flags = np.zeros(mech.nq, dtype=bool)
+    plain = {name: k for k, name in plain_coordinates(mech).items()}
+    for at, coordinate in enumerate(mech.coordinates):
+        k = plain.get(coordinate.name)
+        flags[at] = speeds[mech.joint_v(coordinate.joint)].all() if k is None else speeds[k]
+    return flags
 
 
 def self_motions(
@@ -133,7 +209,8 @@ def self_motions(
     """How many freedoms are left at a pose that meets a target while it goes on being met.
 
     They are the motions that constraints leave and that do not move the frame, as far as they go on: at a singular pose
-    some end at once, and a way along them the target is met only back at the pose.
+    some end at once, and a way along them the target is met only back at the pose. Joints that never move the frame (of
+    a camera or a gripper) do not count.
     """
     from core.mobility.constraint_rank import PositionConstraints
 
@@ -142,6 +219,7 @@ def self_motions(
     rows = np.asarray(mech.jacobian(q, frame, p=p)) @ N
     rows[3:] /= constraints.size
     asked = rows[3:] if np.shape(target) == (3,) else rows
+    asked = np.vstack([asked, N[idle_speeds(mech, frame, p, t=t)]])
     _, sigma, right = np.linalg.svd(asked)
     left = N @ right[int(np.count_nonzero(sigma > STILL_TOLERANCE)) :].T
     return sum(any(_goes_on(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import wrong_orientation
+from core.constraints.branch_sides import Followers
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
 from core.multibody.parameter_values import Values
-from core.numerics.rank import least
-from core.numerics.tolerances import ACCEPTED_GAP
+from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
@@ -20,68 +21,111 @@ Array = NDArray[np.float64]
 
 STAGE = 0.3
 """Longest displacement (rad or m) of a dragged coordinate between two closings."""
-SHORTEST = STAGE / 512
-"""Way that is no longer halved when the loops cannot follow it."""
-MOST_STAGES = 200
-FARTHEST = 0.5 * MOST_STAGES * STAGE
-"""Way (rad or m) that surely takes no more stages, unless loops keep shortening them."""
+SHORTEST = 1e-7
+"""Way (rad or m) that is no longer shortened when the loops cannot follow it."""
+MOST_STAGES = 1000
+FARTHEST = 100 * STAGE
+"""Way (rad or m) beyond which whole turns are not gone, but counted."""
 UNWILLING = 1e3
 """Weight of what is dragged where it gives way, so that it does as little as can be."""
 NEAR_END = 0.05
 """Longest displacement (rad or m) of any joint in the last step to a limit."""
-FOLLOWS_TOLERANCE = 1e-6
-"""Part of the largest singular value below which directions do not follow to first order."""
+LAST_STEP = 1e-3
+"""Displacement (rad or m) of what is dragged at which that step aims."""
 JUMP = 1.5
 """Way of a follower in one stage (rad or m) that means another branch, not a motion."""
+CROSSING = 2e-5
+"""Stage (rad or m) at which branches that still cannot be told apart count as crossing each other: lengths as they are
+rounded part them by no more."""
+LEAPS = (0.05, 0.01, 1e-3)
+"""Stages (rad or m) that lead over such a place, straight on."""
+BENT_FRACTION = 0.3
+"""Part of a leap by which rates may have changed behind it."""
+
+
+class _Tried(NamedTuple):
+    """A stage that was tried: the closed position, None if the loops cannot follow; the gap that is left, or whether
+    they closed on another branch."""
+
+    q: Array | None
+    gap: float
+    turned: bool = False
+
+
+class _Way(NamedTuple):
+    """Towards the target of what is held."""
+
+    compiled: Compiled
+    target: Array
+    held: NDArray[np.bool_]
+    p: Values
+    t: float
+    accepted: float
+    """Gap (m, rad) of closings on the way: where it begins, little beyond the end of a loop would seem closed, too."""
+
+    def left(self, q: Array) -> Array:
+        """(nv,) the displacement that is left."""
+        return np.asarray(self.compiled.coordinates.difference(q, self.target) * self.held)
+
+    def followers(self, q: Array) -> Followers:
+        """What follows, at a position."""
+        return Followers(self.compiled, q, self.held, self.p)
 
 
 def dragged(
     compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float, yields: bool = True
 ) -> Array | None:
-    """From q (nq,) towards the target of what is held (nv,) in stages, each closed, as far as the loops allow; stages
-    shrink where they cannot follow. None if loops do not close next to q.
+    """From q (nq,) towards the target of what is held (nv,) in stages, each closed, as far as the loops allow, on the
+    branch on which the machine is; stages shrink where they cannot follow or would end on another branch. None if loops
+    do not close next to q.
 
     yields : whether all that is held gives way a little at the end of the way, so that it ends exactly there
     """
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
         return None
+    way = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
+    followers = way.followers(q_closed)
     for _ in range(MOST_STAGES):
-        displacement = compiled.coordinates.difference(q_closed, target) * held
+        displacement = way.left(q_closed)
         distance = float(np.max(np.abs(displacement), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        follower, gap = _followed(compiled, q_closed, displacement * (stage / distance), held, p, t)
-        if follower is None:
+        tried = _followed(way, followers, displacement * (stage / distance))
+        if tried.turned and stage <= CROSSING:
+            tried = _across(way, followers, displacement, distance)
+        if tried.q is None:
             stopped = True
-            refused.append((stage, gap))
-            longest = _shorter(refused)
+            refused = [] if tried.turned else [*refused, (stage, tried.gap)]
+            longest = 0.5 * stage if tried.turned else _shorter(refused)
         else:  # what has just been refused is not asked for again at once
-            q_closed, longest, refused = follower, longest if refused else min(2.0 * longest, STAGE), []
-    return _last_step(compiled, q_closed, target, held, p, t) if stopped and yields else q_closed
+            longest, refused = longest if refused else min(2.0 * longest, STAGE), []
+            q_closed, followers = tried.q, way.followers(tried.q)
+    return _last_step(way, q_closed) if stopped and yields else q_closed
 
 
-def _last_step(compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
+def _last_step(way: _Way, q: Array) -> Array:
     """From next to the end of a way to where a joint meets its limit: the held coordinates give way for that."""
-    displacement = compiled.coordinates.difference(q, target) * held
+    compiled, held, p, t = way.compiled, way.held, way.p, way.t
+    displacement = way.left(q)
     distance = float(np.max(np.abs(displacement), initial=0.0))
     if distance < 1e-12:
         return q
-    little = displacement * min(1.0, 2.0 * SHORTEST / distance)
-    trial = compiled.coordinates.clamp(_predicted(compiled, q, little, held, p))
+    little = displacement * min(1.0, LAST_STEP / distance)
+    trial = compiled.coordinates.clamp(_predicted(way.followers(q), little))
     limits = widened(compiled, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < ACCEPTED_GAP else (closed, gap)
+    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < way.accepted else (closed, gap)
     gone = compiled.coordinates.difference(q, closed)
-    nearer = np.linalg.norm(compiled.coordinates.difference(closed, target) * held) < np.linalg.norm(displacement)
+    nearer = np.linalg.norm(way.left(closed)) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
-        gap < ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
+        gap < way.accepted and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
 
@@ -110,30 +154,55 @@ def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float)
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
-def _followed(
-    compiled: Compiled, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float
-) -> tuple[Array | None, float]:
-    """(closed position after a step of the held coordinates, None if the loops cannot follow; gap left)."""
+def _followed(way: _Way, followers: Followers, step: Array) -> _Tried:
+    """After a step of the held coordinates."""
+    tried = _closed_after(way, followers, step)
+    if tried.q is not None and not followers.same_branch(tried.q):
+        return _Tried(None, tried.gap, turned=True)
+    return tried
+
+
+def _closed_after(way: _Way, followers: Followers, step: Array) -> _Tried:
+    """After a step of the held coordinates, next to where it leads to first order."""
     from core.closed_forms.closed_forms import explicitly_closed
 
-    trial = compiled.coordinates.clamp(_predicted(compiled, q, step, held, p))
+    compiled, held, p, t = way.compiled, way.held, way.p, way.t
+    q, ones = followers.q, np.ones(compiled.nv)
+    predicted = _predicted(followers, step)
+    trial = compiled.coordinates.clamp(predicted)
     closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
-        closed, gap = closed_position(compiled, trial, np.ones(compiled.nv), held, p, t=t)
+        closed, gap = closed_position(compiled, trial, ones, held, p, t=t)
     limits = widened(compiled, q, p) if gap < ACCEPTED_GAP else ()
     if outside(compiled, limits, closed, p):
-        closed, gap = closed_position(compiled, trial, np.ones(compiled.nv), held, p, t=t, limits=limits)
-    followed = gap < ACCEPTED_GAP and np.max(np.abs(compiled.coordinates.difference(q, closed))) <= JUMP
-    return (closed, gap) if followed else (None, gap)
+        closed, gap = closed_position(compiled, trial, ones, held, p, t=t, limits=limits)
+    if not gap < way.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
+        return _Tried(None, gap)
+    return _Tried(closed, gap)
 
 
-def _predicted(compiled: Compiled, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
+def _across(way: _Way, followers: Followers, displacement: Array, distance: float) -> _Tried:
+    """Straight on over a place where branches cross: both sides of it follow alike to first order."""
+    difference = way.compiled.coordinates.difference
+    for leap in LEAPS:
+        step = displacement * (min(leap, distance) / distance)
+        tried = _closed_after(way, followers, step)
+        if tried.q is None:
+            continue
+        along, gone = followers.follow(step), difference(followers.q, tried.q)
+        size = float(np.linalg.norm(along))
+        strayed = float(np.linalg.norm(gone - along)) > BENT_FRACTION * size
+        behind = way.followers(tried.q).follow(step)
+        bent = leap <= distance and float(np.linalg.norm(behind - along)) > BENT_FRACTION * size
+        if not (strayed or bent):
+            return tried
+    return _Tried(None, 0.0, turned=True)
+
+
+def _predicted(followers: Followers, step: Array) -> Array:
     """q after the step of the held coordinates, the others following to first order."""
-    G = compiled.constraint_matrix(q, p)[compiled.levels == 0]
-    others = ~held
-    follow = np.zeros(compiled.nv)
-    follow[others] = -least(G[:, others], G[:, held] @ step[held], FOLLOWS_TOLERANCE)
+    follow = followers.follow(step) - step
     size = float(np.max(np.abs(follow), initial=0.0))
     if size > 1.0:
         follow *= 1.0 / size
-    return compiled.coordinates.integrate(q, step + follow)
+    return np.asarray(followers.compiled.coordinates.integrate(followers.q, step + follow))

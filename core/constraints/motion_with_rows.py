@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +12,9 @@ from numpy.typing import NDArray
 from core.codegen.evaluator import Evaluator, Guarded
 from core.codegen.single_state import Path
 from core.constraints import acting_states, force_ranges, row_forces
+from core.constraints.beginning_friction import beginning_friction
 from core.constraints.multipliers import constrained_motion
+from core.constraints.passed_limits import warn_beyond
 from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
 from core.traces.compiled import Compiled
@@ -92,11 +96,31 @@ def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
 
 def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
     """(q, v, a) → inverse dynamics of a plain machine, likewise."""
-    return _quick(
-        compiled,
-        "inverse_dynamics",
-        lambda q, v, a: force_ranges.joint_forces(compiled, q, v, a, None, None, True),
-    )
+    return _quick(compiled, "inverse_dynamics", partial(_forces_with_rows, compiled))
+
+
+def _forces_with_rows(compiled: Compiled, q: Any, v: Any, a: Any) -> Array:
+    if (look := beginning_friction(compiled)) is not None and (found := look.forces(q, v, a)) is not None:
+        return found
+    return warned_forces(compiled, q, v, a, None, None, True)
+
+
+def warned_forces(
+    compiled: Compiled,
+    q: Any,
+    v: Any,
+    a: Any,
+    actuators: Sequence[str] | None,
+    p: Values,
+    passive: bool,
+    t: Any = 0.0,
+    x: Any = None,
+) -> Array:
+    """Joint forces of a motion, with a warning of joints that are beyond stops which push back."""
+    tau = force_ranges.joint_forces(compiled, q, v, a, actuators, p, passive, t, x)
+    if passive:
+        warn_beyond(compiled, np.asarray(q, dtype=float), p)
+    return tau
 
 
 def _quick(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:

@@ -6,6 +6,7 @@ the position itself decides: if it closes, it is taken, the one nearest to where
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -216,8 +217,10 @@ def _found(search: _Search) -> Array | None:
     compiled, q, held = search.compiled, search.q, search.fixed()
     if held.all():
         return _closed(search, search.placed(q))
-    end = dragged(compiled, q, compiled.coordinates.clamp(search.placed(q)), _leading(search), search.p, search.t)
-    if end is not None and (found := _closed(search, search.placed(end))) is not None and _is(end, found):
+    led = _without_turns(search)
+    target = compiled.coordinates.clamp(led.placed(q))
+    end = dragged(compiled, q, target, _leading(search), search.p, search.t)
+    if end is not None and (found := _closed(search, search.placed(end))) is not None and _leads(led, end, found):
         return found
     starts = [search.placed(each) for each in (q, end) if each is not None]
     near = [found for start in starts if (found := _closed(search, start)) is not None]
@@ -226,8 +229,28 @@ def _found(search: _Search) -> Array | None:
     return _closed(search, search.placed(q), anywhere=True)
 
 
-def _is(one: Array, other: Array) -> bool:
-    return float(np.max(np.abs(one - other), initial=0.0)) < ROUNDED_GAP
+def _without_turns(search: _Search) -> _Search:
+    """The same less the whole turns of what is farther than a way leads: the loops repeat themselves after them."""
+    own = search.compiled.coordinates
+    named = []
+    for each in search.named:
+        coordinate, left = own.table[each.where], each.value - float(search.q[each.where])
+        info = own.joints[coordinate.joint].info
+        if abs(left) > FARTHEST and info.is_wound(each.where - own.slice_q(coordinate.joint).start):
+            left = math.fmod(left, 2.0 * math.pi)
+            each = each._replace(value=float(search.q[each.where]) + left)
+        named.append(each)
+    return search._replace(named=tuple(named))
+
+
+def _leads(near: _Search, end: Array, found: Array) -> bool:
+    """Whether a way that ended at `end` leads to what was found, or to it but for whole turns."""
+    if float(np.max(np.abs(near.placed(end) - end), initial=0.0)) > ROUNDED_GAP:
+        return False
+    apart = found - end
+    if any(abs(found[each.where] - each.value) > ROUNDED_GAP for each in near.named):
+        apart = apart - 2.0 * math.pi * np.round(apart / (2.0 * math.pi))
+    return float(np.max(np.abs(apart), initial=0.0)) < ROUNDED_GAP
 
 
 def _leading(search: _Search) -> Flags:

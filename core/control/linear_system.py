@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.control.exchange import Read, from_control, from_npz, to_control, to_mat, to_npz
-from core.errors import ModelError, near_misses
+from core.errors import ModelError, listed, near_misses
 from core.model.formula.numerals import readable
 
 Array = NDArray[np.float64]
@@ -63,8 +63,9 @@ class LinearSystem:
     A : (n, n), B : (n, m), C : (p, n), D : (p, m), SI. State names are signals: "joint.q", "joint.v", states of force
     elements; of quaternion joints the displacement along a speed. residual : (n,) ẋ at the operating point itself: zero
     where it is one. q, v, a : (nq,), (nv,), (nv,) of all joints there; tau : (nv,) as motors give it; time : s.
-    saturated, limited, overrun : speeds whose motors give their limit of effort, hold their limit of speed, give
-    nothing as loads are faster than that: asking for more changes nothing.
+    stuck : coordinates that dry friction holds at rest, which are no states; saturated, limited, overrun : speeds whose
+    motors give their limit of effort, hold their limit of speed, give nothing as loads are faster than that: asking for
+    more changes nothing.
     basis : (nv, n) displacement of all joints by each state, for playing modes.
     """
 
@@ -91,6 +92,7 @@ class LinearSystem:
     saturated: tuple[str, ...] = ()
     limited: tuple[str, ...] = ()
     overrun: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         n, m, p = len(self.state_names), len(self.input_names), len(self.output_names)
@@ -213,14 +215,15 @@ class LinearSystem:
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """Which motors are at their limits, which modes inputs do not reach, and outputs do not see, a sentence
-        each."""
+        """Which joints friction holds, which motors are at their limits, which modes inputs do not reach, and outputs
+        do not see, a sentence each."""
         limits = (
             (self.saturated, "gives its limit of effort"),
             (self.limited, "holds its limit of speed"),
             (self.overrun, "gives nothing, as loads are as fast as its limit of speed"),
         )
-        found = [
+        found = [stuck_words(self.stuck)] if self.stuck else []
+        found += [
             f"The motor of {_listed(names)} {words}: being asked for more changes nothing."
             for names, words in limits
             if names
@@ -449,6 +452,13 @@ def _places(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list
         if name not in names:
             raise ModelError(f"The system has no {word} '{name}'.", where=f"{word}s", remedy=near_misses(name, names))
     return [names.index(name) for name in wanted] if wanted else list(range(len(names)))
+
+
+def stuck_words(names: Sequence[str]) -> str:
+    """A sentence on coordinates that dry friction holds."""
+    one = len(names) == 1
+    held = "is held by dry friction and is no state" if one else "are held by dry friction and are no states"
+    return f"{listed(names)} {held}: ask without friction for {'its' if one else 'their'} motion."
 
 
 def _named(mode: ModeView) -> str:

@@ -277,6 +277,7 @@ class Lineariser:
             rest.at.saturated,
             rest.at.limited,
             rest.at.overrun,
+            rest.at.stuck,
         )
         return self._driven.integrated(system)
 

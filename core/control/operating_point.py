@@ -16,7 +16,8 @@ Numerical Optimization, 16.5).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -25,18 +26,23 @@ from numpy.typing import ArrayLike
 
 from core.apart.talk import Line
 from core.constraints import motor_limits
+from core.constraints.closed_positions import closed_near
 from core.control.asked_points import ask, asked_point
 from core.control.found_point import Found
 from core.control.inputs import input_names
 from core.control.lineariser import Lineariser, Point, input_points
 from core.control.nearest_point import nearest_point
 from core.control.outputs import FORMULA_SIGNS, all_outputs
+from core.control.trim_counting import too_few
 from core.control.trim_rows import Row
 from core.control.trim_solver import TrimSolver
 from core.errors import KinetostatError, ModelError, near_misses
 from core.mechanism import Mechanism
 from core.model import Model, Trim
 from core.multibody.parameter_values import Values
+
+BESIDE = (0.03, 0.1, 0.3)
+"""Displacements (rad or m) of joints from a pose from which nothing was found: there the search begins again."""
 
 __all__ = ["Found", "OperatingPoint", "Row"]
 
@@ -149,7 +155,8 @@ class OperatingPoint:
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
         found: list[Found] = []
         for point in points:
-            own = nearest_point(self._solved(self.rows, point), self.rows, point, self._solved)
+            own = self._nearest(point)
+            own = own if own.solved else self._beside(own, point)
             if not own.solved and self.motors:
                 own = self._told(own, point)
             same = (np.max(np.abs(self.mech.difference(own.q, other.q)), initial=0.0) < 1e-6 for other in found)
@@ -161,6 +168,49 @@ class OperatingPoint:
 
     def _solved(self, rows: Mapping[str, Row], point: Point) -> Found:
         return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).found()
+
+    def _nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
+        rows = self.rows if rows is None else rows
+        return nearest_point(self._solved(rows, point), rows, point, self._solved)
+
+    def _kept_rows(self, point: Point) -> dict[str, Row] | None:
+        """The rows with what is to stay as it is where the search began as a number; None where that is not a
+        coordinate."""
+        rows = dict(self.rows)
+        for name, row in self.rows.items():
+            if row.of_input or row.value is not None or row.kind not in ("fixed", "target"):
+                continue
+            if not name.endswith(".q") or name[:-2] not in self.mech.q_names:
+                return None
+            rows[name] = dataclasses.replace(row, value=float(point.q[self.mech.q_names.index(name[:-2])]))
+        return rows
+
+    def _beside(self, found: Found, point: Point) -> Found:
+        """What is found from poses a little beside one from which nothing was. Where ranks are lost (a pendulum that is
+        level, an arm that is stretched) unknowns move nothing to first order that they do move beside it: what is said
+        to be missing there is missing at that pose only."""
+        rows = self._kept_rows(point)
+        for q in () if rows is None else self._poses_beside(point):
+            trial = self._nearest(point._replace(q=q), rows)
+            if trial.solved:
+                return trial
+            if too_few(found.message) and not too_few(trial.message):
+                found = trial
+        return found
+
+    def _poses_beside(self, point: Point) -> Iterator[np.ndarray]:
+        """A pose of rest downhill, and closed poses next to where the search began."""
+        from core.analysis.equilibrium import equilibrium
+
+        with suppress(KinetostatError):  # what falls freely has none
+            yield equilibrium(self.mech, point.q, point.p, point.t, tau=point.tau).q
+        rng = np.random.default_rng(7)
+        for size in BESIDE:
+            step = size * rng.uniform(0.5, 1.0, self.mech.nv) * rng.choice([-1.0, 1.0], self.mech.nv)
+            q = self.mech.clamp(self.mech.integrate(point.q, step))
+            closed = closed_near(self.mech.compiled, q, point.p, point.t, start=point.q)
+            if closed is not None:
+                yield closed
 
     def _told(self, found: Found, point: Point) -> Found:
         """What was not found, with the motors that are too weak for it, if strong ones would do."""

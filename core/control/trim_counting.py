@@ -19,6 +19,8 @@ LEAST_OFF = 1e-10
 """Of a row in comparable units that does not hold."""
 FREE = "Free "
 """How the last sentence begins where there is something to free."""
+TOO_FEW = "too few: nothing balances"
+"""What is said where no input is left for rows."""
 LEAST_PART = 1e-6
 """Of the largest force that is missing, below which others are none: accelerations there come from others."""
 MOST_NAMED = 3
@@ -45,7 +47,7 @@ def missing_rows(
     words = []
     if left and not acting:
         which = listed([_row(name, missing, system) for name in left])
-        words.append(f"{_count(len(left))} too few: nothing balances {which}.")
+        words.append(f"{_count(len(left))} {TOO_FEW} {which}.")
         words += _advice(_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
         return " ".join(words)
     off = sorted(
@@ -60,6 +62,11 @@ def missing_rows(
         words.append(f"Bounds act: {listed(sorted(acting))}; widen them.")
     words += _advice(_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
     return " ".join(words)
+
+
+def too_few(message: str) -> bool:
+    """True of what is said where no input is left for rows."""
+    return TOO_FEW in message
 
 
 def _advice(freed: list[str], count: int) -> list[str]:

@@ -113,7 +113,7 @@ class Design:
 
     def fit(self, frame: str, target: Target, driven: str, plane: str = "xz") -> Design:
         """The frame's origin follows a target in a plane of the world while `driven` runs: times of a closed target are
-        shares of its turn, those of an arc its values, rad or m. Slopes are exact."""
+        shares of its turn from its zero, those of an arc its values, rad or m. Slopes are exact."""
         if target.times is None:
             raise ModelError(
                 "The target has no times.", where="fit", remedy="Give times, or let path synthesis find a linkage."
@@ -308,7 +308,7 @@ class Design:
         frame, target, driven, plane = self._fit  # type: ignore[misc]
         swept = SweptPoint(self.mech, driven, frame, tuple(self.bounds), plane)
         assert target.times is not None
-        times: Array = target.shares * 2.0 * np.pi if target.closed else target.times
+        times: Array = target.times * 2.0 * np.pi if target.closed else target.times
         scale = 1.0 / np.sqrt(len(times))
         spans = np.array([high - low for low, high in self.bounds.values()])
         rests: dict[bytes, Array] = {}

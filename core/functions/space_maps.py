@@ -85,18 +85,20 @@ class SpaceMap(Result):
 
     def _extents(self, style: TextStyle) -> str:
         """From where to where it goes."""
-        spans = [
-            f"{axis} {self._shown(Amount(low, 'length'), style)} … {self._shown(Amount(high, 'length'), style)}"
-            for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
-        ]
-        return ", ".join(spans)
+        return ", ".join(
+            f"{axis} {self._span(low, high, style)}" for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
+        )
+
+    def _span(self, low: float, high: float, style: TextStyle) -> str:
+        ends = [self._shown(Amount(each, "length"), style) for each in (low, high)]
+        return " … ".join(dict.fromkeys(ends))
 
 
 def _tidy(bounds: Any) -> Any:
-    """Without what rounding leaves of zeros."""
-    import numpy as np
+    """Without what the iteration that brings poses into a slice leaves of zeros."""
+    from core.functions.rounding import SOLVED_FRACTION, without_dust
 
-    return np.where(np.abs(bounds) < 1e-12 * np.max(np.abs(bounds), initial=0.0), 0.0, bounds)
+    return without_dust(bounds, SOLVED_FRACTION, 0.0)
 
 
 def _finite(value: float) -> float | None:

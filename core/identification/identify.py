@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.constraints.force_ranges import joint_forces
 from core.errors import ModelError, near_misses
 from core.identification.consistent_parameters import consistent_parameters, possible
 from core.identification.fitted import Fitted, Validation
@@ -206,7 +207,7 @@ def equations(
     says."""
     q, v, a = motion.q, motion.v, motion.a
     Y = mech.regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
-    whole = mech.inverse_dynamics(q, v, a, p=p, t=motion.time, actuators=actuators)
+    whole = joint_forces(mech.compiled, q, v, a, actuators, p, True, motion.time)
     tau = motion.tau - (whole - Y @ values)
     return Y[:, motion.measured], tau[:, motion.measured]
 

@@ -108,15 +108,37 @@ def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) 
 
 
 def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
-    """The place of a pin; one on a link off its line gets two parameters and the link a plate."""
+    """The place of a pin; one on a link off its line gets two parameters and the link a plate, one on its line beyond
+    an end a parameter and the link a longer bar."""
     place = drawing.place(end)
     bar = drawing.bar(place.owner) if isinstance(end, On) else None
     if bar is None:
         return model, place
     along, aside = (drawing.number(each) for each in drawing.plane.components(place.position))
     if abs(aside) < SAME_PLACE * max(1.0, abs(along)):
-        return model, Place(place.owner, drawing.plane.along(written(along)))
+        over = max(along - drawing.number(bar.length), -along)
+        if over < SAME_PLACE:
+            return model, Place(place.owner, drawing.plane.along(written(along)))
+        return lengthened(model, drawing.plane, bar, over, before=along < 0.0)
     return plate(model, drawing.plane, bar, along, aside)
+
+
+def lengthened(model: Model, plane: Plane, bar: Bar, over: float, *, before: bool) -> tuple[Model, Place]:
+    """The model in which a link goes on beyond its end, or before its beginning, to a third point so far from there
+    (m); and that point. How far is a parameter."""
+    e = Parameter(name=unused_name(model, "parameters", "e1"), value=written(over), dimension="length")
+    model = add(model, e)
+    body = model.find("bodies", bar.body)
+    begin = "-" if before else f"{bar.length} + "
+    middle, end = f"{begin}{e.name}/2", f"{begin}{e.name}"
+    more = Capsule(
+        radius=body.shapes[0].radius,
+        length=e.name,
+        pose=Pose(position=plane.along(middle), rotation=plane.bar()),
+        material=body.shapes[0].material,
+    )
+    shaped = dataclasses.replace(body, shapes=(*body.shapes, more))
+    return replace(model, body, shaped), Place(bar.body, plane.along(end))
 
 
 def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:

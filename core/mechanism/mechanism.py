@@ -309,13 +309,14 @@ class Mechanism:
         there are freedoms), the other entries are zero; `a` must be consistent with what holds. They stand in the place
         of drivers; where there are more of them than freedoms, they are the smallest that do. Friction of joints that
         stay at rest is left out (see `inverse_dynamics_ranges`); of those that begin to slide, and of elastic stops
-        that are pushed in, the forces are counted.
+        that are pushed in, the forces are counted. Joints that are farther beyond such a stop than it gives way in a
+        motion are named in a warning.
         """
         if p is None and passive and actuators is None and self.compiled.plain:
             return self._drive.call(q, v, a)
-        from core.constraints import force_ranges
+        from core.constraints.motion_with_rows import warned_forces
 
-        return force_ranges.joint_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
+        return warned_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
 
     def inverse_dynamics_ranges(
         self,

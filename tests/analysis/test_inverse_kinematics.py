@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.analysis.inverse_kinematics import at_limits, reach, rotation_vector, self_motions, solve
+from core.analysis.inverse_kinematics import at_limits, idle_coordinates, reach, rotation_vector, self_motions, solve
 from core.analysis.whole_turns import nearest_turns, other_turns
-from core.files import load
+from core.files import load, loads
+from core.functions import Context, call
 from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Limit, Model
 from resources import EXAMPLES
@@ -189,3 +190,48 @@ def test_no_two_solutions_are_whole_turns_apart(name):
     for i, one in enumerate(circles):
         assert all(np.max(np.abs(one - other)) > 1e-5 for other in circles[:i])
     assert all(each.reached for each in found)
+
+
+CAMERA_ARM = """<robot name="arm"><link name="base"/><link name="upper"/><link name="fore"/><link name="tool"/>
+<link name="camera"/><link name="finger"/>
+<joint name="m1" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+<joint name="m2" type="continuous"><parent link="upper"/><child link="fore"/>
+<origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint>
+<joint name="roll" type="continuous"><parent link="fore"/><child link="tool"/>
+<origin xyz="0.3 0 0"/><axis xyz="1 0 0"/></joint>
+<joint name="pan" type="continuous"><parent link="upper"/><child link="camera"/><axis xyz="0 0 1"/></joint>
+<joint name="grip" type="prismatic"><parent link="tool"/><child link="finger"/><axis xyz="0 1 0"/>
+<limit lower="0" upper="0.04" effort="1" velocity="1"/></joint></robot>"""
+
+
+def test_what_does_not_move_the_target_stays_where_it_is():
+    """Elbow up and down of two links: a camera, a gripper, and for a place alone the roll of the tool are none."""
+    mech = Mechanism(loads(CAMERA_ARM, "urdf"))
+    q = np.array([{"pan": 0.4, "grip": 0.01, "roll": 0.2}.get(name, 0.0) for name in mech.q_names])
+    place = (0.4 * math.cos(0.3) + 0.3 * math.cos(1.2), 0.0, -0.4 * math.sin(0.3) - 0.3 * math.sin(1.2))
+    found = solve(mech, q, "tool", place)
+    assert len(found) == 2
+    for reach_ in found:
+        for name in ("pan", "grip", "roll"):
+            assert reach_.q[mech.q_names.index(name)] == q[mech.q_names.index(name)]
+    assert idle_coordinates(mech, "tool") == ("pan", "grip")
+    assert set(idle_coordinates(mech, "tool", translation=True)) == {"pan", "grip", "roll"}
+    assert self_motions(mech, found[0].q, "tool", np.array(place)) == 1  # the roll; camera and gripper do not count
+
+
+def test_flips_of_universal_joints_are_no_other_pose_of_a_platform():
+    """The lengths of six legs follow from the pose of the platform: it is reached in one way."""
+    mech = Mechanism(load(EXAMPLES / "stewart.kst"))
+    q = mech.rest()
+    target = np.array(mech.frame(q, "platform"))
+    target[:3, 3] += (0.02, 0.0, 0.01)
+    assert len(solve(mech, q, "platform", target, restarts=6)) == 1
+
+
+def test_the_card_says_how_far_a_search_goes():
+    context = Context.of(load(EXAMPLES / "ur5.kst"))
+    text = call(
+        "inverse_kinematics", context, position=(0.4, 0.1, 0.5), orientation=(0.1, 0.2, 0.3), restarts=3
+    ).to_text()
+    assert "at least" in text
+    assert "there may be more" in text

@@ -340,3 +340,35 @@ def test_of_a_fixed_height_that_there_is_not_the_nearest_balanced_point_is_shown
         found.message
     )
     np.testing.assert_allclose(mech.forward_dynamics(found.q, found.v, found.tau), 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "ur5"])
+def test_a_balance_is_found_from_a_pose_at_which_ranks_are_lost(name):
+    """Level pendulums and a stretched arm: gravity does not change with what would balance it, to first order."""
+    found = ks.OperatingPoint(ks.load(EXAMPLES / f"{name}.kst")).solve()
+    assert found.solved, found.message
+    assert np.max(np.abs(found.mech.gravity(found.q))) < 1e-6
+
+
+def test_what_is_fixed_where_it_stands_stays_when_the_search_begins_elsewhere():
+    op = ks.OperatingPoint(ks.load(EXAMPLES / "double_pendulum.kst"))
+    first, second = (f"{name}.q" for name in op.mech.q_names)
+    op[first].fixed()
+    op[first.replace(".q", ".tau")].free()
+    found = op.solve()
+    assert found.solved, found.message
+    assert found.q[0] == pytest.approx(op.mech.rest()[0], abs=1e-9)
+    assert np.abs(op.mech.gravity(found.q)[1]) < 1e-6
+    assert second not in found.inputs
+
+
+def test_a_linear_system_names_what_friction_holds():
+    model = ks.load(EXAMPLES / "puma560.kst")
+    held = ks.linearise(model, inputs=["joint2.tau"], outputs=["joint2.q"])
+    assert len(held.A) + 2 * len(held.stuck) == 12
+    words = " ".join(held.remarks())
+    assert all(name in words for name in held.stuck)
+    assert "friction" in words
+    free = ks.linearise(model, inputs=["joint2.tau"], outputs=["joint2.q"], friction=False)
+    assert not free.stuck
+    assert "friction" not in " ".join(free.remarks())

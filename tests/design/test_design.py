@@ -12,6 +12,7 @@ from core.design.path_synthesis import drawn_curve
 from core.design.target_curves import target
 from core.errors import ExpressionError, ModelError
 from core.files import load, loads
+from core.mechanism import Mechanism
 from core.model.edits import edits
 from resources import EXAMPLES
 
@@ -283,3 +284,14 @@ def test_bad_functions_and_motions_are_named(four_bar):
     ):
         with pytest.raises(ModelError, match=words):
             act()
+
+
+def test_times_of_a_closed_target_are_shares_of_the_turn_from_its_zero():
+    """Points of the machine's own curve at crank angles 0.2 … 4.5 rad are met by the machine itself."""
+    model = load(EXAMPLES / "four_bar.kst")
+    mech = Mechanism(model)
+    angles = np.linspace(0.2, 4.5, 25)
+    points = [mech.frame(mech.move(mech.rest(), {"crank_pin": float(a)}), "coupler_point")[[0, 2], 3] for a in angles]
+    curve = target(points, closed=True, times=angles / (2.0 * np.pi))
+    found = Design(model).vary(a=(0.0999, 0.1001)).fit("coupler_point", curve, "crank_pin").solve(starts=1).best
+    assert found.value < 1e-9

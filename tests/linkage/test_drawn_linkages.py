@@ -12,6 +12,8 @@ from core.files import dumps, loads
 from core.linkage import On, ground
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Pose
+from core.model.edits import edits
+from core.model.parameters import value_of
 from core.model.validation.model import check
 
 EMPTY = Model(name="drawn")
@@ -395,3 +397,17 @@ def test_a_guide_that_came_to_close_a_loop_rests_where_it_stands_after_a_drag_an
     assert float(moved.joint(guide.name).rest[0]) == pytest.approx(stands, abs=1e-9)
     driven = Mechanism(linkage.motor(moved, guide.name))
     assert np.max(np.abs(driven.constraint_residual(driven.rest()))) < 1e-10
+
+
+@pytest.mark.parametrize(("along", "longer"), [(0.2, 2.0), (-0.1, 2.0), (0.05, 1.0), (0.25, 2.5)])
+def test_a_third_point_on_the_line_of_a_link_makes_it_longer(along, longer):
+    """Bars weigh as their shapes: capsules of one radius, whose round ends weigh 4/3 of a radius of the bar."""
+    bar = linkage.link(Model(name="bar"), [(0, 0), (0.1, 0)])
+    whole = linkage.corner(bar, "link1", (along, 0.0))
+    lengths = [sum(value_of(shape.length, each.values()) for shape in each.bodies[0].shapes) for each in (bar, whole)]
+    assert lengths[1] == pytest.approx(longer * lengths[0])
+    mech = Mechanism(whole)
+    np.testing.assert_allclose(mech.frame(mech.rest(), "P1")[:3, 3], (along, 0.0, 0.0), atol=1e-12)
+    grown = edits.change(whole, "parameters", "l1", value=0.15)
+    place = Mechanism(grown).frame(Mechanism(grown).rest(), "P1")[0, 3]
+    assert place == pytest.approx(along + 0.05 if along > 0.1 else along)

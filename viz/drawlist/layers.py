@@ -193,9 +193,9 @@ class Layers:
 
     def _pin(self, joint: Joint, normal: Array, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Pin | None:
         """The pin of a joint through the thinnest forms of both bodies that it meets."""
-        first, second = self._bodies(joint)
+        first, _ = self._bodies(joint)
         origin = self._place(joint)[:3, 3]
-        met = [(flat.at(origin, body), self._heights.get(body, 0.0)) for body in (first, second)]
+        met = [(flat.at(place, body), self._heights.get(body, 0.0)) for body, place in self._ends(joint)]
         spans = [(low + height, high + height) for span, height in met if span is not None for low, high in [span]]
         if not spans:
             return None
@@ -207,10 +207,16 @@ class Layers:
 
     def _bosses(self, joint: Joint, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Iterator[float]:
         """Radii of what the bodies of a joint have around its pin, m."""
-        origin, bodies = self._place(joint)[:3, 3], self._bodies(joint)
-        for form in (form for body in bodies for form in forms.get(body, ())):
-            if flat.is_around(form, origin):
-                yield flat.radius(form)
+        for body, place in self._ends(joint):
+            for form in forms.get(body, ()):
+                if flat.is_around(form, place):
+                    yield flat.radius(form)
+
+    def _ends(self, joint: Joint) -> list[tuple[str, Array]]:
+        """The bodies of a joint, each with where its own side has the joint, (3,) m, as the machine rests: loops need
+        not close there."""
+        sides = (self._skeleton.side(joint, which) for which in "ab")
+        return [(body, (self._skeleton.at_rest[body] @ pose)[:3, 3]) for body, pose in sides]
 
     def _place(self, joint: Joint) -> Array:
         """(4, 4) world ← the joint's frame in the body before it, as the machine rests."""

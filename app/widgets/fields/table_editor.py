@@ -29,6 +29,7 @@ from core.errors import KinetostatError
 from core.model import DHRow
 from core.model.chains import split_offset
 from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
+from core.model.units.units import DERIVED, SI
 
 VISIBLE_ROWS = 9
 CELL_MARGIN = 4
@@ -188,7 +189,7 @@ class TableEditor(FieldEditor):
         item.setFont(font)
         room = self.table.columnWidth(column) - 2 * CELL_MARGIN
         text = fitting(lambda digits: self._text(value, row, column, digits), 5, room, QFontMetrics(font))
-        text = refused[0] if refused else text
+        text = refused[0] if refused else f"{text}{self._formula_unit(value, row, column)}"
         if item.text() != text:
             item.setText(text)
         is_choice = bool(self.options_at(column))
@@ -212,6 +213,16 @@ class TableEditor(FieldEditor):
         text = number(value, self._measure(row, field), self._shown[1].settings, digits)
         return text
 
+    def _formula_unit(self, value: Any, row: int, column: int) -> str:
+        """The unit of a formula where the column shows another: numbers of formulas are SI."""
+        if not isinstance(value, str) or self.options_at(column):
+            return ""
+        assert self._shown is not None
+        measure = self._measure(row, self._field(column))
+        symbol = SI.get(measure.dimension) or DERIVED.get(measure.dimension, "")
+        shown = measure.display(self._shown[1].settings).symbol
+        return f" [{symbol}]" if symbol and symbol != shown else ""
+
     def _tip(self, value: Any, row: int, column: int) -> str:
         if value is None:
             return "none"
@@ -222,7 +233,7 @@ class TableEditor(FieldEditor):
         worth = value_in(value, context.values)
         text = "" if worth is None else quantity(worth, self._measure(row, field), context.settings, 12)
         if isinstance(value, str):
-            text = f"{value} = {text}"
+            text = f"{value}{self._formula_unit(value, row, column)} = {text}"
         if self._is_variable(row, self.columns[column]):
             return f"{text}\nAdded to the joint coordinate {self._variable(row)}"
         return text

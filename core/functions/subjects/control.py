@@ -279,6 +279,7 @@ def lqr(
     efforts: dict[str, float],
     coordinates: str,
     forces: dict[str, float],
+    friction: bool,
     file: str,
 ) -> Result:
     """Gains, poles of the closed loop; the machine with its feedback as a file."""
@@ -287,14 +288,15 @@ def lqr(
 
     context.step(0, 2, "Linear system")
     if not inputs:
-        inputs = [f"{name}.tau" for name in _system(context, (), (), coordinates, {}, forces).coordinates]
-    system = _system(context, inputs, (), coordinates, {}, forces)
+        own = _system(context, (), (), coordinates, {}, forces, friction=friction)
+        inputs = [f"{name}.tau" for name in own.coordinates]
+    system = _system(context, inputs, (), coordinates, {}, forces, friction=friction)
     if not len(system.A):
-        return Message(title="Feedback (LQR)", text="The machine cannot move here.", severity="hint")
+        return _immovable("Feedback (LQR)", system)
     context.step(1, 2, "Riccati equation")
     found = best(system, states or None, efforts or None)
     loop = found.closed_loop()
-    parts: list[Result] = []
+    parts: list[Result] = _held_words(system)
     if not system.at_rest:
         text = "This is no operating point: the feedback holds it only with further forces. Trim finds one."
         parts.append(Message(text=text, severity="warning"))
@@ -337,6 +339,7 @@ def root_locus(
     inputs: Sequence[str],
     outputs: Sequence[str],
     gain: float | None,
+    friction: bool,
 ) -> Result:
     """Poles over a parameter or coordinate, or over the gain of a feedback."""
     import numpy as np
@@ -359,6 +362,7 @@ def root_locus(
             p=context.p,
             t=context.t,
             follow="equilibrium" if follow == "equilibrium" else "pose",
+            friction=friction,
         )
         unit = SI.get(dimension_of(context.model, context.mech, name), "")
     else:
@@ -366,17 +370,31 @@ def root_locus(
             raise ModelError(
                 "A gain leads from one output to one input.", where="option 'inputs'", remedy="Name one of each."
             )
-        own = _system(context, (), (), "", {}, {}).coordinates
-        if not own:
-            return Message(title="Root locus", text="The machine cannot move here.", severity="hint")
+        free = _system(context, (), (), "", {}, {}, friction=friction)
+        if not (own := free.coordinates):
+            return _immovable("Root locus", free)
         first = next((name for name in own if name in context.mech.q_names), own[0])
         inputs = inputs or [f"{first}.tau"]
         outputs = outputs or [f"{first}.q" if first in context.mech.q_names else f"{first}.v"]
         context.step(0, 1, "Poles over the gain")
-        system = _system(context, inputs, outputs, "", {}, {})
+        system = _system(context, inputs, outputs, "", {}, {}, friction=friction)
         gains = None if gain is None else np.linspace(0.0, gain, DIVISIONS + 1)
         found, unit = wander(system, values=gains), ""
     return _locus_report(found, unit)
+
+
+def _held_words(system: LinearSystem) -> list[Result]:
+    """The joints that friction holds, if there are any."""
+    from core.control.linear_system import stuck_words
+
+    return [Message(text=stuck_words(system.stuck), severity="hint")] if system.stuck else []
+
+
+def _immovable(title: str, system: LinearSystem) -> Message:
+    from core.control.linear_system import stuck_words
+
+    words = f" {stuck_words(system.stuck)}" if system.stuck else ""
+    return Message(title=title, text=f"The machine cannot move here.{words}", severity="hint")
 
 
 def _locus_report(found: RootLocus, unit: str) -> Report:
@@ -413,6 +431,7 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
 
 _FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
 _COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you")
+_FRICTION = Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True)
 _INPUTS = Signals(
     "inputs",
     "Inputs",
@@ -452,7 +471,7 @@ FUNCTIONS = (
                 "signal",
                 ("signal", "acceleration"),
             ),
-            Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True),
+            _FRICTION,
             Number("duration", "Step response", "Seconds that are shown; empty: chosen for you", None, "time", 1e-9),
             OutputFile("file", "Save to", "NumPy's archive or MATLAB's file of the system", "", (".npz", ".mat")),
         ),
@@ -474,6 +493,7 @@ FUNCTIONS = (
             SignalValues("efforts", "Input weights", "By name, as joint.tau=0.1; others 1"),
             _COORDINATES,
             _FORCES,
+            _FRICTION,
             OutputFile("file", "Save to", "The machine with its feedback", "", (".kst",)),
         ),
         needs=(needs_motion, needs_mass),
@@ -502,6 +522,7 @@ FUNCTIONS = (
             Signals("inputs", "Feedback to", "One input, where a gain runs; empty: a joint's force", of="inputs"),
             Signals("outputs", "Feedback from", "One output, where a gain runs; empty: its coordinate", of="outputs"),
             Number("gain", "Largest gain", "SI; empty: gains that move the poles", None),
+            _FRICTION,
         ),
         needs=(needs_motion, needs_mass),
         apart=True,

@@ -52,13 +52,14 @@ def inverse_dynamics(
     """Joint torques of a given motion."""
     import numpy as np
 
+    from core.constraints.force_ranges import joint_forces
     from core.functions.rounding import without_errors
 
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
     acting, where = _acting(context, actuators)
-    forces = mech.inverse_dynamics(q, v, a, p=p, t=context.t, passive=passive, actuators=acting)
+    forces = joint_forces(mech.compiled, q, v, a, acting, p, passive, context.t)
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
     largest = float(np.max(np.abs(of_tree), initial=0.0))
     columns, titles, held = [forces], ["Torque or force"], ""
@@ -86,12 +87,25 @@ def inverse_dynamics(
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction, springs and stops " + ("included" if passive else "left out")
     note += held + (_stops_words(context) if passive else "") + where + _beyond_motors(context, forces)
-    return Table(
+    table = Table(
         title="Inverse dynamics",
         columns=tuple(map(Column, ("Joint", "Speed", "Acceleration", *titles))),
         rows=rows,
         note=note,
     )
+    return _after_limits(context, table)
+
+
+def _after_limits(context: Context, table: Table) -> Result:
+    """A table of forces; joints that are beyond their limits are named before it."""
+    import numpy as np
+
+    from core.constraints.passed_limits import beyond_words, passed_limits
+
+    words = beyond_words(passed_limits(context.mech.compiled, np.asarray(context.q, dtype=float), context.p or None))
+    if not words:
+        return table
+    return Report(title=table.title, parts=(Message(text=words, severity="warning"), table))
 
 
 def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:

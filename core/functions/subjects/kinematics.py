@@ -171,9 +171,7 @@ def inverse_kinematics(
     from scipy.spatial.transform import Rotation
 
     from core.analysis.inverse_kinematics import self_motions, solve
-    from core.analysis.manipulability import characteristic_length
     from core.functions.results import PoseSequence
-    from core.functions.rounding import pose_without_errors
 
     if position is None:
         position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
@@ -185,6 +183,22 @@ def inverse_kinematics(
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step, t=context.t)
     left = [self_motions(context.mech, b.q, frame, target, context.p, t=context.t) if b.reached else 0 for b in found]
+    table = _solution_table(context, frame, target, found, left)
+    shown = found if show == "all" else found[:1]
+    poses = PoseSequence(
+        title="Solutions" if show == "all" else "Nearest solution",
+        q=rows_of([branch.q for branch in shown]),
+        p=tuple(dict(context.p) for _ in shown),
+        display="composite",
+    )
+    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
+
+
+def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
+    """A row for each solution."""
+    from core.analysis.manipulability import characteristic_length
+    from core.functions.rounding import pose_without_errors
+
     size = characteristic_length(context.mech, context.p)
     rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
@@ -200,20 +214,22 @@ def inverse_kinematics(
         Column("Freedoms left"),
         Column("At limit"),
     )
-    table = Table(
+    return Table(
         title="Solutions",
         columns=columns,
         rows=tuple(rows),
-        note="; ".join(filter(None, (_ORDER, _turn_words(context.mech, found)))),
+        note="; ".join(
+            filter(
+                None,
+                (
+                    _ORDER,
+                    _idle_words(context.mech, frame, target, context.p, context.t),
+                    _alike_words(context.mech),
+                    _turn_words(context.mech, found),
+                ),
+            )
+        ),
     )
-    shown = found if show == "all" else found[:1]
-    poses = PoseSequence(
-        title="Solutions" if show == "all" else "Nearest solution",
-        q=rows_of([branch.q for branch in shown]),
-        p=tuple(dict(context.p) for _ in shown),
-        display="composite",
-    )
-    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
 
 
 TOLD_ERROR = 1e-9
@@ -238,30 +254,52 @@ def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
 def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
     """What was found. left : freedoms that remain at each solution while the target is met"""
     best = found[0]
-    if best.reached and all(left):
+    if not best.reached:
+        return _miss(frame, best)
+    count = f"{len(found)} different solutions" if len(found) > 1 else "1 solution"
+    if all(left):
         freedoms = f"{min(left)} freedom{'s' * (min(left) > 1)}"
         is_sample = "this is one" if len(found) == 1 else f"these {len(found)} are samples"
-        text = (
-            f"{frame} reaches the target, and the machine keeps {freedoms} there: {is_sample} of infinitely many "
-            "solutions."
-        )
-        return Message(title="Result", text=text)
+        text = f"and the machine keeps {freedoms} there: {is_sample} of infinitely many solutions."
+        return Message(title="Result", text=f"{frame} reaches the target, {text}")
+    text = f"{frame} reaches the target: at least {count}. {_SEARCH}"
     if any(left):
-        text = (
-            f"{frame} reaches the target: {len(found)} different solutions found, {sum(map(bool, left))} of them "
-            "samples of infinitely many, for the machine keeps freedoms there."
-        )
-        return Message(title="Result", text=text)
-    if best.reached:
-        word = "solution" if len(found) == 1 else "different solutions"
-        return Message(title="Result", text=f"{frame} reaches the target: {len(found)} {word} found.")
+        text += f" {sum(map(bool, left))} of them are samples of infinitely many, for the machine keeps freedoms there."
+    return Message(title="Result", text=text)
+
+
+_SEARCH = "The search starts at random poses, so that there may be more: more restarts may find them."
+
+
+def _miss(frame: str, best: Any) -> Message:
     text = (
-        f"{frame} does not reach the target. The nearest pose misses it by {best.position_error * 1e3:.4g} mm"
+        f"{frame} does not reach the target. The nearest pose found misses it by {best.position_error * 1e3:.4g} mm"
         f" and {math.degrees(best.orientation_error):.4g}°."
     )
     if best.at_limits:
         text += f" At their limits: {', '.join(best.at_limits)}."
     return Message(title="Result", text=text + " Move the target closer or widen the limits.", severity="warning")
+
+
+def _idle_words(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
+    """Which joints stay where they are."""
+    from core.analysis.inverse_kinematics import idle_coordinates
+    from core.errors import listed
+
+    names = idle_coordinates(mech, frame, p, translation=target.shape == (3,), t=t)
+    if not names:
+        return ""
+    moved = "do not move it and stay" if len(names) > 1 else "does not move it and stays"
+    return f"{listed(names)} {moved} where {'they are' if len(names) > 1 else 'it is'}"
+
+
+def _alike_words(mech: Any) -> str:
+    if not mech.loops:
+        return ""
+    return (
+        "poses of loops that differ only by flips of universal joints, or by turns of bodies about the line of their "
+        "own joints, are listed once"
+    )
 
 
 def planarity(context: Context, frame: str, reference: str) -> Result:
@@ -325,9 +363,10 @@ FUNCTIONS = (
         "Kinematics",
         "Joint coordinates that bring a frame to a target.\n\nThe target is a position, or a position and an "
         "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
-        "ones, stays inside the joint limits, and lists every different solution with what is left of the error. If "
-        "the target is out of reach the nearest pose is told. Angles a whole turn further are no other solution; "
-        "freedoms that are left at a solution mean that it is one of infinitely many.",
+        "ones, stays inside the joint limits, and lists every different solution that it comes upon, which need not be "
+        "all, with what is left of the error. If the target is out of reach the nearest pose is given. Angles a whole "
+        "turn further are no other solution; joints that do not move the frame stay where they are; freedoms that are "
+        "left at a solution mean that it is one of infinitely many.",
         inverse_kinematics,
         (
             _FRAME,

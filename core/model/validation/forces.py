@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from core.model.validation.possible_numbers import impossible
 
 DURATION = 10.0
 """Seconds over which a driver is compared with the limits of its joint."""
+BISECTIONS = 20
+"""Of the time between two samples in which it leaves them."""
 
 
 def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
@@ -278,33 +281,61 @@ class _Checks:
         index = joint.info.coordinates.index(driver.coordinate) if driver.coordinate in joint.info.coordinates else 0
         if driver.motion == "position" and index < len(joint.limits):
             low, high = (self.number(joint.limits[index].lower), self.number(joint.limits[index].upper))
-            path = self.path(driver)
-            if len(path) and (path.min() < low - 1e-9 or path.max() > high + 1e-9):
+            if (found := self.leaves(driver, low, high)) is not None:
+                time, value = found
                 measure = joint.info.coordinate_dimensions[index]
-                first, last = amount(path.min(), measure), amount(path.max(), measure)
+                limit = amount(low if value < low else high, measure)
+                when = f"from t = {time:.4g} s on" if time > 0.0 else "from the start"
+                most = f"{amount(value, measure)} within {DURATION:g} s"
                 yield of(
                     driver,
                     "warning",
-                    f"It moves '{joint.name}' from {first} to {last}, beyond the joint's limits.",
-                    "Change the function or the limits.",
+                    f"It moves '{joint.name}' beyond its limit {limit} {when}: to {most}.",
+                    f"Change the function or the limits{', or end runs before' if time > 0.0 else ''}.",
                     "function",
                 )
 
-    def path(self, driver: Driver) -> np.ndarray:
-        """Values of a formula or table; empty where they cannot be told."""
+    def leaves(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
+        """(s, value) when a driver leaves limits first, within `DURATION`, and the farthest that it goes then; None if
+        it does not, or that cannot be told."""
+        times, values = self.path(driver)
+        outside = (values < low - 1e-9) | (values > high + 1e-9)
+        if not outside.any():
+            return None
+        first = int(np.argmax(outside))
+        begin, end = float(times[max(first - 1, 0)]), float(times[first])
+        node = None if driver.values or not isinstance(driver.function, str) else parse(driver.function)
+        for _ in range(BISECTIONS if first and node is not None else 0):
+            middle = 0.5 * (begin + end)
+            value = self.at(node, middle)
+            begin, end = (begin, middle) if value < low - 1e-9 or value > high + 1e-9 else (middle, end)
+        beyond = np.maximum(values - high, low - values)
+        beyond[~outside] = -math.inf
+        return end, float(values[int(np.argmax(beyond))])
+
+    def path(self, driver: Driver) -> tuple[np.ndarray, np.ndarray]:
+        """Times, s, and values of a formula or table; empty where they cannot be told."""
+        nothing = np.array([]), np.array([])
         if driver.values:
-            return np.array([self.number(value) for value in driver.values])
+            return (
+                np.array([self.number(time) for time in driver.times]),
+                np.array([self.number(value) for value in driver.values]),
+            )
         if not isinstance(driver.function, str):
-            return np.array([] if driver.function is None else [driver.function])
+            return nothing if driver.function is None else (np.zeros(1), np.array([driver.function]))
         node = parse(driver.function)
         if names(node) - set(TIME) - self.values.keys():
-            return np.array([])
+            return nothing
+        times = np.linspace(0.0, DURATION, 201)
+        found = np.array([self.at(node, float(t)) for t in times])
+        return (times, found) if np.isfinite(found).all() else nothing
+
+    def at(self, node: Any, t: float) -> float:
+        """What a formula gives at a time, s; NaN where that is not known."""
         try:
-            times = np.linspace(0.0, DURATION, 201)
-            found = [float(evaluate(node, {**self.values, "t": t, "time": t})) for t in times]
+            return float(evaluate(node, {**self.values, "t": t, "time": t}))
         except (KinetostatError, TypeError, ValueError, OverflowError):
-            return np.array([])
-        return np.array(found) if np.isfinite(found).all() else np.array([])
+            return math.nan
 
     def driven_twice(self) -> Iterator[Finding]:
         """Two drivers of one coordinate contradict each other, or one of them is too much."""

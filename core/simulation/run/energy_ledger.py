@@ -6,8 +6,8 @@ energy.dampers : lost in dampers and force elements (negative where these bring 
 energy.motors : work of joint forces; energy.drivers: of drivers
 energy.balance : energy.total + friction + stops + dampers - motors - drivers, which stays what it was
 
-Friction, stops and motors are integrated with the run where joints have modes; the rest is integrated over its samples,
-from one jump to the next.
+Friction, stops and motors are integrated with the run where joints have modes; the rest is integrated between its
+samples, whatever the time between them (`core.simulation.run.work_between_samples`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.simulation.run.mode_columns import FRICTION_LOSS, STOP_WORK, STORED
+from core.simulation.run.work_between_samples import work
 
 Array = NDArray[np.float64]
 
@@ -43,44 +44,28 @@ def account(channels: Any, channel: str) -> Array:
         case "in_stops":
             return modes.total(STORED)
         case "dampers":
-            return _damped(channels)
+            return work(channels, _lost)
         case "motors":
-            s, work = channels.samples, modes.motor_work
-            return integrated(s.time, np.sum(s.tau * s.v, axis=1)) if work is None else work
+            kept = modes.motor_work
+            return work(channels, _given) if kept is None else kept
         case "drivers":
-            return integrated(channels.samples.time, _driving(channels))
+            return work(channels, _driving) if channels.mech.model.expanded.drivers else 0.0 * channels.samples.time
         case _:
             plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers")
-            kept = sum((channels[f"energy.{name}"] for name in plus), np.zeros(len(channels.samples.time)))
-            return np.asarray(kept - sum(channels[f"energy.{name}"] for name in minus))
+            left = sum((channels[f"energy.{name}"] for name in plus), np.zeros(len(channels.samples.time)))
+            return np.asarray(left - sum(channels[f"energy.{name}"] for name in minus))
 
 
-GAUSS = tuple(zip(0.5 + 0.5 * np.array([-(0.6**0.5), 0.0, 0.6**0.5]), np.array([5.0, 8.0, 5.0]) / 18.0, strict=True))
-"""Parts of a step, and their weights."""
+def _lost(channels: Any) -> Array:
+    """(n,) W that dampers and force elements take."""
+    s, states = channels.samples, channels.elements.states
+    power = channels.mech.compiled.call("lost_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
+    return np.reshape(power, len(s.time))
 
 
-def _damped(channels: Any) -> Array:
-    """(n,) J that dampers and force elements took: their power at three points between any two samples, where positions
-    and speeds are cubic in time."""
-    s, mech = channels.samples, channels.mech
-    h, energy = np.diff(s.time), np.zeros(len(s.time))
-    if not len(h):
-        return energy
-    rates, kept = np.asarray(mech.rate(s.q, s.v)), channels.elements.states["x"]
-    changes = None if kept is None or not mech.nx else mech.x_rate(s.q, s.v, kept, p=channels.p, t=s.time)
-    for x, weight in GAUSS:
-        q, v = _between(s.q, rates, h, x), _between(s.v, s.a, h, x)
-        states = None if changes is None else _between(kept, changes, h, x)
-        power = mech.compiled.call("lost_power", q, v, p=channels.p, t=s.time[:-1] + x * h, x=states)
-        energy[1:] += weight * h * np.reshape(power, len(h))
-    return np.cumsum(energy)
-
-
-def _between(y: Array, rate: Array, h: Array, x: float) -> Array:
-    """(n - 1, m) cubic in time, at a part of each step."""
-    growth, begin, end = y[1:] - y[:-1], rate[:-1], rate[1:]
-    turn = x * (1.0 - x) * h[:, None] * ((1.0 - x) * begin - x * end)
-    return np.asarray(y[:-1] + x * x * (3.0 - 2.0 * x) * growth + turn)
+def _given(channels: Any) -> Array:
+    """(n,) W of joint forces."""
+    return np.asarray(np.sum(channels.samples.tau * channels.samples.v, axis=1))
 
 
 def _driving(channels: Any) -> Array:
@@ -96,20 +81,3 @@ def _driving(channels: Any) -> Array:
             rate = rate[:, at : at + 1]
         power = power + np.sum(force * rate, axis=1)
     return power
-
-
-def integrated(time: Array, power: Array) -> Array:
-    """(n,) J: the integral from the first sample, by cubic splines between jumps (samples of the same time)."""
-    from scipy.interpolate import CubicSpline
-
-    jumps = np.flatnonzero(np.diff(time) <= 0.0) + 1
-    energy, before = np.zeros(len(time)), 0.0
-    for part in np.split(np.arange(len(time)), jumps):
-        t, p = time[part], power[part]
-        if len(part) > 3:
-            energy[part] = CubicSpline(t, p).antiderivative()(t)
-        else:
-            energy[part] = np.concatenate([[0.0], np.cumsum(0.5 * (p[1:] + p[:-1]) * np.diff(t))])
-        energy[part] += before
-        before = energy[part[-1]]
-    return energy

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
+from core.constraints.force_ranges import joint_forces
 from core.errors import AssemblyError, FileError, near_misses
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
@@ -75,7 +76,7 @@ def run_of(
     if mech.constrained:
         recorded = [name for name in places.values() if name in mech.v_names]
         v, a = _following(mech, p, time, q, v, a, recorded)
-    tau = mech.inverse_dynamics(q, v, a, p=dict(p), t=time)
+    tau = joint_forces(mech.compiled, q, v, a, None, dict(p), True, time)
     settings = Settings(
         method=RECORDED.id,
         duration=float(time[-1] - time[0]),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.constraints.force_ranges import joint_forces
 from core.mechanism import Mechanism
 from core.numerics.rank import inverse
 from core.simulation import setup
@@ -59,7 +60,8 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
         torque=None,
         max_steps=1,
     )
-    tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
+    asked = joint_forces(mech.compiled, place, still, still, None, dict(p) if p else None, True)
+    tau = np.reshape(asked, (1, mech.nv))
     if mech.constrained and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
         G = np.reshape(mech.constraint_jacobian(place[0], p=dict(p) if p else None), (-1, mech.nv))
         tau = tau - tau @ inverse(G) @ G

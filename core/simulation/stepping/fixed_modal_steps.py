@@ -110,9 +110,24 @@ def speeds_within(state: int, begun: Any, h: float, x: float, out: Any) -> None:
 
 
 @native
+def coordinates_within(state: int, begun: Any, h: float, x: float, out: Any) -> None:
+    """Coordinates at a part x of a fixed step, cubic in time, and states of force elements, linear, into `out` (n,);
+    where there are quaternions coordinates are linear, too."""
+    w = load_state(state)
+    s = load_system(w.system)
+    for i in range(len(begun)):
+        if i < s.nq or i >= s.nq + s.nv:
+            out[i] = (1.0 - x) * begun[i] + x * w.y[i]
+        if i < s.nq and len(s.quaternions) == 0:
+            bend = (1.0 - x) * begun[s.nq + i] - x * w.y[s.nq + i]
+            rise = x * x * (3.0 - 2.0 * x)
+            out[i] = begun[i] + rise * (w.y[i] - begun[i]) + h * x * (1.0 - x) * bend
+
+
+@native
 def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
     """Powers at the quarters of a part of a fixed step, from `begun` (n,) to w.y: coordinates are cubic in time, joint
-    forces linear."""
+    forces linear, and friction that is a formula as it is there."""
     w = load_state(state)
     s = load_system(w.system)
     r, n = load_rows(s.mode_rows), s.nv
@@ -141,6 +156,9 @@ def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
         for i in range(n):
             r.given[i] = (1.0 - x) * given[i] + x * asked[i]
         speeds_within(state, begun, h, x, other)
+        if r.levels != 0:  # friction that is a formula, as it is at this quarter
+            coordinates_within(state, begun, h, x, other)
+            adjust(w.system, t + x * h, other)
         measure(state, quarter, other)
     spans(state, t, h)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from core.model import (
@@ -129,6 +131,14 @@ def test_drivers_beyond_limits(fields):
     """The joint's limits are −1 rad and 57°."""
     found = check(edits.change(BASE, "drivers", "swing", **fields))
     assert [(f.severity, f.name, f.field) for f in found] == [("warning", "swing", "function")]
+
+
+def test_when_a_driver_leaves_limits_is_said():
+    """2·sin(t) passes 57° at asin(57°/2) = 0.521 s."""
+    (found,) = check(edits.change(BASE, "drivers", "swing", function="2*sin(t)"))
+    assert f"from t = {math.asin(0.5 * math.radians(57.0)):.4g} s on" in found.text
+    (found,) = check(edits.change(BASE, "drivers", "swing", function="1.5 + 0*t"))
+    assert "from the start" in found.text
 
 
 def test_drivers_within_limits_or_of_speeds():

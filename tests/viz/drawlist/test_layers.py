@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import linkage
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Body, Box, Capsule, Constraint, Cylinder, Gearwheel, Joint, Model, Pose
+from core.model.edits import edits
 from resources import examples
 from viz.drawlist.draw_list import items, meeting
 from viz.drawlist.item import Item
@@ -274,3 +276,13 @@ def test_the_sampled_poses_of_a_motion_are_few_and_have_its_ends() -> None:
     many = motion_samples(10_001)
     assert len(many) <= 90
     assert (many[0], many[-1]) == (0, 10_000)
+
+
+def test_a_pin_of_a_loop_that_is_open_at_rest_is_drawn() -> None:
+    """A four-bar whose crank was made longer, as a slider does: the machine is closed when it is shown."""
+    drawn = linkage.link(Model(name="four-bar"), [(0, 0), (0.03, 0.1), (0.3, 0.2), linkage.ground(0.32, 0)])
+    changed = edits.change(drawn, "parameters", "l1", value=0.12)
+    of = [[item.id for item in items(each)] for each in (drawn, changed)]
+    names = [{name for name in each if name.startswith(("pin/", "ground/"))} for each in of]
+    assert names[0] == names[1]
+    assert len(names[0]) == 6

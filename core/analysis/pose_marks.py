@@ -1,0 +1,83 @@
+"""Poses told apart by what of them matters: where joints are, and how bodies are turned."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.rest_position import rest
+from core.mobility.constraint_rank import PositionConstraints
+from core.model import Body
+
+Array = NDArray[np.float64]
+
+APART = 1e-4
+"""Distance (machine sizes, or difference of a direction) at which poses count as different."""
+SLIDING = ("prismatic", "cylindrical")
+"""Kinds of joints that slide along their axis."""
+
+
+class PoseMarks:
+    """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
+    line, along which others may slide, only the line matters (a leg may stand turned about it), and crosses of joints
+    that meet in one point, which weigh nothing, do not matter (two turns of three hinges give the same)."""
+
+    def __init__(self, constraints: PositionConstraints) -> None:
+        self.constraints = constraints
+        compiled = constraints.compiled
+        at_rest = rest(compiled)
+        points, poses = _points(constraints, at_rest), compiled.call("poses", at_rest, p=constraints.p)
+        turned, lines = [], []
+        for i, body in enumerate(compiled.model.expanded.bodies):
+            own = np.array(points.get(body.name, [])).reshape(-1, 3)
+            line = _line(own, constraints.size)
+            if line is not None:
+                lines.append((i, poses[i, :3, :3].T @ line))
+            elif not (_weighs_nothing(body) and _in_one_point(own, constraints.size)):
+                turned.append(i)
+        self.turned = turned
+        self.lines = [i for i, _ in lines]
+        self.along = np.array([line for _, line in lines]).reshape(-1, 3)
+
+    def __call__(self, q: Array) -> Array:
+        """The numbers of a pose."""
+        compiled, p = self.constraints.compiled, self.constraints.p
+        places = [side[:3, 3] for sides in compiled.joint_poses(q, p).values() for side in sides]
+        poses = compiled.call("poses", q, p=p)
+        lines = np.einsum("bij,bj->bi", poses[self.lines, :3, :3], self.along)
+        turns = poses[self.turned, :3, :3]
+        return np.concatenate([np.ravel(places) / self.constraints.size, lines.ravel(), turns.ravel()])
+
+
+def _points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]]:
+    """Of each body the places of its joints (m, world), and others on the lines along which they slide."""
+    compiled, found = constraints.compiled, dict[str, list[Array]]()
+    carriers, numbers = compiled.topology.carriers, compiled.coordinates.numbers
+    pairs = compiled.joint_poses(q, constraints.p)
+    for joint in compiled.model.expanded.joints:
+        slides = joint.kind in SLIDING
+        for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
+            own = found.setdefault(carriers[side], [])
+            own.append(X[:3, 3])
+            if slides:
+                axis = pairs[joint.name][0][:3, :3] @ np.array([numbers.scalar(x) for x in joint.axis])
+                own.append(X[:3, 3] + axis * (constraints.size / float(np.linalg.norm(axis))))
+    return found
+
+
+def _line(points: Array, size: float) -> Array | None:
+    """(3,) the direction of the line on which points (n, 3) lie, at least two of them apart; None if on none."""
+    if len(points) < 2:
+        return None
+    _, spread, directions = np.linalg.svd(points - np.mean(points, axis=0))
+    on_a_line = spread[0] > APART * size and (len(spread) < 2 or spread[1] < APART * size)
+    return np.asarray(directions[0]) if on_a_line else None
+
+
+def _weighs_nothing(body: Body) -> bool:
+    return body.mass == 0.0 and body.density is None
+
+
+def _in_one_point(points: Array, size: float) -> bool:
+    """True if points, at least two, coincide."""
+    return len(points) > 1 and bool(np.max(np.ptp(points, axis=0)) < APART * size)

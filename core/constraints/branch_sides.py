@@ -1,0 +1,110 @@
+"""Branches of loops, told apart at two positions by the sides on which their parts stand.
+
+With U Σ Vᵀ the constraint matrix of what follows at one position, Uᵀ G V there is Σ, and stays regular as long as no
+part of a loop passes a position where it is stretched or folded. So Σ⁻¹ Uᵀ G V of another position has only eigenvalues
+with positive real parts on the same branch nearby, and a negative one for each dyad that has changed sides (the
+orientation of a path in Allgower, Georg, Introduction to Numerical Continuation Methods, 2003, 2.1, a dyad each).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.multibody.parameter_values import Values
+from core.numerics.matrix_forms import Matrix, dense, is_sparse
+from core.numerics.rank import saying, solver
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+FOLLOWS_TOLERANCE = 1e-6
+"""Part of the largest singular value below which directions do not follow to first order."""
+LARGEST_BLOCK = 300
+"""Rows or columns of a connected part of a large machine above which its sides are not looked at."""
+
+
+class _Block(NamedTuple):
+    """Rows and columns of G that hang together, and the singular vectors of what follows among them."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    left: Array
+    sizes: Array
+    right: Array
+
+    def least_side(self, G: Matrix) -> float:
+        """The least real part of an eigenvalue of Σ⁻¹ Uᵀ G V."""
+        if not len(self.sizes):
+            return 1.0
+        part = dense(G[self.rows][:, self.columns])
+        inner = (self.left.T @ part @ self.right) / self.sizes[:, None]
+        if not np.isfinite(inner).all():
+            return -1.0
+        return float(np.min(np.linalg.eigvals(inner).real))
+
+
+class Followers:
+    """The coordinates that follow those that are held, at one closed position."""
+
+    def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
+        self.compiled, self.q, self.held, self.p = compiled, q, held, p
+        self.G = self._matrix(q)
+        self._blocks: tuple[_Block, ...] | None = None
+
+    def _matrix(self, q: Array) -> Matrix:
+        return self.compiled.constraint_matrix(q, self.p)[self.compiled.levels == 0]
+
+    def follow(self, step: Array) -> Array:
+        """(nv,) the step with what follows it to first order."""
+        others = ~self.held
+        target = self.G[:, self.held] @ step[self.held]
+        follow = np.zeros(self.compiled.nv)
+        if is_sparse(self.G):
+            follow[others] = -solver(self.G[:, others], FOLLOWS_TOLERANCE)(target)
+        else:
+            for block in self._parts():
+                follow[block.columns] = -block.right @ ((block.left.T @ target[block.rows]) / block.sizes)
+        return step + follow
+
+    def same_branch(self, q: Array) -> bool:
+        """Whether at another closed position nearby all parts of the loops stand on the sides on which they are
+        here."""
+        G = self._matrix(q)
+        return all(block.least_side(G) > 0.0 for block in self._parts())
+
+    def _parts(self) -> tuple[_Block, ...]:
+        if self._blocks is None:
+            self._blocks = tuple(_block(self.G, *part) for part in _connected(self.G, np.flatnonzero(~self.held)))
+        return self._blocks
+
+
+def _block(G: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _Block:
+    left, sizes, right = np.linalg.svd(dense(G[rows][:, columns]), full_matrices=False)
+    kept = sizes > FOLLOWS_TOLERANCE * np.max(sizes, initial=0.0)
+    return _Block(rows, columns, left[:, kept], sizes[kept], right[kept].T)
+
+
+def _connected(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """(rows, columns) of G that hang together; of a small matrix all, of a large one parts that are not too large."""
+    if not len(columns):
+        return []
+    if not is_sparse(G):
+        rows = np.flatnonzero(saying(G[:, columns]))
+        return [(rows, columns)] if len(rows) else []
+    from scipy.sparse import block_array
+    from scipy.sparse.csgraph import connected_components
+
+    part = G[:, columns]
+    count = part.shape[0]
+    _, labels = connected_components(block_array([[None, part], [part.T, None]], format="csr"), directed=False)
+    found = []
+    for label in np.unique(labels[count:]):
+        rows = np.flatnonzero(labels[:count] == label)
+        own = np.flatnonzero(labels[count:] == label)
+        if 0 < len(rows) <= LARGEST_BLOCK and len(own) <= LARGEST_BLOCK:
+            found.append((rows, columns[own]))
+    return found

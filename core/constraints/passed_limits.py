@@ -1,0 +1,91 @@
+"""Limits of joints that a pose is beyond, in words: by how much, and which stops push back there."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.elastic_stops import is_elastic
+from core.constraints.failures import value_text
+from core.constraints.joint_modes import NOWHERE, JointRow, joint_modes
+from core.constraints.joint_rows import rows_at
+from core.errors import listed
+from core.multibody.parameter_values import Values
+from core.traces.compiled import Compiled
+
+Array = NDArray[np.float64]
+
+SMALL_PASSING = 1e-3
+"""Way (rad or m) beyond a limit up to which it is what a stop gives way in a motion."""
+
+
+class BeyondLimitWarning(UserWarning):
+    """Forces of a pose to which no motion leads: a joint is beyond a stop that gives way."""
+
+
+class Passed(NamedTuple):
+    """A coordinate beyond one of its limits: by how much, which limit, rad or m; whether a stop pushes back."""
+
+    name: str
+    dimension: str
+    by: float
+    limit: float
+    elastic: bool
+
+    @property
+    def words(self) -> str:
+        """As a clause."""
+        return f"{self.name} is {value_text(self.by, self.dimension)} beyond its limit {self._limit}"
+
+    @property
+    def _limit(self) -> str:
+        return value_text(self.limit, self.dimension)
+
+
+def passed_limits(compiled: Compiled, q: Array, p: Values = None, least: float = SMALL_PASSING) -> tuple[Passed, ...]:
+    """The coordinates that are farther beyond their limits than `least` at one of the poses (…, nq), each where it is
+    the farthest; those of joints that close loops of a single pose only."""
+    values = compiled.parameter_values(p)
+    if values.ndim > 1:
+        values = values.reshape(-1, values.shape[-1])[0]
+    modes, found = joint_modes(compiled, values), []
+    measured: Array | None = None
+    for k, row in enumerate(modes.rows):
+        if row.at_q == NOWHERE and q.ndim == 1 and np.isfinite([row.lower, row.upper]).any():
+            measured = rows_at(compiled, modes, q, values).value if measured is None else measured
+            found += _of_row(row, np.asarray(measured[k]), least)
+        elif row.at_q != NOWHERE:
+            found += _of_row(row, row.ratio * q[..., row.at_q] + row.offset, least)
+    return tuple(found)
+
+
+def _of_row(row: JointRow, value: Array, least: float) -> list[Passed]:
+    over, under = float(np.max(value, initial=-np.inf)) - row.upper, row.lower - float(np.min(value, initial=np.inf))
+    return [
+        Passed(row.name, row.dimension, by, limit, is_elastic(row))
+        for by, limit in ((over, row.upper), (under, row.lower))
+        if by > least
+    ]
+
+
+def beyond_words(passed: tuple[Passed, ...]) -> str:
+    """A sentence on them; '' if there are none."""
+    if not passed:
+        return ""
+    pushing = [each.name for each in passed if each.elastic]
+    text = listed([each.words for each in passed])
+    if pushing:
+        text += f": the elastic stop{'s' * (len(pushing) > 1)} of {listed(pushing)} {_PUSH[len(pushing) > 1]}"
+    return f"{text}."
+
+
+_PUSH = ("pushes back, and its force is counted", "push back, and their forces are counted")
+
+
+def warn_beyond(compiled: Compiled, q: Array, p: Values) -> None:
+    """A warning of stops that are pushed in farther than a motion does."""
+    if words := beyond_words(tuple(each for each in passed_limits(compiled, q, p) if each.elastic)):
+        warnings.warn(f"{words} passive=False leaves stops out.", BeyondLimitWarning, stacklevel=4)
