@@ -15,6 +15,7 @@ SHORT = {
     "sketches": 4,
     "connections": 3,
     "window": 1,
+    "starts": 1,
     "kills": 1,
     "modes": 6,
 }
