@@ -17,7 +17,7 @@ from core.errors import FileError, ModelError, near_misses
 from core.files.regular_file import RUN, path_of, status_of
 from core.measures.run_measures import Signals
 from core.mechanism import Mechanism
-from core.model.units.compound_units import compound
+from core.model.units.compound_units import compound, name_and_unit
 from core.simulation.run.run import Run
 
 Array = NDArray[np.float64]
@@ -33,7 +33,6 @@ QUANTITY_WORDS = {
 """Words of headings that say what a column is."""
 UNITS_OF = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s²", "m/s²"), "tau": ("N·m", "N")}
 """SI, of joints that turn and of such that slide."""
-_WITH_UNIT = re.compile(r"^(.*?)\s*[\[(]([^\])]*)[\])]$")
 LEAST_ROWS = 8
 """Rows below which nothing can be fitted and judged."""
 
@@ -139,27 +138,27 @@ def trace_of(
 def _mapped(
     mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str, any_channel: bool
 ) -> Trace:
-    plain = {_split(name)[0]: k for k, name in reversed(list(enumerate(names)))}
+    plain = {name_and_unit(name)[0]: k for k, name in reversed(list(enumerate(names)))}
     at = next((plain[name] for name in plain if name.lower() in TIME), 0)
-    time = numbers[:, at] * _factor(_split(names[at])[1] or "s", title, names[at])
+    time = numbers[:, at] * _factor(name_and_unit(names[at])[1] or "s", title, names[at])
     _check_times(time, title, names[at])
     known, chosen = signal_names(mech), {}
     for signal, column in wanted.items():
         if not column:
             continue
-        name, unit = _split(column)
+        name, unit = name_and_unit(column)
         k = next((k for k, other in enumerate(names) if other == column), plain.get(name))
         if k is None:
             raise FileError(
                 f"There is no column '{name}'.", file=title, where=f"signal '{signal}'", remedy=near_misses(name, names)
             )
-        chosen[_known_signal(mech, signal, known)] = (k, unit or _split(names[k])[1])
+        chosen[_known_signal(mech, signal, known)] = (k, unit or name_and_unit(names[k])[1])
     others = _Others(mech) if any_channel else None
     for k, name in enumerate(names):
-        plain_name = _split(name)[0]
+        plain_name = name_and_unit(name)[0]
         signal = known.get(plain_name) or (others.channel(plain_name) if others is not None else "")
         if k != at and signal and signal not in chosen and all(k != other for other, _ in chosen.values()):
-            chosen[signal] = (k, _split(name)[1])
+            chosen[signal] = (k, name_and_unit(name)[1])
     if not chosen:
         raise FileError(
             "No column is a signal of the machine.",
@@ -224,7 +223,7 @@ def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, st
     first = 0 if any(number == "0" for each in words for number in each) else 1
     found: list[tuple[str, str]] = []
     for name, tokens in zip(names, words, strict=True):
-        plain, unit = _split(name)
+        plain, unit = name_and_unit(name)
         signal = "" if plain.lower() in TIME else known.get(plain) or others.channel(plain)
         if not signal and plain.lower() not in TIME:
             signal = _likely(mech, tokens, first)
@@ -234,7 +233,7 @@ def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, st
 
 def _tokens(name: str) -> list[str]:
     """Words and numbers of a heading, without its unit."""
-    return re.findall(r"[a-z]+|\d+", _split(name)[0].lower())
+    return re.findall(r"[a-z]+|\d+", name_and_unit(name)[0].lower())
 
 
 def _likely(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
@@ -272,12 +271,6 @@ def _known_signal(mech: Mechanism, signal: str, known: Mapping[str, str]) -> str
     raise ModelError(
         f"The machine has no signal '{signal}'.", where="columns", remedy=near_misses(signal, list(known.values()))
     )
-
-
-def _split(name: str) -> tuple[str, str]:
-    """(name, unit) of "angle [deg]"."""
-    found = _WITH_UNIT.match(name.strip())
-    return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
 def _factor(unit: str, title: str, column: str) -> float:
