@@ -250,6 +250,7 @@ def window() -> int:
 
 
 def _start(command: str) -> int:
+    _leave_out_working_folder()
     try:
         _require_fit_python()
         code: int = getattr(importlib.import_module("app.__main__"), command)()
@@ -259,6 +260,19 @@ def _start(command: str) -> int:
         print(f"Error: {not_loaded(error)}", file=sys.stderr)
         return 1
     return code
+
+
+def _leave_out_working_folder() -> None:
+    """Import nothing from the folder that the command is given in, where `python -m` and `-c` look first: a model may
+    lie there, with other files of strangers."""
+    if not sys.path or sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        return
+    try:
+        here = os.getcwd()
+    except OSError:
+        here = ""
+    if sys.path[0] in ("", here):
+        del sys.path[0]
 
 
 @functools.lru_cache(maxsize=None)  # noqa: UP033

@@ -41,6 +41,12 @@ class Worker:
         with self._free:
             return self._free.wait_for(lambda: not self.busy, seconds)
 
+    def drop(self) -> None:
+        """Do nothing of what waits."""
+        with self._free:
+            self._waiting.clear()
+            self._free.notify_all()
+
     def close(self) -> None:
         """Do what waits, and end the thread."""
         with self._free:

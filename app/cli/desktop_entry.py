@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
+from core.apart.starting import finished, program
 from core.errors import FileError, KinetostatError
 from resources import ICONS
 
@@ -282,25 +281,23 @@ def _remove_caches(home: Path, made: Sequence[str], folder: str) -> None:
 
 def _updated(home: Path, updater: Updater) -> str:
     """The line to report about a program that updates caches, after it has run."""
-    program = shutil.which(updater.program)
+    found = program(updater.program)
     command = f"{updater.program} {home / updater.folder}"
-    if program is None:
+    if found is None:
         return f"  {updater.program} is not there: {updater.without} (Debian: apt-get install {updater.package})."
     try:
-        done = subprocess.run(
-            [program, str(home / updater.folder)], capture_output=True, text=True, errors="replace", timeout=_LONGEST
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = finished([found, str(home / updater.folder)], limit=_LONGEST)
+    except OSError as error:
         return f"  {command} failed ({error}): {updater.without}."
-    if done.returncode:
-        return f"  {command} failed ({done.stderr.strip()[:200] or done.returncode}): {updater.without}."
+    if done.code:
+        return f"  {command} failed ({done.last_words or done.code}): {updater.without}."
     return f"  {command}: done"
 
 
 def _refresh_icons(home: Path) -> None:
     """Update the cache of icons, if there is one: without a cache desktops look themselves."""
     folder = home / "icons" / "hicolor"
-    program = shutil.which("gtk-update-icon-cache")
-    if program is not None and (folder / "icon-theme.cache").is_file():
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run([program, "-q", "-t", "-f", str(folder)], capture_output=True, timeout=_LONGEST)
+    found = program("gtk-update-icon-cache")
+    if found is not None and (folder / "icon-theme.cache").is_file():
+        with contextlib.suppress(OSError):
+            finished([found, "-q", "-t", "-f", str(folder)], limit=_LONGEST)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.background.errands import Errands
 from app.document.kept import companion
 from app.document.kept.companion import Kept
 from app.document.kept.seen_files import Seen, Sources
@@ -45,14 +45,12 @@ class Opening(QObject):
     """Reads one file at a time; `finished(Opened)` arrives in the window's thread. A newer wish replaces an older."""
 
     finished = Signal(object)
-    _read = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._wanted: _Task | None = None
-        self._read.connect(self._arrived)
+        self.errands = Errands("opening", self)
+        self._number = 0
+        self._wanted: int | None = None
 
     @property
     def busy(self) -> bool:
@@ -61,8 +59,15 @@ class Opening(QObject):
 
     def start(self, path: Path, then: Then | None = None, read: Callable[[], Opened] | None = None) -> None:
         """Read a file (or otherwise, as `read` does); `then` gets it instead of who listens to `finished`."""
-        self._wanted = _Task(read or (lambda: opened(path)), then or self.finished.emit, self._read)
-        self._pool.start(self._wanted)
+        self._number += 1
+        number = self._wanted = self._number
+
+        def take(found: Opened) -> None:
+            if number == self._wanted:
+                self._wanted = None
+                (then or self.finished.emit)(found)
+
+        self.errands.do(_guarded(read or (lambda: opened(path))), take)
 
     def forget(self) -> None:
         """What is being read is not wanted any more."""
@@ -71,28 +76,17 @@ class Opening(QObject):
     def wait(self) -> None:
         """Forget what is being read, and wait for the thread's end (closing the program)."""
         self._wanted = None
-        self._pool.clear()
-        self._pool.waitForDone(10_000)
-
-    def _arrived(self, task: _Task, found: Opened) -> None:
-        if task is self._wanted:
-            self._wanted = None
-            task.then(found)
+        self.errands.close()
 
 
-class _Task(QRunnable):
-    def __init__(self, read: Callable[[], Opened], then: Then, tell: Any) -> None:
-        super().__init__()
-        self.then = then
-        self._do, self._tell = read, tell
-
-    def run(self) -> None:
-        """Read, make the mechanism, tell."""
+def _guarded(read: Callable[[], Opened]) -> Callable[[], Opened]:
+    def guarded() -> Opened:
         try:
-            found = self._do()
+            return read()
         except Exception as error:
-            found = Opened(Path(), error=error)
-        self._tell.emit(self, found)
+            return Opened(Path(), error=error)
+
+    return guarded
 
 
 def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:

@@ -7,13 +7,14 @@ scaling. Numbers of a matrix are painted as text between brackets, columns align
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, QRunnable, QSize, Qt, QThreadPool, Signal
+from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.background.errands import Errands
 from core.functions.results import Matrix
 from core.functions.text import number
 
@@ -31,44 +32,30 @@ class Formulas(QObject):
     """Formulas that have been set: LaTeX → SVG. `ready(latex)` when one that was asked for is there."""
 
     ready = Signal(str)
-    _set = Signal(str, str)
 
     def __init__(self) -> None:
         super().__init__()
         self._svg: dict[str, str] = {}
         self._waiting: set[str] = set()
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._set.connect(self._arrived)
+        self._errands = Errands("setting formulas", self)
 
     def svg(self, latex: str) -> str | None:
         """The SVG text ('' if it cannot be set); None while it is being made."""
         found = self._svg.get(latex)
         if found is None and latex not in self._waiting:
             self._waiting.add(latex)
-            self._pool.start(_Setting(latex, self._set))
+            self._errands.do(partial(set_formula, latex), partial(self._arrived, latex))
         return found
 
     def wait(self) -> None:
         """Let the thread end (closing the program)."""
-        self._pool.clear()
-        self._pool.waitForDone(5_000)
+        self._errands.close()
         self._waiting.clear()
 
     def _arrived(self, latex: str, svg: str) -> None:
         self._waiting.discard(latex)
         self._svg[latex] = svg
         self.ready.emit(latex)
-
-
-class _Setting(QRunnable):
-    def __init__(self, latex: str, tell: Signal) -> None:
-        super().__init__()
-        self._latex, self._tell = latex, tell
-
-    def run(self) -> None:
-        """Set the formula, tell."""
-        self._tell.emit(self._latex, set_formula(self._latex))
 
 
 def set_formula(latex: str) -> str:

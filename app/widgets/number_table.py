@@ -15,10 +15,10 @@ from app.widgets.quantities.quantity_text import Measure, SIUnits, Units, number
 from app.widgets.vary_table import ShownUnits
 from core.errors import FileError, KinetostatError, ModelError
 from core.model.fields import Value
+from core.model.units.compound_units import name_and_unit
 
 MOST_ROWS = 1000
 DIGITS = 8
-_UNIT = re.compile(r"[\[(]\s*([^\])]+?)\s*[\])]\s*$")
 _DECIMAL_COMMA = re.compile(r"^[-+]?\d+,\d+([eE][-+]?\d+)?$")
 
 
@@ -156,7 +156,7 @@ class NumberTable(QTableWidget):
                 continue
             where = f"{name}, line {line_number}"
             if not rows and not any(cell[:1] in "+-.0123456789" for cell in cells):
-                units = [match[1] if (match := _UNIT.search(cell)) else "" for cell in cells]
+                units = [name_and_unit(cell)[1] for cell in cells]
                 continue
             if len(cells) != len(self._columns) or len(rows) >= MOST_ROWS:
                 titles = ", ".join(title for title, _ in self._columns)

@@ -1,4 +1,4 @@
-"""Processes of ours beside the program: they get objects on their input stream and answer on their output stream.
+"""What processes of the program say to each other: objects on the input stream, answers on the output stream.
 
 Both sides are this program, so that objects go as pickles; what files hold goes as text, which carries no code. Such a
 process has a low priority and one thread of linear algebra, and ends when its input does.
@@ -11,22 +11,12 @@ import os
 import pickle
 import signal
 import struct
-import subprocess
 import sys
 from typing import IO, Any
 
 LENGTH = struct.Struct("<Q")
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 BROKEN = (OSError, EOFError, ValueError, pickle.UnpicklingError)
 """What `send` and `receive` raise where the other side is gone."""
-
-
-def begin(module: str) -> subprocess.Popen[bytes]:
-    """A process that runs a module, which calls `serve`. Raises OSError."""
-    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-    return subprocess.Popen(
-        [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    )
 
 
 def serve() -> tuple[IO[bytes], IO[bytes]]:

@@ -101,7 +101,7 @@ def main() -> None:
         try:
             line.take(*line.tasks.get(timeout=IDLE))
         except queue.Empty:
-            return
+            os._exit(0)  # Python's own end would wait for the thread that listens, and abort
 
 
 if __name__ == "__main__":

@@ -12,20 +12,27 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from core.apart.piped_process import BROKEN, begin, receive, send
+from core.apart.piped_process import BROKEN, receive, send
+from core.apart.starting import Child
 from core.apart.talk import Say, Task
 
 LOOK = 0.02
 """Seconds between two looks whether to stop or to wait."""
+ENDING = 1.0
+"""Seconds that a process whose answers have ended may take to end."""
+STARTING = 120.0
+"""Seconds in which a process must be ready."""
 Hear = Callable[[Any], object]
 Asked = Callable[[], bool]
 
 
 class Lost(NamedTuple):
-    """A task over which the process ended; how : in words that follow "The solver"; prepared : whether the task was."""
+    """A task over which the process ended; how : in words that follow "The solver"; prepared : whether the task was;
+    ready : whether the process ever was."""
 
     how: str
     prepared: bool
+    ready: bool
 
 
 class Left(NamedTuple):
@@ -36,15 +43,18 @@ class _Running:
     """A process and what it says; None behind its last word."""
 
     def __init__(self) -> None:
-        self.process: subprocess.Popen[bytes] = begin(f"{__package__}.serving")
+        self.child = Child(f"{__package__}.serving")
+        self.ready = False
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        assert self.process.stdout is not None
+        answers = self.child.process.stdout
+        assert answers is not None
         try:
             while True:
-                self.said.put(receive(self.process.stdout))
+                self.said.put(receive(answers))
+                self.ready = True
         except BROKEN:
             pass
         finally:
@@ -52,19 +62,10 @@ class _Running:
 
     def say(self, *what: Any) -> None:
         """Tell it something; that it is gone is found by whoever listens."""
-        assert self.process.stdin is not None
+        questions = self.child.process.stdin
+        assert questions is not None
         with contextlib.suppress(*BROKEN):
-            send(self.process.stdin, what)
-
-    def end(self) -> int:
-        """End it now; how it ended: minus the signal, or its exit code."""
-        if self.process.poll() is None:
-            self.process.kill()
-        code = self.process.wait()
-        with contextlib.suppress(*BROKEN):
-            assert self.process.stdin is not None
-            self.process.stdin.close()
-        return code
+            send(questions, what)
 
 
 class WorkProcess:
@@ -82,7 +83,7 @@ class WorkProcess:
     def id(self) -> int | None:
         """Of the process that lives."""
         running = self._running
-        return running.process.pid if running is not None and running.process.poll() is None else None
+        return running.child.process.pid if running is not None and running.child.runs else None
 
     @property
     def busy(self) -> bool:
@@ -94,7 +95,7 @@ class WorkProcess:
         with self._lock:
             if not self._closed and self.id is None:
                 if self._running is not None:
-                    self._running.end()
+                    self._running.child.end()
                 self._running = _Running()
 
     def begin_beside(self) -> None:
@@ -111,7 +112,7 @@ class WorkProcess:
         with self._lock:
             self._closed = True
             if self._running is not None:
-                self._running.end()
+                self._running.child.end()
 
     def ask(self, task: Task, cancelled: Asked, hear: Hear = lambda _: None, paused: Asked = lambda: False) -> Any:
         """What comes of a task, `Lost` or `Left`. hear : hears what it tells meanwhile; cancelled, paused : asked again
@@ -120,13 +121,18 @@ class WorkProcess:
             if cancelled():
                 return Left()
         try:
-            self.begin()
-            running = self._running
-            if self._closed or running is None:
-                return Left()
-            self._number += 1
-            running.say(Say.TASK, self._number, task)
-            return _Conversation(self, running, self._number, task, hear).outcome(cancelled, paused)
+            while True:
+                self.begin()
+                running = self._running
+                if self._closed or running is None:
+                    return Left()
+                was_ready = running.ready
+                self._number += 1
+                running.say(Say.TASK, self._number, task)
+                talk = _Conversation(self, running, self._number, task, hear)
+                found = talk.outcome(cancelled, paused)
+                if not (isinstance(found, Lost) and was_ready and talk.unheard and running.child.process.poll() == 0):
+                    return found  # else it had been idle, and ended by itself just when it was asked
         finally:
             self._task.release()
 
@@ -140,6 +146,8 @@ class _Conversation:
         self._patience = task.patience
         self._prepared = self._waits = False
         self._heard = time.monotonic()
+        self.unheard = True
+        """Whether the process has said nothing of the task."""
         self._stopped: float | None = None
 
     def outcome(self, cancelled: Asked, paused: Asked) -> Any:
@@ -148,9 +156,10 @@ class _Conversation:
             with contextlib.suppress(queue.Empty):
                 said = self._running.said.get(timeout=LOOK)
                 if said is None:
-                    return Lost(_ended(self._running.end()), self._prepared)
+                    return self._lost()
                 say, number, what = said
                 self._heard = time.monotonic()
+                self.unheard &= number != self._number
                 if say is Say.ERROR and number == self._number:
                     raise what
                 if say is Say.FOUND and number == self._number:
@@ -161,14 +170,22 @@ class _Conversation:
             self._ask(cancelled, paused)
             now = time.monotonic()
             if self._stopped is not None and now - self._stopped > self._patience:
-                self._running.end()
+                self._running.child.end()
                 with contextlib.suppress(OSError):
                     self._owner.begin()  # for the next task
                 return Left()
-            limit = self._limits[self._prepared]
+            limit = self._limits[self._prepared] if self._running.ready else min(self._limits[0], STARTING)
             if now - self._heard > limit:
-                self._running.end()
-                return Lost(f"did not answer for {limit:g} s and was ended", self._prepared)
+                self._running.child.end()
+                return self._lost(f"did not answer for {limit:g} s and was ended")
+
+    def _lost(self, how: str = "") -> Lost:
+        """The process has ended, or is ended."""
+        child = self._running.child
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.process.wait(ENDING)
+        child.end()
+        return Lost(how or child.ended(), self._prepared, self._running.ready)
 
     def _ask(self, cancelled: Asked, paused: Asked) -> None:
         """Whether to stop or to wait; time in which whoever is asked waits does not count."""
@@ -187,8 +204,3 @@ class _Conversation:
         if waits is not self._waits:
             self._waits = waits
             self._running.say(Say.PAUSE if waits else Say.GO_ON, self._number)
-
-
-def _ended(code: int) -> str:
-    """How a process ended, in words."""
-    return f"ended unexpectedly ({f'signal {-code}' if code < 0 else f'exit code {code}'})"

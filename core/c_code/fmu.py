@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from core.c_code.compilers import compiler, ran
+from core.c_code.compilers import compiler, ran, text_of
 from core.c_code.fmu_source import TEXT
 from core.c_code.plan import Plan
 from core.measures.formula_units import PURE, Dimension, of_name
@@ -217,9 +216,9 @@ def _built(plan: Plan, room: Path, texts: dict[str, str], progress: Callable[[st
     flags = ["-std=c99", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
     try:
         built = ran([*command, *flags, *files, "-o", str(library), "-lm"], folder, progress)
-        content = library.read_bytes() if built.returncode == 0 else None
-        words = "" if content is not None else f"The FMU holds its sources alone: {built.stderr[-500:]}"
-    except (OSError, subprocess.TimeoutExpired) as error:
+        content = library.read_bytes() if built.code == 0 else None
+        words = "" if content is not None else f"The FMU holds its sources alone: {text_of(built.errors)[-500:]}"
+    except OSError as error:
         content, words = None, f"The FMU holds its sources alone: {error}"
     for path in folder.iterdir():
         path.unlink()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import platform
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.files.contents import contents_of
 from core.files.formats import dumps, lacking, loaded_again
@@ -13,6 +17,14 @@ from core.model.unknown_kinds import own_kinds_of
 
 if TYPE_CHECKING:
     from core.model import Model
+
+
+NO_KINDS = pickle.dumps(((), pickle.dumps(())))
+
+
+def absolute(origin: str) -> str:
+    """The path of a document for a process that has another working folder; '' stays ''."""
+    return os.path.abspath(origin) if origin else ""
 
 
 class SentModel(NamedTuple):
@@ -36,9 +48,8 @@ class SentModel(NamedTuple):
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
         """Of a model that is read here again."""
-        return cls(
-            dumps(model), str(getattr(model, "origin", "") or ""), pickle.dumps(()), model.left_out, contents_of(model)
-        )
+        origin = absolute(str(getattr(model, "origin", "") or ""))
+        return cls(dumps(model), origin, NO_KINDS, model.left_out, contents_of(model))
 
     def read(self) -> Model:
         """The model. Raises KinetostatError."""
@@ -49,13 +60,33 @@ class SentModel(NamedTuple):
 def packed_kinds(model: Model) -> bytes:
     """The kinds that people have added and a model names, for another process. Raises KindError where it cannot know
     one (made in the console)."""
-    return pickle.dumps(for_other_processes(own_kinds_of(model.expanded)))
+    return packed(for_other_processes(own_kinds_of(model.expanded)))
+
+
+def packed(kinds: Iterable[type[Any]]) -> bytes:
+    """Kinds, with the folders that their modules are imported from."""
+    handed = tuple(kinds)
+    folders = dict.fromkeys(filter(None, map(_folder, handed)))
+    return pickle.dumps((tuple(folders), pickle.dumps(handed)))
+
+
+def _folder(kind: type[Any]) -> str:
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if not file:
+        return ""
+    path = Path(file).resolve()
+    depth = kind.__module__.count(".") + (path.stem == "__init__")
+    return str(path.parents[depth])
 
 
 def register_packed(kinds: bytes) -> None:
     """Register them there. Raises KindError for one whose module is not there."""
     try:
-        found = pickle.loads(kinds)
+        folders, content = pickle.loads(kinds)
+        for folder in folders:  # behind all others: what lies there stands in for no library
+            if folder not in sys.path and os.path.isdir(folder):
+                sys.path.append(folder)
+        found = pickle.loads(content)
     except (ImportError, AttributeError) as error:
         raise KindError(
             f"A kind of the machine cannot be imported by {platform.node() or 'the other computer'}: {error}.",

@@ -24,7 +24,7 @@ Tag = Any
 Vector3 = tuple[float, float, float]
 
 _ENTITY = re.compile(rb"<!\s*ENTITY", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
 
 
@@ -47,7 +47,7 @@ def _without_default_namespace(root: Tag) -> Tag:
     return root
 
 
-_LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->)+(?=<\?xml\s)", re.DOTALL)
+_LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->)++(?=<\?xml\s)", re.DOTALL)
 """What must not stand before an XML declaration, but often does."""
 
 

@@ -40,7 +40,7 @@ SKIPPED = (
 WRAPPERS = ("Graphics3D", "List", "Graphics")
 _SPACE = re.compile(r"(?:\s|\(\*.*?\*\))*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]\w*")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?")
 
 
 @dataclass(frozen=True)

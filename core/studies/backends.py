@@ -6,31 +6,32 @@ its values alone.
 
 from __future__ import annotations
 
-import contextlib
-import pickle
 import queue
-import subprocess
 import sys
 import threading
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.apart.piped_process import BROKEN, begin, receive, send
+from core.apart.talk import Line, Task
+from core.apart.work_process import Left, Lost, WorkProcess
 from core.errors import KinetostatError, SimulationError
 from core.files.contents import contents_of
 from core.files.formats import loaded_again
-from core.files.sent_model import register_packed
+from core.files.sent_model import NO_KINDS, absolute, register_packed
+from core.later import dataclass
 from core.model import Model
 from core.studies.declaration import Declaration, read_declaration
 from core.studies.sample_rows import LOST, Machine, Rows
 
 Array = NDArray[np.float64]
-NO_KINDS = pickle.dumps(())
 REPLY_SLACK = 30.0
 """s more than its rows may take until a process that says nothing is ended."""
+MOST_UNREADY = 3
+"""Processes, one after another, that may end before they are ready: then none can work here."""
 
 
 class Chunk(NamedTuple):
@@ -114,15 +115,16 @@ class Processes:
         self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
         self._finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
         self._ends = self._lost = False
-        self._running: list[subprocess.Popen[bytes]] = []
-        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(workers)]
+        self._unready = 0
+        self._processes = [WorkProcess() for _ in range(workers)]
+        self._threads = [threading.Thread(target=self._serve, args=(each,), daemon=True) for each in self._processes]
         for thread in self._threads:
             thread.start()
 
     @property
     def process_ids(self) -> list[int]:
         """Of the processes that live."""
-        return [each.pid for each in self._running if each.poll() is None]
+        return [each.id for each in self._processes if each.id is not None]
 
     def submit(self, chunk: Chunk) -> None:
         """Take a chunk."""
@@ -147,56 +149,37 @@ class Processes:
         self._ends = True
         for _ in self._threads:
             self._chunks.put(None)
-        for each in list(self._running):
-            each.kill()
+        for each in self._processes:
+            each.close()
         for thread in self._threads:
             thread.join(timeout=5.0)
 
-    def _serve(self) -> None:
-        """One process, begun anew where it is lost."""
-        process: subprocess.Popen[bytes] | None = None
+    def _serve(self, process: WorkProcess) -> None:
+        """One process, begun again where it is lost; where none gets ready, that ends the study."""
+        text = replace(self._declaration, origin=absolute(self._declaration.origin)).text
         while not self._ends and (chunk := self._chunks.get()) is not None:
-            if process is None or process.poll() is not None:
-                process = self._begin()
-            answer = self._asked(process, chunk)
-            if self._ends:
-                break
-            if isinstance(answer, Finished):
+            process.silence = self._declaration.limit * (len(chunk.places) + 1) + REPLY_SLACK
+            try:
+                answer = process.ask(ChunkTask(text, self._kinds, chunk), lambda: self._ends)
+            except OSError as error:
+                self._finished.put(Finished(chunk, None, 0.0, _no_process(str(error.strerror or error))))
+                return
+            except Exception as error:
+                self._finished.put(Finished(chunk, None, 0.0, error))
+                continue
+            if isinstance(answer, Left):
+                return
+            if not isinstance(answer, Lost):
                 self._finished.put(answer)
                 continue
-            process.kill()
-            process.wait()
-            self._again(chunk)
-        if process is not None:
-            process.kill()
-            process.wait()
-
-    def _begin(self) -> subprocess.Popen[bytes]:
-        process = begin(f"{__package__}.worker_process")
-        self._running.append(process)
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):  # it ended at once: the first chunk finds it
-            send(process.stdin, (self._declaration.text, self._kinds))
-        return process
-
-    def _asked(self, process: subprocess.Popen[bytes], chunk: Chunk) -> Finished | None:
-        """The answer; None: the process is lost, or says nothing for longer than its rows may take."""
-        assert process.stdin is not None
-        assert process.stdout is not None
-        limit = self._declaration.limit * (len(chunk.places) + 1) + REPLY_SLACK
-        watch = threading.Timer(limit, process.kill)
-        watch.daemon = True
-        watch.start()
-        try:
-            send(process.stdin, chunk)
-            answer = receive(process.stdout)
-        except BROKEN:
-            return None
-        finally:
-            watch.cancel()
-        if isinstance(answer, Exception):
-            return Finished(chunk, None, 0.0, answer)
-        return answer if isinstance(answer, Finished) else None
+            self._unready = 0 if answer.ready else self._unready + 1
+            if self._unready >= MOST_UNREADY:
+                self._finished.put(Finished(chunk, None, 0.0, _no_process(f"a process {answer.how}")))
+                return
+            if answer.ready:
+                self._again(chunk)
+            else:  # no row has to do with it
+                self._chunks.put(chunk)
 
     def _again(self, chunk: Chunk) -> None:
         """Give the rows of a lost process to others, by halves; a row lost twice alone is a row that failed."""
@@ -206,6 +189,26 @@ class Processes:
                 self._finished.put(Finished(half, lost_rows(half), 0.0))
             else:
                 self._chunks.put(half)
+
+
+@dataclass(frozen=True)
+class ChunkTask(Task):
+    """A chunk for a process. text, kinds : of the declaration, with an absolute origin, and packed"""
+
+    text: str
+    kinds: bytes
+    chunk: Chunk
+
+    def done(self, line: Line) -> Finished:
+        return compute(_machine(self.text, self.kinds), self.chunk)
+
+
+def _no_process(why: str) -> SimulationError:
+    return SimulationError(
+        f"No process of the study gets ready to work: {why}.",
+        where="study",
+        remedy="Mend what it names, or compute with one core.",
+    )
 
 
 def halves(chunk: Chunk) -> list[Chunk]:

@@ -1,8 +1,8 @@
 """Spoils files, formulas, drawings and the window at random, and reports all that is not a result or a message.
 
 `python -m tests.campaign PART [--count N] [--seed S] [--minutes M] [--processes P]`; a part is files, formulas,
-drawings, sketches (drawn by hand), connections, window, kills, modes (friction and
-stops in runs), switches (of formulas in runs) or all. What is done is kept in build/campaign and not
+drawings, sketches (drawn by hand), connections, window, starts (of the window, with work at once), kills, modes
+(friction and stops in runs), switches (of formulas in runs) or all. What is done is kept in build/campaign and not
 done again with the same seed (--again does it); inputs of failures are kept there, too. `--only INDEX` runs one trial
 here and now, for a debugger. Ends with 1 if anything unexpected was found.
 """
@@ -26,6 +26,7 @@ COUNTS = {
     "sketches": 2_000,
     "connections": 2_000,
     "window": 200,
+    "starts": 200,
     "kills": 50,
     "modes": 2_000,
     "switches": 5_000,

@@ -158,6 +158,16 @@ BYTES = (
 )
 """What stands anywhere."""
 
+PIECES = tuple(
+    piece.encode()
+    for piece in (
+        *("9", "a", ".", "1.", "-", "1e", "1_", "a1", "a.", "_", "1,", "1 ", " ", "\t", "\n", "(", "[", "{", "((", "'"),
+        *('"', "*", "/", "//", ":", "1:", "#", "+", "1+", "kg", "kg·", "^", "%", "$", "${", "<!--a-->", "<!-- ", "(*"),
+        *("(* *)", "&amp;", "\\", "a b", "a=", "é", "²", "10²", "·"),
+    )
+)
+"""What long words are made of."""
+_GAP = re.compile(rb"[ \t\n]+")
 _WORD = re.compile(rb"[\w.+\-]+")
 _NUMBER = re.compile(rb"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
 
@@ -226,6 +236,13 @@ def word(luck: random.Random, data: bytes) -> bytes:
     return _replaced(luck, data, _WORD, luck.choice(NAMES).encode("utf-8", "surrogatepass"))
 
 
+def long_word(luck: random.Random, data: bytes) -> bytes:
+    """A word, a number or a gap is the same letters again and again: what reads it must take as long as it is, not its
+    square."""
+    pattern = luck.choice((_WORD, _NUMBER, _GAP))
+    return _replaced(luck, data, pattern, luck.choice(PIECES) * luck.choice((10_000, 30_000, 100_000)))
+
+
 def exchange(luck: random.Random, data: bytes) -> bytes:
     """A word is another word of the file: a reference to something else, a key that is taken."""
     found = _WORD.findall(data)
@@ -261,6 +278,7 @@ MUTATIONS: dict[Mutation, int] = {
     number: 3,
     digit: 4,
     word: 2,
+    long_word: 1,
     exchange: 2,
     lines: 2,
 }

@@ -21,7 +21,16 @@ from typing import Any
 from tests.campaign.worker import ROOT, keep
 
 RESULTS = ROOT / "build" / "campaign"
-CHUNKS = {"files": 100, "formulas": 1000, "drawings": 20, "connections": 4, "window": 2, "kills": 1, "modes": 10}
+CHUNKS = {
+    "files": 100,
+    "formulas": 1000,
+    "drawings": 20,
+    "connections": 4,
+    "window": 2,
+    "starts": 1,
+    "kills": 1,
+    "modes": 10,
+}
 """Trials that are done or not done together."""
 START = 120.0
 """s in which a process must be ready."""

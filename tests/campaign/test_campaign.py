@@ -15,6 +15,7 @@ SHORT = {
     "sketches": 1,
     "connections": 1,
     "window": 1,
+    "starts": 1,
     "kills": 1,
     "modes": 3,
     "switches": 20,

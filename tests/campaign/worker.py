@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from tests.campaign.trials import Trials, Unexpected, luck_of
 
-PARTS = ("files", "formulas", "drawings", "sketches", "connections", "window", "kills", "modes", "switches")
+PARTS = ("files", "formulas", "drawings", "sketches", "connections", "window", "starts", "kills", "modes", "switches")
 MODULES = {
     "files": "tests.campaign.file_trials",
     "formulas": "tests.campaign.formula_trials",
@@ -31,6 +31,7 @@ MODULES = {
     "sketches": "tests.campaign.sketch_trials",
     "connections": "tests.campaign.connection_trials",
     "window": "tests.campaign.window_trials",
+    "starts": "tests.campaign.start_trials",
     "kills": "tests.campaign.kill_trials",
     "modes": "tests.campaign.modal_trials",
     "switches": "tests.campaign.switch_trials",

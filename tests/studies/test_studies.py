@@ -1,6 +1,8 @@
 """Studies: the same rows anywhere, kept through what happens, statistics against closed forms."""
 
 import dataclasses
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -180,8 +182,8 @@ def test_a_killed_process_loses_nothing():
             assert finished is not None
             assert finished.error is None
             if not done:
-                for each in list(pool._running):
-                    each.kill()
+                for each in pool.process_ids:
+                    os.kill(each, signal.SIGKILL)
             done |= dict(zip(finished.chunk.places.tolist(), finished.rows.results, strict=True))
     finally:
         pool.close()

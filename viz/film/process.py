@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
-from multiprocessing.connection import Connection
-from typing import Any
 
+from core.apart.talk import Line, Progress, Task
+from core.apart.work_process import Left, Lost, WorkProcess
 from core.errors import KinetostatError
-from core.kinds import for_other_processes, register
-from core.model.unknown_kinds import own_kinds_of
+from core.files.sent_model import packed_kinds, register_packed
+from core.later import dataclass
 from viz.film.film import Footage, shoot
 from viz.look import LookName
 
-LOOK_EVERY = 0.05
-"""Seconds between two looks at what the other process tells."""
+ENDING = 5.0
+"""Seconds that a film which shall stop may take for its frame, and to remove its file."""
+
+
+@dataclass(frozen=True, eq=False)
+class FilmTask(Task):
+    """A film for a process. kinds : packed; path : absolute; footage : unpacked when the kinds are known"""
+
+    kinds: bytes
+    footage: bytes
+    path: str
+    fps: float | Fraction
+    size: tuple[int, int]
+    look: LookName
+    patience: float = ENDING
+
+    def done(self, line: Line) -> int:
+        register_packed(self.kinds)
+        footage: Footage = pickle.loads(self.footage)
+        try:
+            return shoot(
+                footage,
+                self.path,
+                fps=self.fps,
+                size=self.size,
+                look=self.look,
+                progress=lambda part: line.tell(Progress(part)),
+                cancelled=line.asked,
+            )
+        except KinetostatError:
+            raise
+        except Exception as error:
+            raise KinetostatError(f"The film cannot be drawn: {type(error).__name__}: {error}.") from None
 
 
 def film(
@@ -34,67 +64,21 @@ def film(
 
     Raises KindError if the machine has kinds of people that another process cannot import.
     """
-    kinds = for_other_processes(own_kinds_of(footage.model.expanded))
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    work = context.Process(target=_work, args=(there, kinds, footage, os.fspath(path), fps, size, look), daemon=True)
-    work.start()
-    there.close()
-    asked_to_stop = False
+    place = os.path.abspath(path)
+    task = FilmTask(packed_kinds(footage.model), pickle.dumps(footage), place, fps, size, look)
+    process = WorkProcess()
     try:
-        while True:
-            if not asked_to_stop and cancelled is not None and cancelled():
-                here.send("cancel")
-                asked_to_stop = True
-            if not here.poll(LOOK_EVERY):
-                continue
-            kind, value = here.recv()
-            if kind == "progress" and progress is not None:
-                progress(value)
-            elif kind == "done":
-                return int(value)
-            elif kind == "failed":
-                raise value
-    except (EOFError, BrokenPipeError, ConnectionResetError):
+        found = process.ask(
+            task, cancelled or (lambda: False), lambda told: progress(told.fraction) if progress is not None else None
+        )
+    except OSError as error:
+        raise KinetostatError(f"No process can begin for the film: {error.strerror or error}.") from None
+    finally:
+        process.close()
+    if isinstance(found, Left):
+        return 0
+    if isinstance(found, Lost):
         raise KinetostatError(
-            "The film ended unexpectedly while it was drawn.", remedy="Try a smaller size, or fewer frames."
-        ) from None
-    finally:
-        here.close()
-        work.join(5.0)
-        if work.is_alive():
-            work.terminate()
-            work.join(5.0)
-
-
-def _work(
-    wire: Connection,
-    kinds: tuple[type[Any], ...],
-    footage: Footage,
-    path: str,
-    fps: Any,
-    size: tuple[int, int],
-    look: LookName,
-) -> None:
-    """In the other process: draw, tell how far it is; stop when asked_to_stop, or when the first process is gone."""
-
-    def progress(part: float) -> None:
-        with contextlib.suppress(OSError):
-            wire.send(("progress", part))
-
-    def cancelled() -> bool:
-        try:
-            return wire.poll()
-        except OSError:
-            return True
-
-    try:
-        for kind in kinds:
-            register(kind)
-        wire.send(("done", shoot(footage, path, fps=fps, size=size, look=look, progress=progress, cancelled=cancelled)))
-    except KinetostatError as error:
-        wire.send(("failed", error))
-    except Exception as error:
-        wire.send(("failed", KinetostatError(f"The film cannot be drawn: {type(error).__name__}: {error}.")))
-    finally:
-        wire.close()
+            f"The film cannot be finished: its process {found.how}.", remedy="Try a smaller size, or fewer frames."
+        )
+    return int(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,6 +25,7 @@ from app.plotting.area import PlotArea
 from app.plotting.column_work import ColumnWork
 from app.plotting.curves import Curve, columns, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
+from app.plotting.loading import loading
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
 from app.plotting.sheets import TIME, Plot, Sheet
@@ -355,10 +355,16 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- hearing
 
     def _load_charts(self) -> None:
-        """Read what draws charts beside the window: there is a run, which somebody may want to see."""
+        """Have what draws charts loaded: there is a run, which somebody may want to see."""
         if not self._charts_loaded and self.runs.items:
             self._charts_loaded = True
-            threading.Thread(target=_load_charts, name="loading charts", daemon=True).start()
+            steps = loading()
+
+            def load(seconds: float) -> bool:
+                until = monotonic() + seconds
+                return not any(monotonic() > until for _ in steps)
+
+            slices().add(self, load)
 
     def _runs_changed(self) -> None:
         self._load_charts()
@@ -464,10 +470,6 @@ class PlotsPanel(QWidget):
         if names := names_in(event.mimeData()):
             event.acceptProposedAction()
             self.add_plot(Plot(tuple(names)))
-
-
-def _load_charts() -> None:
-    from app.plotting import chart  # noqa: F401
 
 
 def _key(state: State) -> tuple[str, str]:

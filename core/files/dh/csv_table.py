@@ -39,7 +39,7 @@ _META = re.compile(
     r"^\s*#\s*(?P<key>convention|name|description|gravity|parameter\s+(?P<name>\S+))\s*[:=]\s*(?P<value>.*)$",
     re.IGNORECASE,
 )
-_HEADER_UNIT = re.compile(r"^(?P<word>[^\[(]*?)\s*[\[(]\s*(?P<unit>[^\])]*)\s*[\])]\s*$")
+_HEADER_UNIT = re.compile(r"(?P<word>[^\[(]*+)[\[(](?P<unit>[^\])]*+)[\])]\s*+$")
 _WHERE = "a line '# convention: standard' at the top"
 MAX_ROWS = 1000
 
@@ -135,7 +135,7 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
 def _heading(cell: str, source: Source, line: int) -> tuple[str, str]:
     """Column and unit of a header cell."""
     match = _HEADER_UNIT.match(cell)
-    word, unit = (match["word"], match["unit"].strip()) if match else (cell, "")
+    word, unit = (match["word"].strip(), match["unit"].strip()) if match else (cell, "")
     unit = {"°": "deg", "degrees": "deg", "degree": "deg", "radians": "rad", "-": ""}.get(unit, unit)
     if word.strip().lower() == "convention":
         return "convention", ""

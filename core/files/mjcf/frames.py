@@ -18,13 +18,17 @@ from core.files.xml_source import Reader, Tag, local_name
 
 Matrix = NDArray[np.float64]
 MOST_COPIES = 10_000
+MOST_ELEMENTS, MOST_LETTERS = 200_000, 50_000_000
+"""What all replicates may make together: elements, and letters of their attributes."""
 _PLACED = ("body", "geom", "site", "inertial", "camera", "light")
 
 
 def unfold(root: Tag, reader: Reader, settings: Settings) -> None:
     """Copies for every `<replicate>`, then children of every `<frame>` placed in its parent. Defaults must have been
     applied. Raises FileError."""
-    for tag in reversed(_named(root, "replicate")):
+    replicates = _named(root, "replicate")
+    _bound(replicates, reader)
+    for tag in reversed(replicates):
         _repeated(tag, reader, settings)
     for tag in reversed(_named(root, "frame")):
         X = settings.pose(tag, "frame")
@@ -40,11 +44,44 @@ def _named(root: Tag, kind: str) -> list[Tag]:
     ]
 
 
-def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
-    """Copy i of what stands in a replicate is moved by i times (offset, euler) and named name + sep + i."""
+def _bound(replicates: list[Tag], reader: Reader) -> None:
+    """Raise FileError before anything is copied where replicates, also within each other, make too much."""
+    copies: dict[Tag, int] = {}
+    suffixes: dict[Tag, int] = {}
+    elements = letters = 0
+    for tag in replicates:  # outer ones first
+        count = _count(tag, reader)
+        outer = next((each for each in tag.iterancestors() if each in copies), None)
+        copies[tag] = count * copies.get(outer, 1)
+        suffixes[tag] = len(tag.get("sep", "")) + len(str(count)) + suffixes.get(outer, 0)
+        inner = [each for each in tag.iterdescendants() if _inside(each) is tag]
+        elements += copies[tag] * (1 + len(inner))
+        named = sum(len(value) for each in inner for value in each.attrib.values())
+        letters += copies[tag] * (named + len(inner) * suffixes[tag])
+        if elements > MOST_ELEMENTS or letters > MOST_LETTERS:
+            what = f"The replicates of the file make more than {MOST_ELEMENTS} bodies and other elements together."
+            if elements <= MOST_ELEMENTS:
+                what = (
+                    f"The replicates of the file make more than {MOST_LETTERS // 1_000_000} million letters together."
+                )
+            raise reader.error(tag, what, "replicate, count", "Use smaller counts, or fewer replicates in each other.")
+
+
+def _inside(tag: Tag) -> Tag:
+    """The innermost replicate around an element."""
+    return next((each for each in tag.iterancestors() if local_name(each) == "replicate"), None)
+
+
+def _count(tag: Tag, reader: Reader) -> int:
     count = int(reader.number(tag, "count", None, "replicate"))
     if not 0 < count <= MOST_COPIES:
         raise reader.error(tag, f"{count} copies cannot be made.", "replicate, count", f"Use 1 … {MOST_COPIES}.")
+    return count
+
+
+def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
+    """Copy i of what stands in a replicate is moved by i times (offset, euler) and named name + sep + i."""
+    count = _count(tag, reader)
     step = settings.rotation(tag, "replicate")
     offset = np.array(reader.numbers(tag, "offset", 3, (0.0, 0.0, 0.0), "replicate"))
     width, separator = len(str(count - 1)), tag.get("sep", "")

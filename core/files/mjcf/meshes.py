@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 LEGACY, CONVEX, SHELL, EXACT = "legacy", "convex", "shell", "exact"
 LEAST_VOLUME = 1e-15
 """m³ or m² below which MuJoCo refuses a mesh."""
-_FACE, _POINT = re.compile(rb"^\s*f\s", re.M), re.compile(rb"^\s*v\s+(.*)$", re.M)
+_FACE, _POINT = re.compile(rb"^[ \t]*+f[ \t]", re.M), re.compile(rb"^[ \t]*+v[ \t]++(.*)$", re.M)
 MSH = ".msh"
 """MuJoCo's own binary files."""
 

@@ -10,11 +10,9 @@ import dataclasses
 import importlib.util
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
+from core.apart.starting import Finished, environment, finished, python
 from core.errors import CodeRefused, FileError, KinetostatError
 from core.files.regular_file import MODEL
 from core.files.source import Options, Reading, Source, Trusted
@@ -23,10 +21,8 @@ from core.files.urdf.reader import read_urdf
 TIME_LIMIT = 30.0
 """Seconds; expanding a large humanoid takes about two."""
 
-_ROOT = Path(__file__).resolve().parents[__package__.count(".") + 1]
-"""Where the packages lie, whatever the outermost is called."""
-_ENVIRONMENT = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-"""No modules from the present folder, sets always in the same order, one thread."""
+_ENVIRONMENT = {"PYTHONHASHSEED": "0"}
+"""Sets always in the same order."""
 _KINDS = {"CodeRefused": CodeRefused}
 _REMEDY = (
     "Write it with numbers, texts and lists; or, if you trust who made the file, allow it to run its code "
@@ -64,46 +60,27 @@ def expanded(source: Source, options: Options) -> bytes:
     trusted = Trusted.of(source)
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
-    status, text, said = _run([file, packages, mode], source.text.encode("utf-8"), source.file)
-    if status == 0 and len(text) <= MODEL.most:
-        return text
-    error = _message(said, status == 0, source.file)
+    done = _run([file, packages, mode], source.text.encode("utf-8"), source.file)
+    if done.code == 0 and len(done.output) <= MODEL.most:
+        return done.output
+    error = _message(done.errors, done.code == 0, source.file)
     if isinstance(error, CodeRefused):
         error.allow = trusted
         error.remedy = _REMEDY.format(*(_OF_IMPORTED if options.chain else _OF_OPENED))
     raise error
 
 
-def _run(arguments: list[str], text: bytes, file: str) -> tuple[int, bytes, bytes]:
-    """Status, output and last words of the process that expands; it and what it started are gone when it is late."""
-    path = (str(_ROOT), *filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **_ENVIRONMENT}
-    command = [sys.executable, "-m", f"{__package__}.process", *arguments]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, cwd=_ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
-    ) as process:
-        try:
-            output, said = process.communicate(text, TIME_LIMIT)
-        except subprocess.TimeoutExpired:
-            raise FileError(
-                f"Expanding it takes longer than {TIME_LIMIT:.0f} s.",
-                file=file,
-                remedy="Look for endless recursions and giant numbers in it.",
-            ) from None
-        finally:
-            _end(process)
-    return process.returncode, output, said
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process if it still runs, with all that it started (where the system keeps them together)."""
-    if process.poll() is not None:
-        return
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+def _run(arguments: list[str], text: bytes, file: str) -> Finished:
+    """The process that expands, ended; it and what it started are gone when it is late."""
+    command, own = python(f"{__package__}.process", *arguments), environment(_ENVIRONMENT)
+    try:
+        return finished(command, text=text, own=own, limit=TIME_LIMIT)
+    except TimeoutError:
+        raise FileError(
+            f"Expanding it takes longer than {TIME_LIMIT:.0f} s.",
+            file=file,
+            remedy="Look for endless recursions and giant numbers in it.",
+        ) from None
 
 
 def _message(said: bytes, too_long: bool, file: str) -> FileError:

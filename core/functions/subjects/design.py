@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from core.errors import ModelError
@@ -72,7 +71,8 @@ def _target(points: str, file: str, closed: bool, timed: bool) -> Target:
     from core.design.target_curves import from_csv, from_svg
 
     if not file:
-        found = from_csv(re.sub(r"\s*;\s*", "\n", points.strip()), closed=closed, name="option 'points'")
+        rows = "\n".join(each.strip() for each in points.strip().split(";"))
+        found = from_csv(rows, closed=closed, name="option 'points'")
     else:
         text = content_of(file, MODEL).decode("utf-8", errors="replace")
         found = from_svg(text, name=file) if file.lower().endswith(".svg") else from_csv(text, closed=closed, name=file)

@@ -31,7 +31,7 @@ _FURTHER = {
     "µs": ("time", 1e-6),
 }
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_TOKEN = re.compile(r"\s*(?P<operator>[·*/]?)\s*(?P<symbol>[A-Za-zµ°]+)(?P<power>\^?-?\d|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
+_TOKEN = re.compile(r"\s*+(?P<operator>[·*/]?)\s*+(?P<symbol>[A-Za-zµ°]+)(?P<power>\^?-?\d|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 
 
 _ELECTRIC = ("A", "V", "C", "F", "H", "T", "Wb", "Ω", "ohm", "K", "Pa", "mol", "cd", "sr")
@@ -81,7 +81,18 @@ def _known(symbol: str) -> tuple[str, float] | None:
     return _FURTHER.get(symbol) if unit is None else (unit.dimension, unit.factor)
 
 
-_NUMBER_WITH_UNIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ°].*)")
+def name_and_unit(head: str) -> tuple[str, str]:
+    """(name, unit) of the head of a column: "angle [deg]", "q1 (rad)"; the unit is '' without brackets at the end."""
+    head = head.strip()
+    if head[-1:] in ("]", ")"):
+        first = max(head.rfind("]", 0, -1), head.rfind(")", 0, -1)) + 1
+        opened = [at for bracket in "[(" if (at := head.find(bracket, first)) >= 0]
+        if opened:
+            return head[: min(opened)].rstrip(), head[min(opened) + 1 : -1].strip()
+    return head, ""
+
+
+_NUMBER_WITH_UNIT = re.compile(r"([+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)\s*+([A-Za-zµ°].*)")
 _SYMBOL = re.compile(r"[A-Za-zµ°]+")
 
 

@@ -2,8 +2,8 @@
 
 Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
-is ready. With `--idle` it works in one process at low priority, for as long as its input stays open, and then makes
-the object code of all entries for this computer.
+is ready. With `--alone` it begins no further processes. With `--idle` it works in one process at low priority, for as
+long as its input stays open, and then makes the object code of all entries for this computer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from importlib import import_module
 
 import llvmlite.binding as llvm
 
+from core.apart.starting import Child
 from core.simulation.machine_code.intermediate import (
     Code,
     Unfit,
@@ -30,7 +31,7 @@ from core.simulation.machine_code.intermediate import (
     write,
 )
 
-IDLE = "--idle"
+IDLE, ALONE = "--idle", "--alone"
 OBJECT = "object code of "
 """What begins the lines that name an entry whose object code is ready."""
 SHARE = 4
@@ -99,19 +100,35 @@ def _kept(name: str) -> Code | None:
 
 
 def make_all(names: Sequence[str]) -> None:
-    """Make entries, by as many processes as there are processors and it is worth."""
-    processes = min(os.cpu_count() or 1, len(names) // SHARE)
-    if processes > 1:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+    """Make entries, by as many processes as there are processors and it is worth.
 
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            for name, _ in zip(names, pool.map(make, names), strict=True):
-                print(name, flush=True)
+    Raises OSError with the last words of a process that fails.
+    """
+    processes = min(os.cpu_count() or 1, len(names) // SHARE)
+    if processes < 2:
+        _make_alone(names)
         return
+    children = [Child(__spec__.name, ALONE, *names[k::processes], listens=False) for k in range(processes)]
+    readers = [threading.Thread(target=_pass_on, args=(each,)) for each in children]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    for child in children:
+        if child.process.wait() != 0:
+            raise OSError(child.last_words or child.ended())
+
+
+def _make_alone(names: Iterable[str]) -> None:
     for name in names:
         make(name)
         print(name, flush=True)
+
+
+def _pass_on(child: Child) -> None:
+    assert child.process.stdout is not None
+    for line in child.process.stdout:
+        print(line.decode("utf-8", "replace").strip(), flush=True)
 
 
 def _work_idly() -> None:
@@ -120,7 +137,8 @@ def _work_idly() -> None:
         os.nice(10)
 
     def wait_for_the_end() -> None:
-        sys.stdin.buffer.read()
+        while os.read(sys.stdin.fileno(), 1024):  # not by the stream: Python's own end would wait for it, and abort
+            pass
         os._exit(0)
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
@@ -129,9 +147,7 @@ def _work_idly() -> None:
 def _make_idly(names: Sequence[str]) -> None:
     from core.codegen.object_code import object_code
 
-    for name in names:
-        make(name)
-        print(name, flush=True)
+    _make_alone(names)
     for name in without_object_code(in_order(entries())):
         object_code(stored(name).bitcode)
         print(f"{OBJECT}{name}", flush=True)
@@ -141,11 +157,14 @@ def main(arguments: Sequence[str]) -> int:
     """The command; gives its exit code."""
     from core.simulation.machine_code.translation import LanguageError
 
-    names = in_order(outdated() if IDLE in arguments or not arguments else arguments)
+    given = [each for each in arguments if each not in (IDLE, ALONE)]
+    names = in_order(given if given or ALONE in arguments else outdated())
     try:
         if IDLE in arguments:
             _work_idly()
             _make_idly(names)
+        elif ALONE in arguments:
+            _make_alone(names)
         else:
             make_all(names)
     except (LanguageError, OSError) as error:

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import llvmlite.binding as llvm
 
+from core.apart.starting import Child, environment, finished, python
 from core.errors import SimulationError
 from core.simulation.machine_code import making
 from core.simulation.machine_code.intermediate import Code, Unfit, forget_texts, read, writable_place
@@ -32,8 +30,6 @@ LONGEST = 300.0
 BY_NAME = ("pow", "sqrt", "ceil", "rint", "memcpy", "memmove", "memset")
 """Functions of the C library that object code calls where intermediate code has operations."""
 WHERE = "integrators"
-_ROOT = Path(__file__).parents[1 + __package__.count(".")]
-"""What `core` or, installed, `kinetostat` is in."""
 
 Report = Callable[[str], None]
 _listener: ContextVar[tuple[Report, set[str]] | None] = ContextVar("listener", default=None)
@@ -136,36 +132,17 @@ def _failure(name: str, reason: str) -> SimulationError:
     )
 
 
-def _process(*arguments: str, stdin: int) -> subprocess.Popen[str]:
-    """A process that makes entries; what else is on this one's path is not on its path."""
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", making.__name__, *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), *_packages()])},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _packages() -> list[str]:
-    """The folders that NumPy and llvmlite lie in."""
-    return list(dict.fromkeys(str(Path(sys.modules[each].__file__ or "").parents[1]) for each in ("numpy", "llvmlite")))
-
-
 def make(*names: str) -> None:
     """Make the code of these entries, without names of all that are not up to date, in a process of its own.
 
     Raises SimulationError.
     """
-    process = _process(*names, stdin=subprocess.DEVNULL)
     try:
-        _, errors = process.communicate(timeout=LONGEST)
-    except subprocess.TimeoutExpired:
-        process.kill()
+        done = finished(python(making.__name__, *names), own=environment(), limit=LONGEST)
+    except TimeoutError:
         raise _failure(" ".join(names), f"it was not ready after {LONGEST:.0f} s") from None
-    if process.returncode != 0:
-        raise _failure(" ".join(names), (errors.strip().splitlines() or ["no reason given"])[-1])
+    if done.code != 0:
+        raise _failure(" ".join(names), done.last_words or "no reason given")
     forget_texts()
 
 
@@ -174,7 +151,7 @@ class MakingAhead:
 
     def __init__(self) -> None:
         self._once = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Child | None = None
         self._lines: list[str] = []
         self.total = 0
         """How many pieces it makes."""
@@ -182,7 +159,7 @@ class MakingAhead:
     @property
     def busy(self) -> bool:
         """True while it works."""
-        return self._process is not None and self._process.poll() is None
+        return self._process is not None and self._process.runs
 
     @property
     def ready(self) -> int:
@@ -206,16 +183,16 @@ class MakingAhead:
                 return
             with contextlib.suppress(OSError):
                 writable_place()
-                self._process = _process(making.IDLE, stdin=subprocess.PIPE)
-                atexit.register(self._process.kill)
+                self._process = Child(making.__name__, making.IDLE)
+                atexit.register(self._process.end)
                 threading.Thread(target=self._follow, args=(self._process, changed), daemon=True).start()
 
-    def _follow(self, process: subprocess.Popen[str], changed: Callable[[], object]) -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            self._lines.append(line.strip())
+    def _follow(self, child: Child, changed: Callable[[], object]) -> None:
+        assert child.process.stdout is not None
+        for line in child.process.stdout:
+            self._lines.append(line.decode("utf-8", "replace").strip())
             changed()
-        process.wait()
+        child.process.wait()
         changed()
 
 

@@ -546,7 +546,7 @@ def test_what_is_read_does_not_arrive_in_another_document(bench, pendulum):
     bench.window.run("file.reload")
     bench.window.run("file.new")
     bench.wait(lambda: not bench.window.files.opening.busy)
-    bench.window.files.opening._pool.waitForDone()
+    bench.window.files.opening.errands.wait()
     for _ in range(3):
         bench.draw()
     assert bench.session.path is None

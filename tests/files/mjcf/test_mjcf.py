@@ -409,6 +409,33 @@ def test_what_cannot_be_unfolded_is_told(extra, words):
         assert any(words in finding.text and finding.severity == "warning" for finding in found)
 
 
+def replicated(*counts, inside='<body name="b"><joint/><geom size="0.01"/></body>', sep=""):
+    for count in counts:
+        inside = f'<replicate count="{count}" sep="{sep}" offset="0.1 0 0">{inside}</replicate>'
+    return f"<mujoco><worldbody>{inside}</worldbody></mujoco>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        replicated(1000, 1000, 1000, 1000),
+        replicated(10_000, 10_000),
+        replicated(10_000, inside="<body/>" * 30),
+        replicated(100, inside=replicated(100, inside=replicated(100)[19:-21])[19:-21]),
+        replicated(9000, sep="-" * 10_000),
+        replicated(9000, inside=f'<body name="{"b" * 10_000}"/>'),
+    ],
+    ids=["four", "two", "wide", "deep", "separator", "names"],
+)
+def test_replicates_that_make_too_much_are_refused_before_they_do(text):
+    with pytest.raises(FileError, match=r"replicate, count: The replicates of the file make more .* together\. Use"):
+        loads(text, "mjcf")
+
+
+def test_replicates_within_bounds_are_made():
+    assert len(loads(replicated(5, 4), "mjcf").bodies) == 20
+
+
 def test_tendons_around_geoms_and_fluids_are_told():
     text = """<mujoco><option viscosity="0.1"/><worldbody><site name="s" pos="0 0 3"/><body name="b">
       <joint name="j"/><geom name="g" size="1"/><site name="u" pos="3 0 0"/></body></worldbody>

@@ -288,7 +288,7 @@ done = threading.Event()
 supply.AHEAD = ahead = supply.MakingAhead()
 ahead.start(lambda: done.set() if ahead.has_made({SMALL!r}) else None)
 assert done.wait(120)
-ahead._process.kill()
+ahead._process.end()
 full = supply.loaded({SMALL!r})
 print(quick.is_final, full.is_final, ahead.total)
 """

@@ -1,0 +1,93 @@
+"""The window as it is started, with work at once: an example, a run, plots, a moving slider, a function, an edit.
+
+`python -m tests.campaign.start_child EXAMPLE SEED` ends with 0 and prints what was imported or made where it must not
+be. A crash is printed by faulthandler.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import random
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+QT = ("PySide6", "shiboken6", "pyqtgraph", "app")
+"""Packages whose modules make types of Qt."""
+LIFE = (3000, 7000)
+"""ms from the first picture to the end."""
+
+
+class Watch:
+    """Notes each module with types of Qt that another thread than the window's loads (a finder of `sys.meta_path`)."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Look whether this thread may load a module; never find one."""
+        if threading.current_thread() is not threading.main_thread() and name.partition(".")[0] in QT:
+            self.found.append(f"'{threading.current_thread().name}' loads {name}")
+
+
+def work(window: Window, luck: random.Random) -> None:
+    """Do at once what is at hand: in random order, at random moments of the first seconds."""
+    from PySide6.QtCore import QTimer
+
+    def slide() -> None:
+        window.what_if.switch(True)
+        name = window.session.mech.q_names[0]
+        for k in range(20):
+            move = window.session.q[0] + 0.01 * k
+            QTimer.singleShot(40 * k, lambda move=move: window.session.preview_coordinates({name: move}))
+
+    def edit() -> None:
+        from core.model import Parameter
+        from core.model.edits import edits
+
+        window.session.apply("Change it", lambda model: edits.add(model, Parameter(name="more", value=1.0)))
+
+    actions: list[Callable[[], object]] = [
+        slide,
+        edit,
+        lambda: window.docks.show("plots"),
+        lambda: window.docks.show("functions"),
+        lambda: window.run("simulation.run"),
+        lambda: window.run("view.fit"),
+    ]
+    luck.shuffle(actions)
+    for action in actions:
+        QTimer.singleShot(luck.randrange(1500), lambda action=action: window.guard.call(action))
+
+
+def main(example: str, seed: int) -> int:
+    """Start the window as the program does; gives what the program gives, 1 where the watch found something."""
+    faulthandler.enable()
+    watch, luck = Watch(), random.Random(seed)
+    sys.meta_path.insert(0, watch)  # type: ignore[arg-type]
+    from PySide6.QtCore import QCoreApplication, QTimer
+
+    from app.window import start
+    from resources import EXAMPLES
+
+    begin_all = start.begin_all
+
+    def begun(window: Window) -> None:
+        begin_all(window)
+        work(window, luck)
+        QTimer.singleShot(luck.randint(*LIFE), lambda: (window.dispose(), QCoreApplication.exit(0)))
+
+    start.begin_all = begun
+    code = start.start(str(Path(EXAMPLES, f"{example}.kst")), sys.argv[:1])
+    for each in watch.found:
+        print(each)
+    return code or int(bool(watch.found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))
