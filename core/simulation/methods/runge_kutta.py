@@ -203,11 +203,23 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     happened: int = embedded_step(state, e, e_low)
     if happened != FINE:
         return happened
-    h, extra = w.taken, len(w.A)
-    # the stages of the continuous extension, where a sample or the search for events needs it
-    if extra > w.stages and (w.times[w.sample] < t + h or len(w.events) > 0 or w.plain_step != 0):
-        happened = FINE if stages(state, w.stages, extra, t, h, e) else NOT_FINITE
+    # the continuous extension, where a sample or the search for events needs it; `overlooked` makes it with fixed modes
+    if w.extend_of != 0 and (w.times[w.sample] < t + w.taken or w.modes_fixed == 1 or w.plain_step != 0):
+        happened = extend(state, t)
     return happened
+
+
+@native
+def extend(state: int, t: float) -> int:
+    """Take the stages of the continuous extension of the step taken."""
+    w = load_state(state)
+    return FINE if stages(state, w.stages, len(w.A), t, w.taken, scratch(len(w.y))) else NOT_FINITE
+
+
+@entry
+def extend_entry(state: int, t: float, first: int, second: int) -> int:
+    """The same by address."""
+    return extend(state, t)
 
 
 @entry
@@ -234,6 +246,7 @@ def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepStat
         StepState,
         step_of=step_entry.address if adaptive else 0,
         within_of=within_entry.address if adaptive else 0,
+        extend_of=extend_entry.address if adaptive and len(table.A) > table.steps else 0,
         stages=table.steps,
         error_power=table.error_order + 1,
         k=np.zeros((len(table.A), n)),

@@ -115,6 +115,12 @@ def overlooked(state: int, t: float) -> Any:
     sides, at_begin = scratch(w.events.shape[1]), w.events[LOW]
     for k in range(len(sides)):
         sides[k] = 1.0 if at_begin[k] > 0.0 else -1.0 if at_begin[k] < 0.0 else 0.0
+    if w.extend_of != 0:  # values within the step go on as it began: stages beyond a switch would spoil them
+        set_modes(w.system, sides)
+        happened = call_entry(w.extend_of, state, t, 0, 0)
+        free_modes(state)
+        if happened != FINE:
+            return True
     which, _ = earliest_turn(state, sides)
     return which >= 0
 
