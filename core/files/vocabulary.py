@@ -142,18 +142,18 @@ def report(
         reader.note(quiet[0][0].tag, "hint", harmless.format(", ".join(names) + more))
 
 
-def report_missing(reader: Reader, vocabulary: Vocabulary, root: Tag, told: Mapping[str, str]) -> None:
+def report_missing(reader: Reader, vocabulary: Vocabulary, root: Tag, instead: Mapping[str, str]) -> None:
     """Note each kind of attribute that must be given and is not.
 
-    told : what the reader does instead, by "element attribute"; "" for what it refuses, or notes, itself
+    instead : what the reader does, by "element attribute"; "" for what it refuses, or notes, itself
     """
     counts: dict[tuple[str, str], list[Tag]] = {}
     for tag, word in vocabulary.missing(root):
         counts.setdefault((local_name(tag), word), []).append(tag)
     for (element, word), tags in counts.items():
-        instead = told.get(f"{element} {word}", "it must be given")
-        if instead:
-            text = f"<{element}> has no '{word}'{_times(len(tags))}: {instead}."
+        does = instead.get(f"{element} {word}", "it must be given")
+        if does:
+            text = f"<{element}> has no '{word}'{_times(len(tags))}: {does}."
             reader.note(tags[0], "warning", text, f'Add {word}="…".', field=word)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Set
 
 from core.errors import near_misses
 from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
-from core.files.mjcf.vocabulary import KEYWORDS, LEFT_OUT, VOCABULARY
+from core.files.mjcf.mjcf_words import KEYWORDS, LEFT_OUT, VOCABULARY
 from core.files.vocabulary import report, report_missing, report_texts
 from core.files.xml_source import Reader, Tag, local_name
 
@@ -63,12 +63,12 @@ def check_names(reader: Reader, root: Tag) -> None:
 
 def _check_references(reader: Reader, root: Tag, named: Set[tuple[str, str]]) -> None:
     """Materials, and what actuators act on."""
-    told: set[tuple[str, str]] = set()
+    missed: set[tuple[str, str]] = set()
     for tag in root.iter("geom", "site", *ACTUATORS):
         for word, kind in _REFERENCES.items():
             key = kind, tag.get(word, "")
-            if key[1] and key not in named and key not in told:
-                told.add(key)
+            if key[1] and key not in named and key not in missed:
+                missed.add(key)
                 known = [name for each, name in named if each == kind]
                 text = f"There is no {kind} '{key[1][:60]}', which <{local_name(tag)}> names; MuJoCo refuses that."
                 reader.note(tag, "warning", text, near_misses(key[1], known), field=word)

@@ -17,7 +17,7 @@ from core.files.foreign import wrong_root
 from core.files.source import Options, Reading, Source
 from core.files.urdf.links import SINGLE, Joints, body_of
 from core.files.urdf.shapes import Materials
-from core.files.urdf.vocabulary import check_words
+from core.files.urdf.urdf_words import check_words
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml, prefixed
 from core.model import WORLD, Annotation, Body, Joint, Model
 from core.model.validation.circular_references import circles

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.files import read
-from core.files.mjcf.vocabulary import VOCABULARY
+from core.files.mjcf.mjcf_words import VOCABULARY
 
 mujoco = pytest.importorskip("mujoco")
 BALL = '<geom size="0.1" mass="1" contype="0" conaffinity="0"/>'

@@ -32,7 +32,7 @@ WARNED = {
     "text in place of attributes": (robot("<origin>1 2 3</origin>"), "Text inside <origin>", "attributes"),
     "loop": (robot(rest='<loop_joint name="l" type="revolute"/>'), "<loop_joint>", "joint"),
     "loop of Gazebo": (robot(rest='<gazebo><joint name="l" type="revolute"/></gazebo>'), "'l'", "joints"),
-    "element of Drake": (robot(rest='<d:ball_constraint xmlns:d="x"/>'), "d:ball_constraint", "link"),
+    "element of Drake": (robot(rest='<d:ball_constraint xmlns:d="x"/>'), "d:ball_constraint", ""),
     "rotor": (
         robot(
             rest='<transmission name="t"><actuator name="m"><motorInertia>1</motorInertia></actuator></transmission>'
