@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.codegen.evaluator import Evaluator, Guarded
 from core.codegen.single_state import Path
 from core.constraints import acting_states, force_ranges, row_forces
-from core.constraints.beginning_friction import beginning_friction
+from core.constraints.beginning_friction import BeginningFriction, beginning_friction
 from core.constraints.multipliers import constrained_motion
 from core.constraints.passed_limits import warn_beyond
 from core.constraints.states import per_state
@@ -96,11 +96,11 @@ def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
 
 def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
     """(q, v, a) → inverse dynamics of a plain machine, likewise."""
-    return _quick(compiled, "inverse_dynamics", partial(_forces_with_rows, compiled))
+    return _quick(compiled, "inverse_dynamics", partial(_forces_with_rows, compiled, beginning_friction(compiled)))
 
 
-def _forces_with_rows(compiled: Compiled, q: Any, v: Any, a: Any) -> Array:
-    if (look := beginning_friction(compiled)) is not None and (found := look.forces(q, v, a)) is not None:
+def _forces_with_rows(compiled: Compiled, look: BeginningFriction | None, q: Any, v: Any, a: Any) -> Array:
+    if look is not None and (found := look.forces(q, v, a)) is not None:
         return found
     return warned_forces(compiled, q, v, a, None, None, True)
 

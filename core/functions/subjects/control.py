@@ -272,6 +272,16 @@ def _written(system: LinearSystem, file: str) -> Message:
 # ------------------------------------------------------------------------------------------------- feedback
 
 
+def _of_forces(
+    context: Context, inputs: Sequence[str], coordinates: str, forces: Mapping[str, float], friction: bool
+) -> LinearSystem:
+    """The system with these inputs, or with the forces of the independent coordinates."""
+    if not inputs:
+        own = _system(context, (), (), coordinates, {}, forces, friction=friction)
+        inputs = [f"{name}.tau" for name in own.coordinates]
+    return _system(context, inputs, (), coordinates, {}, forces, friction=friction)
+
+
 def lqr(
     context: Context,
     inputs: Sequence[str],
@@ -287,10 +297,7 @@ def lqr(
     from core.functions.rounding import without_dust
 
     context.step(0, 2, "Linear system")
-    if not inputs:
-        own = _system(context, (), (), coordinates, {}, forces, friction=friction)
-        inputs = [f"{name}.tau" for name in own.coordinates]
-    system = _system(context, inputs, (), coordinates, {}, forces, friction=friction)
+    system = _of_forces(context, inputs, coordinates, forces, friction)
     if not len(system.A):
         return _immovable("Feedback (LQR)", system)
     context.step(1, 2, "Riccati equation")

@@ -66,3 +66,17 @@ def with_elbow(model, **fields):
     from core.model.edits import edits
 
     return edits.change(model, "joints", "elbow", **fields)
+
+
+def test_a_formula_of_a_limit_shows_its_unit_where_the_column_has_another(arm):
+    """Numbers of formulas are rad, whatever the column shows; what is typed stays without it."""
+    arm.session.apply("Limit", lambda model: with_elbow(model, limits=(Limit(lower="-2*1.5", upper=1.0),)))
+    settle()
+    limits = arm.window.properties.form.editors["limits"]
+    limits.section.open(True)
+    settle()
+    column = limits.columns.index("lower")
+    head = limits.table.horizontalHeaderItem(column).text()
+    assert ("°" in head) == limits.table.item(0, column).text().endswith("[rad]")
+    assert limits.text_to_edit(0, column) == "-2*1.5"
+    assert limits.table.item(0, column).text().startswith("-2*1.5")
