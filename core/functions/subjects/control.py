@@ -412,7 +412,7 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
 
 
 _FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
-_COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you")
+_COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", ")
 _INPUTS = Signals(
     "inputs",
     "Inputs",
