@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from core.joints.pose_law import PoseLawJoint
     from core.kinds import register
     from core.mechanism import Mechanism
+    from core.mobility.findings import check
     from core.model import (
         Aim,
         Annotation,
@@ -106,7 +107,6 @@ if TYPE_CHECKING:
         World,
     )
     from core.model.edits import edits
-    from core.model.validation.model import check
     from core.sensitivities.gradient import Gradient, gradient
     from core.simulation import Run, simulate
     from core.spatial import scalar as scalar
@@ -158,6 +158,7 @@ _PLACES = {
     "core.joints.pose_law": ("PoseLawJoint",),
     "core.kinds": ("register",),
     "core.mechanism": ("Mechanism",),
+    "core.mobility.findings": ("check",),
     "core.model": (
         "Aim",
         "Annotation",
@@ -208,7 +209,6 @@ _PLACES = {
         "VariedRow",
         "World",
     ),
-    "core.model.validation.model": ("check",),
     "core.sensitivities.gradient": ("Gradient", "gradient"),
     "core.simulation": ("Run", "simulate"),
     "core.studies.distributions": ("Distribution", "lognormal", "normal", "triangular", "uniform"),

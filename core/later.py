@@ -233,13 +233,24 @@ def _init(cls: type[Any]) -> Callable[..., None]:
     return made
 
 
+SHOWN, SHOWN_OF_ONE = 1200, 240
+"""Characters that the fields of a value, and one of them, have in a console: what is longer is cut."""
+
+
 def _repr(cls: type[Any]) -> Callable[..., str]:
     names = [field.name for field in dataclasses.fields(cls) if field.repr]
 
     @reprlib.recursive_repr()
     def __repr__(self: Any) -> str:
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{self.__class__.__qualname__}({values})"
+        values, room = list[str](), SHOWN
+        for name in names:
+            text = repr(getattr(self, name))
+            values.append(f"{name}={text if len(text) <= SHOWN_OF_ONE else text[:SHOWN_OF_ONE] + '…'}")
+            room -= len(values[-1])
+            if room < 0:
+                values.append("…")
+                break
+        return f"{self.__class__.__qualname__}({', '.join(values)})"
 
     return __repr__
 

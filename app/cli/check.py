@@ -21,13 +21,10 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
 
     Exit code 1 if errors are found, 0 otherwise.
     """
-    from core.mobility.findings import examined
-    from core.model.validation.model import check
-    from core.traces.compiled import Compiled
+    from core.mobility.findings import check
 
     result = read(model_file, **reading)
-    findings = [*result.findings, *check(result.model), *examined(Compiled(result.model))[1]]
-    findings = list(dict.fromkeys(findings))
+    findings = list(dict.fromkeys([*result.findings, *check(result.model)]))
     counts = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning", "hint")}
     if as_json:
         import json

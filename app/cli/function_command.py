@@ -11,7 +11,16 @@ import click
 from app.cli.machine import FILE, READING, context, known_sets, pose_options, read, reading_options
 from app.cli.terminal import say
 from core.functions.function import Function
-from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, Signals, SymbolValues, Values, Vector
+from core.functions.options import (
+    Choice,
+    Flag,
+    Integer,
+    Number,
+    Option,
+    SymbolValues,
+    Text,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from core.functions.results import Result
@@ -49,8 +58,10 @@ def command_of(function: Function) -> click.Command:
         behind = given.pop(BEHIND, None)
         if behind and given.get(function.argument) is None:
             given[function.argument] = behind
+        joined = {option.id: option.joined for option in function.options if isinstance(option, Text) and option.joined}
+        several = {name: joined.get(name, "") for name, value in given.items() if isinstance(value, tuple)}
         options = {
-            name: list(value) if isinstance(value, tuple) else value
+            name: value if name not in several else several[name].join(value) if several[name] else list(value)
             for name, value in given.items()
             if value is not None and value != ()
         }
@@ -96,7 +107,7 @@ def _help(option: Option) -> str:
     text = f"{option.help or option.title}."
     if isinstance(option, Number | Vector) and SI[option.dimension]:
         text += f" In {SI[option.dimension]}, or with a unit."
-    if isinstance(option, Ranges | Signals | SymbolValues | Values):
+    if option.many:
         text += " Repeat for more."
     if isinstance(option, Flag):
         return f"{text} Default: {'yes' if option.default else 'no'}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -97,7 +97,7 @@ def read(
     from core.files.source import source_of_file
 
     place = place_of(file)
-    folders = {**place.packages, **dict(pair_of(item, "--package") for item in packages)}
+    folders = {**place.packages, **pairs_of(packages, "--package")}
     allowed = [Trusted.of(source_of_file(each)) for each in (*trusted, *([place.file] if trust_code else []))]
     return read_file(place.file, floating=floating, mimic=mimic, packages=folders, trust=allowed)
 
@@ -122,9 +122,9 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     from core.analysis.sweep import coordinate_aliases
     from core.model.edits import edits
 
-    coordinates = [pair_of(item, "--pose") for item in pose]
+    coordinates = list(pairs_of(pose, "--pose").items())
     names = {parameter.name: parameter.dimension for parameter in model.expanded.parameters}
-    for name, text in (pair_of(item, "--set") for item in sets):
+    for name, text in pairs_of(sets, "--set").items():
         if name in names:
             model = edits.change(model, "parameters", name, value=_number(name, text, model, names[name]))
         else:
@@ -201,6 +201,16 @@ def pair_of(text: str, option: str) -> tuple[str, str]:
     if not equals or not name.strip() or not value.strip():
         raise click.UsageError(f"{option}: '{text}' is not of the form NAME=VALUE.")
     return name.strip(), value.strip()
+
+
+def pairs_of(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Name → value of several NAME=VALUE. Raises click.UsageError, also for a name that has two values."""
+    found: dict[str, str] = {}
+    for name, value in (pair_of(text, option) for text in texts):
+        if name in found:
+            raise click.UsageError(f"{option}: '{name}' is given twice: {found[name]} and {value}.")
+        found[name] = value
+    return found
 
 
 def _number(name: str, text: str, model: Model, dimension: str) -> float:

@@ -93,7 +93,22 @@ class LazyGroup(click.Group):
             close = likely_meant(name, [*self.list_commands(ctx), *(example.name for example in examples())])
             hint = f"Did you mean {', '.join(close)}?" if close else "See kinetostat --help."
             ctx.fail(f"There is no command, no file and no example '{name}'. {hint}")
-        return super().resolve_command(ctx, args)
+        found, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repeated(click.Context(command, parent=ctx, info_name=found), rest)
+        return found, command, rest
+
+
+def _refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
+    """Refuse an option that is given twice though its values do not add up: the last one would count in silence."""
+    try:
+        _, _, order = ctx.command.make_parser(ctx).parse_args(list(arguments))
+    except click.UsageError:
+        return  # the command itself says it
+    options = [each for each in order if isinstance(each, click.Option) and not each.multiple and not each.is_eager]
+    for option in options:
+        if options.count(option) > 1:
+            raise click.UsageError(f"{max(option.opts, key=len)} is given twice. Give it once.", ctx)
 
 
 def _called(function: Function) -> str:

@@ -66,13 +66,15 @@ def command(
     from viz.system_libraries import require
 
     require("chart")
+    from app.plotting.channels import plain_number_notes
     from app.plotting.headless import PlotSettings, ShownUnits, write
 
-    plot_settings = PlotSettings(
-        channels, across, apart, size, start, end, look == "dark", ShownUnits(angles == "deg", lengths == "mm")
-    )
+    units = ShownUnits(angles == "deg", lengths == "mm")
+    plot_settings = PlotSettings(channels, across, apart, size, start, end, look == "dark", units)
     count = write(runs, plot_settings, output)
     say(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
+    for note in [note for name in (across, *channels) for note in plain_number_notes(runs[0][1], name, units)]:
+        say(f"Note: {note}")
 
 
 def _load(file: str) -> Run:

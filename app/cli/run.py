@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, named_quantities, pair_of, pose_options, read, reading_options
+from app.cli.machine import FILE, READING, context, named_quantities, pairs_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.terminal import say, say_progress
 from core.simulation.factorisation import FACTORISATIONS
@@ -235,15 +235,14 @@ def _start(
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
     """Start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
     speeds: dict[str, float] = {}
-    for item in items:
-        name, text = pair_of(item, "--v0")
+    for name, text in pairs_of(items, "--v0").items():
         speeds |= named_quantities(machine.mech, "v", name, text, machine.values, f"--v0 {name}")
     return speeds or None
 
 
 def formulas(items: tuple[str, ...]) -> dict[str, str] | None:
     """Joint forces by name; None if none are given. Raises click.UsageError."""
-    return dict(pair_of(item, "--torque") for item in items) or None
+    return pairs_of(items, "--torque") or None
 
 
 def _report(run: Any, output: str | None, names: list[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, READING, context, pair_of, read, reading_options
+from app.cli.machine import FILE, READING, context, pairs_of, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.run import STOPPED, Interruption, formulas, waits
 from app.cli.study_report import json_of, text_of
@@ -114,8 +114,8 @@ def _study(
     from core.studies.study_text import StudyText, text_of
 
     asked = text_of(mech.model, name) if name else StudyText()
-    varied, record = _pairs((*grids, *samples), "--grid, --sample"), _pairs(records, "--record")
-    for each, text in _pairs(curves, "--curve").items():
+    varied, record = pairs_of((*grids, *samples), "--grid, --sample"), pairs_of(records, "--record")
+    for each, text in pairs_of(curves, "--curve").items():
         channel, _, every = text.rpartition("@")
         if not channel:
             raise click.UsageError(f"--curve {each}: '{text}' is not of the form CHANNEL@STEP.")
@@ -133,16 +133,6 @@ def _study(
         **chosen,
     )
     return Study.of_text(mech, whole)
-
-
-def _pairs(items: tuple[str, ...], option: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for item in items:
-        name, text = pair_of(item, option)
-        if name in found:
-            raise click.UsageError(f"{option}: '{name}' is given twice.")
-        found[name] = text
-    return found
 
 
 def _cores(text: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from difflib import SequenceMatcher
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,7 +61,7 @@ class Entry(NamedTuple):
     def found_by(self, typed: str) -> tuple[float, str] | None:
         """How well what is typed fits, and by which of its names: the title or what others call it."""
         fits = [(points, name) for name in (self.title, *self.also) if (points := score(typed, name)) is not None]
-        return max(fits, key=lambda fit: fit[0]) if fits else None
+        return max(fits, key=lambda fit: (is_meant(typed, fit[1]), fit[0])) if fits else None
 
     def words(self, name: str) -> str:
         """What its row says, if it was found by a name."""
@@ -86,6 +88,40 @@ def score(typed: str, text: str) -> float | None:
     if plain == whole:
         return fit + EXACT
     return fit + BEGUN if whole.startswith(plain) and not whole[len(plain)].isalnum() else fit
+
+
+ALIKE = 0.8
+"""How much of a word must be as typed to be that word with a slip."""
+NEAREST = 8
+"""Entries shown where nothing is called so."""
+
+
+def is_meant(typed: str, text: str) -> bool:
+    """Whether a text can be meant by what is typed: it holds it, or each of its words (one letter may be wrong), or
+    the letters are beginnings of its words one after another ("expic": export picture)."""
+    plain, whole = plain_words(typed), plain_words(text)
+    if plain in whole or _abbreviates(plain.replace(" ", ""), re.findall(r"\w+", whole)):
+        return True
+    words = re.findall(r"\w+", whole)
+    return all(word in whole or any(_slipped(word, other) for other in words) for word in plain.split())
+
+
+def _slipped(word: str, other: str) -> bool:
+    """Whether a word may be another one with a letter too few, too many or wrong."""
+    return len(word) > 3 and word[0] == other[0] and SequenceMatcher(None, word, other).ratio() >= ALIKE
+
+
+def _abbreviates(letters: str, words: list[str]) -> bool:
+    """Whether letters are beginnings of some of the words, in order."""
+    if not letters:
+        return True
+    for k, word in enumerate(words):
+        begun = 0
+        while begun < min(len(word), len(letters)) and word[begun] == letters[begun]:
+            begun += 1
+        if any(_abbreviates(letters[n:], words[k + 1 :]) for n in range(begun, 0, -1)):
+            return True
+    return False
 
 
 def _fit(typed: str, text: str) -> float | None:
@@ -193,30 +229,41 @@ class CommandPalette(QFrame):
     def _filter(self, typed: str) -> None:
         self.list.clear()
         found = self.found(typed)
+        if typed.strip() and not any(self._is_called(typed, *each) for each in found[:1]):
+            nearest = "; nearest:" if found else ", and nothing that is written like it."
+            self._add(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
+            found = found[:NEAREST]
         for name, entry in found[:SHOWN]:
-            item = QListWidgetItem(icon(entry.picture), entry.words(name))
+            self._add(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)
+        self.list.setCurrentRow(0)  # Enter does nothing on a row that is no entry
+
+    def _add(self, item: QListWidgetItem, entry: Entry | None) -> None:
+        """Add a row; one that cannot be taken is grey."""
+        if entry is not None:
             item.setData(Qt.ItemDataRole.UserRole, entry)
-            if not entry.now:
-                item.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.list.addItem(item)
-        if not found:
-            item = QListWidgetItem("Nothing has these letters in its name.")
+        if entry is None or not entry.now:
             item.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.list.addItem(item)
-        self.list.setCurrentRow(0)
+        self.list.addItem(item)
+
+    @staticmethod
+    def _is_called(typed: str, name: str, entry: Entry) -> bool:
+        return is_meant(typed, name or f"{entry.place} {entry.title}")
 
     def found(self, typed: str) -> list[tuple[str, Entry]]:
-        """What fits, best first, each with the name it was found by; what cannot be done now only by a name of its
-        own, and behind what begins so."""
+        """What fits, each with the name it was found by: what can be meant first, then what only has the letters; what
+        cannot be done now only by a name of its own, and behind what begins so."""
         found = []
         for number, entry in enumerate(self._entries):
             fit = entry.found_by(typed) if typed else (0.0, "")
-            if fit is None and (rough := score(typed, f"{entry.place} {entry.title}")) is not None:
-                fit = (rough - ELSEWHERE, "")
+            elsewhere = f"{entry.place} {entry.title}"
+            if (fit is None or not is_meant(typed, fit[1])) and (rough := score(typed, elsewhere)) is not None:
+                fit = (rough - ELSEWHERE, "") if fit is None or is_meant(typed, elsewhere) else fit
             if fit is not None and (entry.now or fit[0] >= BEGUN):
-                found.append((-fit[0] if entry.now else NOT_NOW - fit[0], number, fit[1], entry))
-        found.sort(key=lambda each: each[:2])
-        return [each[2:] for each in found]
+                scattered = bool(typed) and not self._is_called(typed, fit[1], entry)
+                points = -fit[0] if entry.now else NOT_NOW - fit[0]
+                found.append((scattered, points, number, fit[1], entry))
+        found.sort(key=lambda each: each[:3])
+        return [each[3:] for each in found]
 
     def _take(self) -> None:
         item = self.list.currentItem()

@@ -7,8 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from app.preferences.element_icons import joint_icon
-from app.widgets.quantities.quantity_text import Measure, measure_of
+from app.widgets.quantities.quantity_text import Measure, Units, measure_of
+from core.errors import ExpressionError
 from core.later import dataclass
+from core.model.formula.expression import parse
+from core.model.formula.formula_units import bare_numbers
+from core.model.units.units import UNITS
 from core.simulation.run.channels import FRAME
 from core.simulation.run.run import Run
 
@@ -85,8 +89,30 @@ def components(run: Run, channel: str) -> tuple[str, ...]:
 
 
 def measure(run: Run, name: str) -> Measure:
-    """What the numbers of a channel measure; formulas measure nothing that is known."""
-    return measure_of(run.dimension(name))
+    """What the numbers of a channel or of a formula measure."""
+    dimension = run.dimension(name)
+    if dimension == "none" and name not in run.channels:
+        return Measure("none", run.computed_channels.measured(name).unit)
+    return measure_of(dimension)
+
+
+def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
+    """Remarks on plain numbers of a formula next to quantities that are shown in another unit than SI: "180 - elbow.q"
+    is in radians, though its curve is drawn in degrees."""
+    if name in run.channels:
+        return []
+    try:
+        found = list(bare_numbers(parse(name), run.computed_channels.of_name_in_formulas))
+    except ExpressionError:
+        return []
+    notes = []
+    for number, dimension in found:
+        shown = measure_of(dimension.kind).display(units)
+        if shown.symbol != dimension.unit:
+            written = {"°": "deg"}.get(shown.symbol, shown.symbol)
+            remedy = f"write {number.value:g} {written} for {shown.symbol}" if written in UNITS else "write a unit"
+            notes.append(f"In '{name}' {number.value:g} is in {dimension.unit}; {remedy}.")
+    return list(dict.fromkeys(notes))
 
 
 # ------------------------------------------------------------------------------- the tree

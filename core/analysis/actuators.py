@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import independent_speeds
 from core.constraints.machine_size import speed_units
+from core.constraints.named_values import unknown_name
 from core.constraints.rest_position import rest
 from core.errors import ModelError, near_misses
 from core.mechanism import Mechanism
@@ -166,6 +167,5 @@ def _speeds_of(mech: Mechanism, name: str) -> range:
     if name in mech.compiled.coordinates.joints:
         return range(mech.nv)[mech.joint_v(name)]
     if any(cut.name == name for cut in mech.compiled.cuts):
-        remedy = "Set its field “cut” to no, so that another joint closes the loop."
-        raise ModelError(f"'{name}' closes a loop and has no speed of its own.", where="actuators", remedy=remedy)
+        raise unknown_name(mech.compiled, "v", name, "actuators")
     raise ModelError(f"There is no joint '{name}'.", where="actuators", remedy=near_misses(name, mech.v_names))

@@ -15,7 +15,8 @@ from core.analysis.pose_modes import modes_at, row_slopes
 from core.constraints.joint_modes import JointRow
 from core.constraints.joint_rows import biases_at
 from core.constraints.motor_limits import given, has_motor, saturated
-from core.errors import ModelError, near_misses
+from core.constraints.named_values import unknown_name
+from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.matrix_forms import stacked
@@ -40,7 +41,7 @@ def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     """The speeds of these names. Raises ModelError where they do not determine the others."""
     for name in names:
         if name not in mech.v_names:
-            raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(name, mech.v_names))
+            raise unknown_name(mech.compiled, "v", name)
     chosen = [mech.v_names.index(name) for name in names]
     if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
         raise ModelError(

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from core.c_code.compilers import compiler, ran, text_of
 from core.c_code.fmu_source import TEXT
 from core.c_code.plan import Plan
-from core.measures.formula_units import PURE, Dimension, of_name
+from core.model.formula.formula_units import PURE, Dimension, of_name
 
 PLAIN = str.maketrans({"·": ".", "²": "2", "³": "3", "⁴": "4", "⁻": "-", "¹": "1"})
 """Signs of units as the standard writes them: kg.m2."""

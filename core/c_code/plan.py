@@ -13,7 +13,7 @@ from core.c_code.public_functions import PublicFunction
 from core.c_code.stepper import Method, StepFunctions
 from core.codegen.c_text import CFunction, Precision, c_function
 from core.elements.time_argument import Splines
-from core.measures.formula_units import Dimension
+from core.model.formula.formula_units import Dimension
 
 Array = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from core.codegen.graph_symbols import as_symbol
 from core.elements.force_state import ForceState
 from core.elements.formulas import formula_of
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.measures.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.measures.run_measures import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
+from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.model.formula.nodes import Name, Node
 from core.model.signals import TIME, component, signal_names
 from core.spatial.scalar import Scalar

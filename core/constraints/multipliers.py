@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.consistent_motion import BARELY, independent_speeds
+from core.constraints.named_values import unknown_name
 from core.constraints.states import per_state
-from core.errors import ModelError, SimulationError
+from core.errors import SimulationError
 from core.multibody.parameter_values import Values
 from core.numerics.fronts import Fronts
 from core.numerics.matrix_forms import Matrix
@@ -203,5 +204,5 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
 
 def _speed(compiled: Compiled, name: str) -> int:
     if name not in compiled.v_names:
-        raise ModelError(f"There is no speed '{name}'.", remedy="mech.v_names lists them.")
+        raise unknown_name(compiled, "v", name)
     return compiled.v_names.index(name)

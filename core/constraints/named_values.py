@@ -55,17 +55,23 @@ def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tu
     known = _meanings(compiled)[which]
     if name in known:
         return known[name]
+    raise unknown_name(compiled, which, str(name), where)
+
+
+def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -> ModelError:
+    """The refusal of a name that stands for no coordinate or speed: of a joint where a loop is cut it says so."""
     word = WORDS["q" if which == "q" else "v"]
-    joint = str(name).removesuffix(f".{which}")
-    loop = next((loop for loop in compiled.loops if loop.cut == joint), None)
-    if loop is not None:
-        raise ModelError(
-            f"The joint '{joint}' closes a loop and has no {word} of its own.",
-            where=where,
-            remedy=f"Name others of its loop: {', '.join(loop.joints[:-1])}; it follows.",
-        )
+    plain = name.removesuffix(f".{which}")
+    for loop in compiled.loops:
+        if plain == loop.cut or plain.startswith(f"{loop.cut}."):
+            others = ", ".join(loop.joints[:-1])
+            return ModelError(
+                f"The joint '{loop.cut}' closes a loop and has no {word} of its own.",
+                where=where,
+                remedy=f"Name others of its loop ({others}); or set its field “cut” to no: then one of these is cut.",
+            )
     names = compiled.q_names if which == "q" else compiled.v_names
-    raise ModelError(f"There is no {word} '{name}'.", where=where, remedy=near_misses(str(name), names))
+    return ModelError(f"There is no {word} '{name}'.", where=where, remedy=near_misses(name, names))
 
 
 def dimension(compiled: Compiled, which: Which, name: str) -> str:

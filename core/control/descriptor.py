@@ -11,13 +11,12 @@ what G ξ = 0 says of ξ̈ holds with Ġ, which only the minimal form has (`core
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.analysis.held_state import HeldState
 from core.control.outputs import OutputSlopes
+from core.later import dataclass
 from core.numerics.matrix_forms import dense
 from core.traces.derivatives import Equations
 

@@ -14,12 +14,13 @@ from core.analysis.linearisation import modes_of, states_at_rest
 from core.analysis.small_motions import SmallMotions, small_motions
 from core.analysis.state_reduction import names_of, reduction
 from core.constraints.machine_size import size_of
+from core.constraints.named_values import unknown_name
 from core.constraints.states import one_state
 from core.control.descriptor import DescriptorSystem, descriptor
 from core.control.inputs import Input, Inputs, speed_dimension
 from core.control.linear_system import LinearSystem, Units
 from core.control.outputs import Outputs, OutputSlopes
-from core.errors import ModelError, near_misses
+from core.errors import ModelError
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.model.units.units import DERIVED, SI
@@ -61,7 +62,7 @@ def effort_values(mech: Mechanism, tau: Any) -> Array:
         return np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     unknown = next((name for name in tau if name not in mech.v_names), None)
     if unknown is not None:
-        raise ModelError(f"There is no speed '{unknown}'.", where="tau", remedy=near_misses(str(unknown), mech.v_names))
+        raise unknown_name(mech.compiled, "v", str(unknown), "tau")
     return np.array([float(tau.get(name, 0.0)) for name in mech.v_names])
 
 

@@ -55,6 +55,9 @@ class OperatingPoint:
     independent coordinates zero, inputs and parameters as they are.
     """
 
+    def __repr__(self) -> str:
+        return f"OperatingPoint({self.mech.model.name!r})"
+
     def __init__(
         self,
         model: Model | Mechanism,

@@ -20,11 +20,11 @@ from core.codegen.graph_symbols import as_symbol, column, symbols
 from core.constraints.cut_coordinates import closes_loop
 from core.constraints.transmission import bearing_pairs
 from core.errors import ExpressionError, ModelError, near_misses
-from core.measures.formula_units import Dimension, dimension_of, of_name
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.formula_units import Dimension, dimension_of, of_name
 from core.simulation.run.channels import MAGNITUDES, Channels, suffixes
 from core.simulation.run.energy_ledger import LEDGER
 from core.spatial.attitude import quaternion_of

@@ -8,7 +8,6 @@ A − k B (1 + k D)⁻¹ C.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.control.linear_system import Complex, LinearSystem, followed
 from core.control.linearise import linearise
 from core.errors import ModelError, near_misses
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 

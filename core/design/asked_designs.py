@@ -38,7 +38,12 @@ def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
     """The problem that a design asks of a machine; where : its name in messages. Raises ModelError naming the field."""
     values = model.values()
     if aim.kind == "curve":
-        raise ModelError("It asks for a linkage.", where=where, remedy="Find it by `synthesise(asked_target(…))`.")
+        raise ModelError(
+            "It asks for a linkage whose point follows a curve.",
+            where=where,
+            remedy=f"In a script use synthesise(asked_target(model, '{aim.name}')), in the shell `kinetostat optimise "
+            f"FILE --design {aim.name}`.",
+        )
     problem = Design(model)
     for row in aim.vary:
         ends = [finite_value_of(end, values, f"{where}, vary, '{row.parameter}'") for end in (row.minimum, row.maximum)

@@ -63,6 +63,9 @@ class Design:
         self._asked: Callable[[], bool] = lambda: False
         """Whether the search that goes on shall stop."""
 
+    def __repr__(self) -> str:
+        return f"Design({self.model.name!r}, varies {', '.join(self.bounds) or 'nothing'})"
+
     # -------------------------------------------------------------------------------------------- the question
 
     def vary(self, *parameters: str, **bounds: tuple[float, float]) -> Design:

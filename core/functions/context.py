@@ -51,9 +51,9 @@ class Context:
     mech: Mechanism
     q: Any
     p: Mapping[str, float] = field(default_factory=dict)
-    progress: Callable[..., None] = _no_progress
-    cancelled: Callable[[], bool] = _never
-    show: Callable[[Result], None] = _unseen
+    progress: Callable[..., None] = field(default=_no_progress, repr=False)
+    cancelled: Callable[[], bool] = field(default=_never, repr=False)
+    show: Callable[[Result], None] = field(default=_unseen, repr=False)
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
     t: float = 0.0

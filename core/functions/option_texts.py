@@ -76,6 +76,16 @@ def pair(option: Option, text: Any) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def pairs_of(option: Option, texts: Iterable[Any]) -> list[tuple[str, Any]]:
+    """Names and values of several name=value. Raises ModelError for a name that has two values."""
+    found: dict[str, str] = {}
+    for name, value in (pair(option, text) for text in texts):
+        if name in found:
+            raise option.refuse(f"'{name}' is given twice: {found[name]} and {value}.", "Give it once.")
+        found[name] = value
+    return list(found.items())
+
+
 def one_of(option: Option, value: Any, names: Sequence[str], word: str) -> str:
     """A name among those there are."""
     if value in names:

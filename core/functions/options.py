@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
 from core.functions.context import Context
-from core.functions.option_texts import clip, items, listed, one_of, outer_parts, pair, quantity, range_text
+from core.functions.option_texts import clip, items, listed, one_of, outer_parts, pair, pairs_of, quantity, range_text
 from core.later import dataclass
 
 DIVISIONS = 5
@@ -138,11 +138,18 @@ class Choice(Option):
 
 @dataclass(frozen=True)
 class Text(Option):
-    """Free text."""
+    """Free text. `joined` : what joins several texts, given one by one, into the list that is meant; "": one text."""
 
     default: Any = ""
+    joined: str = field(default="", kw_only=True)
+
+    @property
+    def many(self) -> bool:
+        return bool(self.joined)
 
     def _read(self, value: Any, context: Context) -> str:
+        if self.joined and isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+            return self.joined.join(value)
         if not isinstance(value, str):
             raise self.refuse(f"Text is needed, not {clip(value)}.")
         return value
@@ -174,7 +181,10 @@ class OutputFolder(OutputFile):
 
 @dataclass(frozen=True)
 class InputFile(Option):
-    """The path of a file to read; empty: none. `near` lists files a person may mean for a machine."""
+    """The path of a file to read, from the working folder or from the machine's; empty: none.
+
+    `near` lists files that a user may mean for a machine.
+    """
 
     default: Any = ""
     suffixes: tuple[str, ...] = ()
@@ -183,7 +193,9 @@ class InputFile(Option):
     def _read(self, value: Any, context: Context) -> str:
         if not isinstance(value, str | os.PathLike):
             raise self.refuse(f"{clip(value)} is no path.", "Give the name of a file.")
-        return os.fspath(value)
+        path, origin = os.fspath(value), context.model.origin
+        beside = os.path.join(os.path.dirname(origin), path) if origin and path else ""
+        return beside if beside and not os.path.exists(path) and os.path.exists(beside) else path
 
 
 @dataclass(frozen=True)
@@ -265,7 +277,18 @@ class Vector(Option):
                 f"{len(self.labels)} numbers are needed, {len(parts)} given.",
                 f"Give {', '.join(self.labels)} with commas between them.",
             )
-        return tuple(quantity(part, context, self) for part in parts)
+        missing = [label for label, part in zip(self.labels, parts, strict=True) if part is None or part == ""]
+        if missing:
+            verb = "is" if len(missing) == 1 else "are"
+            raise self.refuse(f"{', '.join(missing)} {verb} missing.", "Give all numbers.")
+        return tuple(self._part(label, part, context) for label, part in zip(self.labels, parts, strict=True))
+
+    def _part(self, label: str, part: Any, context: Context) -> float:
+        """One of the numbers. Raises ModelError that names it."""
+        try:
+            return quantity(part, context, self)
+        except ModelError as error:
+            raise self.refuse(f"{label}: {error.what}", error.remedy) from None
 
 
 @dataclass(frozen=True)
@@ -294,7 +317,7 @@ class Values(Option):
         if isinstance(value, Mapping):
             pairs: list[tuple[str, Any]] = list(value.items())
         elif isinstance(value, str) or all(isinstance(item, str) and "=" in item for item in value):
-            pairs = [pair(self, item) for item in items(value)]
+            pairs = pairs_of(self, items(value))
         else:
             numbers = [float(item) for item in value]
             if len(numbers) != len(names):
@@ -328,7 +351,7 @@ class SymbolValues(Option):
         return True
 
     def _read(self, value: Any, context: Context) -> dict[str, float]:
-        pairs = value.items() if isinstance(value, Mapping) else [pair(self, item) for item in items(value or ())]
+        pairs = value.items() if isinstance(value, Mapping) else pairs_of(self, items(value or ()))
         return {str(name): quantity(item, context, self) for name, item in pairs}
 
 
@@ -426,7 +449,7 @@ class SignalValues(Signals):
             pairs: list[tuple[str, Any]] = list(value.items())
         else:
             texts = super()._read(value, context)
-            pairs = [(text, "") if self.ranges and "=" not in text else pair(self, text) for text in texts]
+            pairs = pairs_of(self, [f"{text}=" if self.ranges and "=" not in text else text for text in texts])
         return {str(name): self._number(str(name), given, context) for name, given in pairs}
 
     def number(self, name: str, given: Any, context: Context) -> float:

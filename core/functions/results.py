@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 from core.functions.text import (
     NARROW,
     Amount,
+    Brief,
     Cell,
     Column,
     TextStyle,
@@ -58,7 +59,7 @@ class SceneParts(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(ABC):
+class Result(Brief, ABC):
     """What all results share: a title, the call that made them as a script line, and whether it follows the pose."""
 
     title: str = ""
@@ -66,8 +67,7 @@ class Result(ABC):
     function: str = ""
     live: bool = dataclasses.field(default=False, metadata=UNWRITTEN)
     card: int = dataclasses.field(default=0, metadata=UNWRITTEN)
-    """Results with the same number (not 0) are one that grows or follows: a newer one takes the place of the one
-    before."""
+    """Results with the same number (not 0) are one that grows or follows: the newest takes the place of the others."""
     asked: Any = dataclasses.field(default=None, metadata=UNWRITTEN, compare=False, repr=False)
     """What was asked of which machine (`core.functions.context.Asked`), where a function of the catalogue gave it."""
 
@@ -84,12 +84,12 @@ class Result(ABC):
         return f"# {self.to_text()}"
 
     def to_data(self) -> dict[str, Any]:
-        """As data for JSON: its fields, with `kind`."""
+        """As data that `json` can write: its fields, with `kind`."""
         data: dict[str, Any] = {"kind": type(self).__name__}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if field.metadata.get("written", True) and (value or field.name not in ("call", "function")):
-                data["ellipsoid_kind" if field.name == "kind" else field.name] = value
+                data["ellipsoid_kind" if field.name == "kind" else field.name] = to_json(value)
         return data
 
     def to_table(self) -> Table | None:
@@ -223,20 +223,18 @@ class Formulas(Result):
         ]
 
     def to_latex(self, **units: Unpack[Units]) -> str:
-        from core.symbolic.equation_export import latex as equations
-        from core.symbolic.export import latex
-
-        if self.names:
-            return equations(self.names, [row[0] for row in self.entries], self.label)
-        return latex(self.entries, self.label)
+        return self._written_in("latex")
 
     def to_python(self) -> str:
-        from core.symbolic.equation_export import python as equations
-        from core.symbolic.export import python
+        return self._written_in("python")
 
-        if self.names:
-            return equations(self.names, [row[0] for row in self.entries], self.label)
-        return python(self.entries, self.label)
+    def _written_in(self, language: Literal["latex", "python"]) -> str:
+        """As text in a language: a matrix, or equations."""
+        from core.symbolic import equation_export, export
+
+        if not self.names:
+            return str(getattr(export, language)(self.entries, self.label))
+        return str(getattr(equation_export, language)(self.names, [row[0] for row in self.entries], self.label))
 
     def to_data(self) -> dict[str, Any]:
         from core.symbolic.notation import text
@@ -370,10 +368,8 @@ class PoseSequence(Result):
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """An ellipsoid: centre (m, world), axes as the columns of a 3×3 matrix (unit vectors, world), radii largest first.
-
-    A force ellipsoid has an infinite radius along a direction in which the machine cannot move.
-    """
+    """An ellipsoid: centre (m, world), axes as the columns of a 3×3 matrix (unit vectors, world), radii largest first:
+    infinite, of a force ellipsoid, along a direction in which the machine cannot move."""
 
     center: tuple[float, float, float]
     axes: Rows
@@ -563,6 +559,10 @@ class Report(Result):
     def shown(self) -> tuple[Result, ...]:
         return tuple(each for part in self.parts for each in part.shown())
 
+    def to_table(self) -> Table | None:
+        """The first table of its parts; `tables` gives all."""
+        return next(iter(tables(self)), None)
+
 
 def leaves(result: Result) -> Iterator[Result]:
     """The results inside a report, or the result itself."""
@@ -583,7 +583,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Result):
         return to_json(value.to_data())
     if isinstance(value, Ellipsoid):
-        return to_json({"kind": "Ellipsoid", **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)}})
+        return to_json({"kind": "Ellipsoid", **vars(value)})
     if isinstance(value, Amount | Column):
         return {name: to_json(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):

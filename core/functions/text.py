@@ -21,6 +21,10 @@ class Amount(NamedTuple):
     value: float | None
     dimension: str = "none"
 
+    def __float__(self) -> float:
+        """The number, SI; not a number where there is none."""
+        return math.nan if self.value is None else float(self.value)
+
 
 Cell = float | int | str | bool | Amount | None
 
@@ -30,6 +34,19 @@ class Column(NamedTuple):
 
     title: str
     dimension: str = "none"
+
+
+class Brief:
+    """What has a title shows itself by it in consoles; a dataclass would write all of its fields."""
+
+    title: str
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title!r}, …)"
 
 
 class Units(TypedDict, total=False):

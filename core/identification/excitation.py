@@ -15,7 +15,6 @@ import io
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from core.errors import ModelError, near_misses
 from core.files.regular_file import path_of
 from core.files.source import write_whole
 from core.identification.identify import DEFAULT_KINDS, chosen_parameters
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model.joints import rated
 from core.multibody.parameter_values import Values

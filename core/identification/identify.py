@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import METHODS, LinearFit, Method, linear_fit
 from core.identification.measured_motion import UNFILTERED, MeasuredMotion, Preparation, measured_motion
 from core.identification.measured_trace import Trace, trace_of
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Body, DHChain, Inertia, Joint, Model
 from core.model.edits import edits

@@ -230,6 +230,25 @@ def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, st
     return found
 
 
+def guessed_columns(
+    mech: Mechanism, path: str | os.PathLike[str], named: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Signal → column of a file, for the columns whose names only suggest a signal of a joint ("torque_2").
+
+    named : signals whose columns are known. Raises FileError.
+    """
+    names, _ = columns_of(path)
+    known, named = signal_names(mech), named or {}
+    taken = {_split(column)[0] for column in named.values()}
+    signals = {known.get(signal, signal) for signal in named}
+    signals |= {known[plain] for name in names if (plain := _split(name)[0]) in known}
+    return {
+        signal: name
+        for name, (signal, _) in zip(names, guessed_signals(mech, names), strict=True)
+        if signal and signal not in signals and _split(name)[0] not in taken and _split(name)[0] not in (*known, signal)
+    }
+
+
 def _tokens(name: str) -> list[str]:
     """Words and numbers of a heading, without its unit."""
     return re.findall(r"[a-z]+|\d+", name_and_unit(name)[0].lower())

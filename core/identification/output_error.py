@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from core.identification.fitted import Fitted, Validation
 from core.identification.linear_fit import LinearFit, with_statistics
 from core.identification.measured_trace import Trace, trace_of
 from core.identification.shooting import Condensed, Passed, Shooting
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.edits import edits

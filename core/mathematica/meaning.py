@@ -9,31 +9,24 @@ from typing import Any
 
 from core.errors import ExpressionError, ModelError
 from core.mathematica.algebra import dot
-from core.mathematica.syntax import Binary, Call, Items, Name, Negative, Number, Pair, Part, Text, Tree, place, refused
+from core.mathematica.syntax import (
+    FUNCTIONS,
+    Binary,
+    Call,
+    Items,
+    Name,
+    Negative,
+    Number,
+    Pair,
+    Part,
+    Text,
+    Tree,
+    place,
+    refused,
+)
 from core.spatial.scalar import Scalar, apply
 
-FUNCTIONS = {
-    "Sin": "sin",
-    "Cos": "cos",
-    "Tan": "tan",
-    "ArcSin": "asin",
-    "ArcCos": "acos",
-    "ArcTan": "atan",
-    "Sinh": "sinh",
-    "Cosh": "cosh",
-    "Tanh": "tanh",
-    "Sqrt": "sqrt",
-    "Exp": "exp",
-    "Log": "log",
-    "Abs": "fabs",
-    "Sign": "sign",
-    "Floor": "floor",
-    "Ceiling": "ceil",
-    "Min": "fmin",
-    "Max": "fmax",
-}
-"""Mathematica's elementary functions, by the name of ours."""
-CONSTANTS = {"Pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
+CONSTANTS = {"Pi": math.pi, "pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
 
 MATRICES = ("M", "MU", "CM", "C", "G", "tau", "J")
 """Names whose entries are written M[[1,2]], as Robotica prints them."""
@@ -207,26 +200,47 @@ def items(tree: Tree) -> Sequence[Tree]:
     return tree.items if isinstance(tree, Items) else (tree,)
 
 
+DIVISIONS = 5
+"""Of a range for which no number is given."""
+
+
 def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, float, int]]:
-    """{{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range."""
+    """{{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range.
+
+    A number of divisions behind the last range, or in the last range alone, is that of all.
+    """
     rows = items(tree)
     if rows and not isinstance(rows[0], Items):
         rows = (Items(tuple(rows), tree.at),)
-    found = []
+    common: Tree | None = None
+    if len(rows) > 1 and not isinstance(rows[-1], Items):
+        *rows, common = rows
+    counts: list[Tree | None] = []
     for row in rows:
         parts = items(row)
         if not 3 <= len(parts) <= 4 or not isinstance(parts[0], Name):
             raise refused(row, f"'{said(row)}' is not a range.", "Write {variable, start, end, divisions}.")
-        ends = [number(part, known) for part in parts[1:3]]
-        count = number(parts[3], known) if len(parts) == 4 else 5.0
-        if count != int(count) or not 1 <= count <= MOST_DIVISIONS:
-            raise refused(
-                parts[3],
-                f"{count:g} is not a number of divisions.",
-                f"Write a whole number from 1 to {MOST_DIVISIONS}.",
-            )
-        found.append((parts[0].name, ends[0], ends[1], int(count)))
+        counts.append(parts[3] if len(parts) == 4 else None)
+    if common is None and not any(counts[:-1]):
+        common = counts[-1]
+    found = []
+    for row, count in zip(rows, counts, strict=True):
+        name, start, stop = items(row)[:3]
+        assert isinstance(name, Name)
+        chosen = count or common
+        divisions = DIVISIONS if chosen is None else _divisions(chosen, known)
+        found.append((name.name, number(start, known), number(stop, known), divisions))
     return found
+
+
+def _divisions(tree: Tree, known: Callable[[str], float]) -> int:
+    """A number of divisions. Raises ExpressionError."""
+    count = number(tree, known)
+    if count != int(count) or not 1 <= count <= MOST_DIVISIONS:
+        raise refused(
+            tree, f"{count:g} is not a number of divisions.", f"Write a whole number from 1 to {MOST_DIVISIONS}."
+        )
+    return int(count)
 
 
 def options(tree: Tree | None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from core.errors import ExpressionError, KinetostatError
@@ -111,7 +111,57 @@ class Negative:
     at: Place | None = _unplaced()
 
 
+FUNCTIONS = {
+    "Sin": "sin",
+    "Cos": "cos",
+    "Tan": "tan",
+    "ArcSin": "asin",
+    "ArcCos": "acos",
+    "ArcTan": "atan",
+    "Sinh": "sinh",
+    "Cosh": "cosh",
+    "Tanh": "tanh",
+    "Sqrt": "sqrt",
+    "Exp": "exp",
+    "Log": "log",
+    "Abs": "fabs",
+    "Sign": "sign",
+    "Floor": "floor",
+    "Ceiling": "ceil",
+    "Min": "fmin",
+    "Max": "fmax",
+}
+"""Mathematica's elementary functions, by the name of ours."""
+_ORDINARY = {"asin": "ArcSin", "acos": "ArcCos", "atan": "ArcTan", "atan2": "ArcTan", "ceil": "Ceiling"}
+FUNCTION_NAMES = {
+    **{name: name for name in FUNCTIONS},
+    **{name.lower(): name for name in FUNCTIONS if name.lower() not in ("arcsin", "arccos", "arctan", "ceiling")},
+    **_ORDINARY,
+}
+"""Elementary functions as people write them, Mathematica's names and the ordinary ones → Mathematica's name."""
+
+
 Tree = Number | Text | Name | Call | Part | Items | Pair | Binary | Negative
+
+
+def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+    """The tree with trees in place of some names; heads of calls and left sides of = and -> stay."""
+    if isinstance(tree, Name):
+        return values.get(tree.name, tree) if not tree.primes else tree
+    if isinstance(tree, Items):
+        return replace(tree, items=tuple(substituted(each, values) for each in tree.items))
+    if isinstance(tree, Call):
+        return replace(tree, arguments=tuple(substituted(each, values) for each in tree.arguments))
+    if isinstance(tree, Part):
+        indices = tuple(substituted(each, values) for each in tree.indices)
+        return replace(tree, of=substituted(tree.of, values), indices=indices)
+    if isinstance(tree, Negative):
+        return replace(tree, operand=substituted(tree.operand, values))
+    if isinstance(tree, Pair | Binary):
+        keeps = isinstance(tree, Pair) and tree.operator != "=="
+        left = tree.left if keeps else substituted(tree.left, values)
+        return replace(tree, left=left, right=substituted(tree.right, values))
+    return tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +199,7 @@ _LIKE = {"−": "-", "–": "-", "’": "'", "′": "'", "→": "->", ":=": "=",
 """Signs of word processors and of our own tables → what they stand for."""
 _PRECEDENCE = {"=": 1, "->": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, ".": 7, "^": 8}
 _SIGN = 6
+_CLOSING = {"(": ")", "[": "]"}
 _DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
 """By how many brackets each operator goes in or out."""
 
@@ -313,10 +364,7 @@ class _Parser:
             return self.helped(begin)
         self.at += 1
         if token.kind == "number":
-            amount = float(token.text.replace("*^", "e"))
-            if math.isinf(amount):
-                raise _error(f"'{token.text[:20]}' is too large a number", token.line, token.column)
-            return Number(amount, begin)
+            return self.amount(token)
         if token.kind == "text":
             return Text(re.sub(r"\\(.)", r"\1", token.text[1:-1]), begin)
         if token.text == "°":
@@ -332,13 +380,44 @@ class _Parser:
         self.at -= 1
         raise self.unexpected("A number, a name or a list")
 
+    def amount(self, token: _Token) -> Tree:
+        """A number; "deg" behind it is Degree."""
+        amount = float(token.text.replace("*^", "e"))
+        if math.isinf(amount):
+            raise _error(f"'{token.text[:20]}' is too large a number", token.line, token.column)
+        if self.now.kind == "name" and self.now.text == "deg":
+            self.tokens[self.at] = replace(self.now, text="Degree")
+        return Number(amount, token.place)
+
     def named(self, token: _Token) -> Tree:
-        """A name, its primes, and its indices."""
+        """A name, its primes, and its indices; a function's argument may be in parentheses: cos(q1) is Cos[q1]."""
+        if token.text in FUNCTION_NAMES and (call := self.function(token)) is not None:
+            return call
         primes = 0
         while self.take("'"):
             primes += 1
         begin = token.place
         return self.indexed(Name(token.text, primes, begin), begin)
+
+    def function(self, token: _Token) -> Tree | None:
+        """The call of an elementary function; None for a symbol of the same name. Raises ExpressionError where its
+        argument is in no brackets."""
+        name = FUNCTION_NAMES[token.text]
+        if self.operator() == " " and not self.is_operator("("):
+            raise ExpressionError(
+                f"'{token.text}' is a function; its argument is in brackets.",
+                where=f"column {token.column}",
+                line=token.line,
+                remedy=f"Write {name}[…].",
+            )
+        if not self.is_operator("(", "["):
+            return None
+        opened, sign = self.now.place, self.now.text
+        self.at += 1
+        arguments = self.listed(_CLOSING[sign], sign, opened)
+        if token.text == "atan2":
+            arguments = arguments[::-1]  # atan2(y, x) is ArcTan[x, y]
+        return Call(Name(name, at=token.place), arguments, token.place)
 
     def indexed(self, found: Tree, begin: Place) -> Tree:
         """What stands in brackets behind a name or an expression in parentheses."""

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.measures.formula_units import LITERAL, UNKNOWN, Dimension, dimension_of, fits, of_name
 from core.measures.reductions import END, FURTHER, REDUCTIONS, START, reduced, simpson_weights, without_reductions
 from core.mechanism import Mechanism
 from core.model import Model, Parameter
 from core.model.fields import nested_elements
 from core.model.formula.expression import Binary, Call, Name, Node, evaluate, names, parse, substitute, text_of
 from core.model.formula.formula_fields import formulas_in
+from core.model.formula.formula_units import LITERAL, UNKNOWN, Dimension, dimension_of, fits, of_name
 from core.model.formula.nodes import COMPARISONS, CONSTANTS, Negative
 from core.simulation.run.channels import FRAME, MAGNITUDES, Channels, suffixes
 from core.simulation.setup import Settings

@@ -7,12 +7,22 @@ from core.constraints import rest_position
 from core.errors import AssemblyError, KinetostatError, listed
 from core.mobility.mobility import Mobility, mobility
 from core.mobility.stop_findings import stop_findings
-from core.model import Finding, Severity
+from core.model import Finding, Model, Severity
 from core.traces.compiled import Compiled
 
 LARGE, MANY = 60_000, 2_000
 """Constraints times speeds, of large sparse machines constraints, above which a model is not looked at unasked
 (seconds)."""
+
+
+def check(model: Model) -> tuple[Finding, ...]:
+    """What is wrong or doubtful in a model: its numbers and formulas, missing mesh files, and what its mobility tells.
+
+    Raises ModelError for a model of which no machine can be made.
+    """
+    from core.files import check as plausible
+
+    return tuple(dict.fromkeys([*plausible(model), *examined(Compiled(model))[1]]))
 
 
 def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:

@@ -143,6 +143,11 @@ class Model(Element):
             _check_element(_, "world", known, names)
         _check_frame_cycles(expanded.frames)
 
+    def __repr__(self) -> str:
+        """In a line, for consoles: its name and how many elements it has of each collection."""
+        counts = [f"{len(getattr(self, each))} {each.replace('_', ' ')}" for each in COLLECTIONS if getattr(self, each)]
+        return f"Model({', '.join([repr(self.name), *counts])})"
+
     # ------------------------------------------------------------------------------- look-ups
 
     def elements(self) -> Iterator[tuple[str, Any]]:

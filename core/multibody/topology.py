@@ -2,7 +2,8 @@
 
 The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
 joints with few freedoms (fixed, coupled, geared and driven joints and those with a rotor inertia or a spring, which
-counts turns there, are not cut if it can be avoided, spherical ones are cut first), then short paths, which make small
+counts turns there, are not cut if it can be avoided; spherical ones are cut first, then universal and cylindrical ones,
+so that shafts keep coordinates that users name), then short paths, which make small
 loops, then the order in the document; where like joints of one loop do and do not state a rest position, one that does
 not is cut. Where a joint says whether it is to be cut, that goes before everything else. A body that no joint reaches
 is free in space: it hangs on the world by an implicit free joint that carries the body's name.
@@ -178,7 +179,7 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
         joint.name: (
             chosen.get(
                 joint.cut if joint.info.closes_loops else "no",
-                0 if not joint.info.nv or joint.name in bound else 2 + 2 * (joint.info.nv > 2),
+                0 if not joint.info.nv or joint.name in bound else 2 * min(joint.info.nv, 3),
             ),
             index,
         )

@@ -60,7 +60,7 @@ _RANGES = Argument(
     "Ranges",
     "list",
     "{variable, start, end, divisions}, several with commas; angles in "
-    "radians or as 90 Degree; 5 divisions unless said otherwise",
+    "radians or as 90 Degree; 5 divisions unless said otherwise; a number behind the last range is that of all",
     example="{q1, 0, 90 Degree, 8}, {q2, 0, 1, 8}",
 )
 
@@ -102,8 +102,9 @@ _TABLE = (
     Command(
         "SimplifyTrigNotation",
         "SimplifyTrigNotation[]",
-        "Change between C1, S12 and Cos[q1], Sin[q1 + q2] in all that follows.",
+        "Write C1 and S12 for Cos[q1] and Sin[q1 + q2] in all that follows; with full the other way round.",
         equations.trig_notation,
+        (Argument("notation", "Notation", "entry", "short or full", example="short"),),
     ),
     Command(
         "MPrint", 'MPrint[T[0,1], "T01", "file"]', "Print a matrix.", prints.matrix_print, (_MATRIX, _LABEL, _APPEND)

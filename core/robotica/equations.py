@@ -8,7 +8,7 @@ from core.errors import ExpressionError
 from core.functions.results import Formulas, Message, Report, Result, Table
 from core.functions.text import Cell, Column
 from core.mathematica import meaning
-from core.mathematica.syntax import Name, Tree
+from core.mathematica.syntax import Name, Tree, refused
 from core.model.bodies import Gravity
 from core.model.chains import DHChain, negative
 from core.model.fields import Value
@@ -74,6 +74,7 @@ def clear(workspace: Workspace, *names: Tree) -> Result:
     """Take values away."""
     for name in names:
         workspace.state.given.pop(text_of(name), None)
+        workspace.state.lists.pop(text_of(name), None)
         workspace.state.valued.pop(text_of(name), None)
         workspace.state.cleared.append(text_of(name))
     return Message(title="Clear", text=", ".join(map(text_of, names)) + " cleared.")
@@ -116,8 +117,11 @@ def simplify(workspace: Workspace, tree: Tree) -> Result:
     return Formulas(title="Simplified expression", label=meaning.shown(tree), entries=forms_of(workspace, tree))
 
 
-def trig_notation(workspace: Workspace) -> Result:
-    """C1, S12 or Cos[q1], Sin[q1 + q2] in all that follows: the one that is not used now."""
+def trig_notation(workspace: Workspace, notation: Tree | None = None) -> Result:
+    """Write C1, S12 in all that follows, or Cos[q1], Sin[q1 + q2] with `full`."""
     from core.functions import call
 
-    return call("trig_notation", workspace.context())
+    chosen = "short" if notation is None else text_of(notation)
+    if chosen not in ("short", "full"):
+        raise refused(notation, f"There is no notation '{chosen}'.", "Write short or full.")  # type: ignore[arg-type]
+    return call("trig_notation", workspace.context(), notation=chosen)

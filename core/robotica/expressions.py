@@ -8,8 +8,20 @@ from typing import Any
 
 from core.errors import ExpressionError, KinetostatError
 from core.mathematica.algebra import Grid
-from core.mathematica.meaning import CONSTANTS, FUNCTIONS, said, value
-from core.mathematica.syntax import Binary, Call, Items, Name, Negative, Pair, Part, Tree, refused
+from core.mathematica.meaning import CONSTANTS, said, value
+from core.mathematica.syntax import (
+    FUNCTION_NAMES,
+    FUNCTIONS,
+    Binary,
+    Call,
+    Items,
+    Name,
+    Negative,
+    Pair,
+    Part,
+    Tree,
+    refused,
+)
 from core.robotica.matrices import INDEXED, WHOLE, exact_of
 from core.robotica.workspace import Workspace
 from core.symbolic.factoring import written
@@ -76,7 +88,8 @@ class _Reader:
         if angle:
             sine, cosine = self.ring.sin_cos(sum((self.ring.symbol(a) for a in angle), start=self.ring.constant(0.0)))
             return sine if name.name[0] == "S" else cosine
-        if name.name not in self.ring.plain:
+        function = name.name in FUNCTION_NAMES and name.name not in self.workspace.own_symbols
+        if function or name.name not in self.ring.plain:
             raise self._unknown(name)
         return self.ring.symbol(name.name)
 
@@ -129,6 +142,9 @@ def refuse_head(workspace: Workspace, name: Name) -> None:
             f"'{name.name}' is a function; its arguments stand in square brackets.",
             f"Write {workspace.commands[name.name].usage}.",
         )
+    if name.name in FUNCTION_NAMES:
+        function = FUNCTION_NAMES[name.name]
+        raise refused(name, f"'{name.name}' is a function; its argument is in brackets.", f"Write {function}[q1].")
     if name.name in INDEXED:
         count = INDEXED[name.name][1]
         raise refused(

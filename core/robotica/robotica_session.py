@@ -7,8 +7,21 @@ from collections.abc import Callable, Iterator
 from core.errors import ExpressionError, KinetostatError, near_misses
 from core.functions.context import Cancelled
 from core.functions.results import Message, Result
-from core.mathematica.meaning import CONSTANTS, FUNCTIONS, number, said, shown
-from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements
+from core.mathematica.meaning import CONSTANTS, number, said, shown
+from core.mathematica.syntax import (
+    FUNCTION_NAMES,
+    FUNCTIONS,
+    Call,
+    Items,
+    Name,
+    Pair,
+    Statement,
+    Tree,
+    place,
+    refused,
+    statements,
+    substituted,
+)
 from core.robotica.animations import animation_of
 from core.robotica.commands import COMMANDS
 from core.robotica.workspace import Host, Workspace
@@ -58,6 +71,11 @@ class Session(Workspace):
 
     def tree(self, tree: Tree) -> Result:
         """The result of a call, an assignment, or an expression."""
+        named = isinstance(tree, Name) and tree.name in self.state.lists
+        if self.state.lists and not (isinstance(tree, Call) and tree.head.name in _OF_NAMES):
+            label, tree = shown(tree), substituted(tree, self.state.lists)
+            if named:
+                return Message(title="List", text=f"{label} = {shown(tree)}")
         if isinstance(tree, Pair) and tree.operator == "=":
             return self.assign(tree)
         if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
@@ -77,14 +95,18 @@ class Session(Workspace):
         return result
 
     def assign(self, tree: Pair) -> Result:
-        """d3 = 5."""
+        """Give a symbol a value, d3 = 5, or a list a name, simlist = {q1, q2}."""
         if not isinstance(tree.left, Name) or tree.left.primes:
             raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
         if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
             raise refused(
                 tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.", "Use another name."
             )
+        if isinstance(tree.right, Items):
+            self.state.lists[tree.left.name] = tree.right
+            return Message(title="List", text=f"{tree.left.name} = {shown(tree.right)}")
         amount = number(tree.right, self.value_of)
+        self.state.lists.pop(tree.left.name, None)
         self.state.given[tree.left.name] = self.state.valued[tree.left.name] = amount
         return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
 
@@ -116,8 +138,10 @@ class Session(Workspace):
         return f"{name} = {amount:g}" + (" (assumed)" if assumed else "")
 
 
+_OF_NAMES = ("Clear", "Help")
+"""Functions whose arguments are names themselves, not what these stand for."""
 _RESULTS = ("A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "K", "P", "R", "z", "o")
 _SHOWN = {*_RESULTS, "Transpose"}
 """Heads that are no functions of Robotica but can be looked at or computed."""
-_PROTECTED = {*_RESULTS, *CONSTANTS, *FUNCTIONS, "t", "Transpose"}
+_PROTECTED = {*_RESULTS, *CONSTANTS, *FUNCTION_NAMES, "t", "Transpose"}
 """Names that mean something by themselves; so do Robotica's functions."""

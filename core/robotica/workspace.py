@@ -16,7 +16,7 @@ from core.errors import ExpressionError, KinetostatError, ModelError
 from core.functions.context import Cancelled, Context
 from core.later import dataclass
 from core.mathematica.meaning import CONSTANTS, number
-from core.mathematica.syntax import Tree, refused
+from core.mathematica.syntax import FUNCTION_NAMES, Tree, refused
 from core.robotica.command import Command
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class State:
     """Names whose values `Clear` took away, for a host that gave them to its document."""
     valued: dict[str, float] = field(default_factory=dict)
     """Names that were given a value here; equations show it as long as the machine has it."""
+    lists: dict[str, Tree] = field(default_factory=dict)
+    """Lists that were given a name: simlist = {q1, q2}."""
     default_file: str = ""
     torques: Torques | None = None
     run: Any = None
@@ -190,6 +192,10 @@ class Workspace:
         if values and name in (coordinates := self.coordinates(self.host.context())):
             context = self.context()
             return float(context.q[context.mech.q_names.index(coordinates[name])])
+        if name in FUNCTION_NAMES:
+            raise ExpressionError(
+                f"'{name}' is a function; its argument is in brackets.", remedy=f"Write {FUNCTION_NAMES[name]}[q1]."
+            )
         meant = next((constant for constant in CONSTANTS if constant.lower() == name.lower()), "")
         raise ExpressionError(
             f"'{name}' has no value.", remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1."

@@ -10,13 +10,13 @@ beginning (adjoint), at a cost that does not grow with the number of parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.mechanism import Mechanism
 from core.model import Model
 from core.model.formula.text import text_of

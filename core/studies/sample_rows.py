@@ -226,7 +226,7 @@ class Machine:
 
     def _unit(self, name: str) -> str:
         from core.errors import ExpressionError
-        from core.measures.formula_units import UNKNOWN, dimension_of
+        from core.model.formula.formula_units import UNKNOWN, dimension_of
 
         of_frames = self._of_frames
 

@@ -51,6 +51,9 @@ Values = Mapping[str, Any]
 class Study:
     """What is varied, and what is recorded."""
 
+    def __repr__(self) -> str:
+        return f"Study({self._mech.model.name!r})"
+
     def __init__(
         self, model: Model | Mechanism, kind: str = "runs", *, frame: str = "", limit: float = 60.0, **options: Any
     ) -> None:

@@ -46,6 +46,9 @@ class LinkageSymbols(SymbolicMachine):
     ring_kind = LoopRing
     ring: LoopRing
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model.name!r})"
+
     def __init__(self, model: Model, given: Mapping[str, float] | None = None, *, recognise: bool = True) -> None:
         super().__init__(model, given)
         self.search = searched(self.topology, self.model)

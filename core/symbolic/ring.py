@@ -276,7 +276,15 @@ def _function(name: str, *arguments: Any) -> Any:
     if name in ("sin", "cos") and isinstance(x, Element):
         return x.ring.sin_cos(x)[0 if name == "sin" else 1]
     if name == "sqrt" and isinstance(x, Element) and (root := _root(x)) is not None:
-        return root
+        if _is_positive(root):
+            return x.ring.wrapped(root)
+        if _is_positive(-root):
+            return x.ring.wrapped(-root)
+        raise ModelError(
+            f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, by its sign.",
+            where="symbolic",
+            remedy=f"Write '{Element(x.ring, root)}' if it is positive.",
+        )
     name = _AS_WRITTEN.get(name, name)
     raise ModelError(
         f"'{name}' of a symbol has no exact form here.",
@@ -286,11 +294,20 @@ def _function(name: str, *arguments: Any) -> Any:
 
 
 def _root(x: Element) -> Any:
-    """The square root of a perfect square (of positive symbols)."""
+    """A polynomial whose square is that of x; None if there is none."""
     try:
-        return Element(x.ring, x.polynomial.sqrt())
+        return x.polynomial.sqrt()
     except (ArithmeticError, ValueError, DomainError):
         return None
+
+
+def _is_positive(polynomial: Any) -> bool:
+    """Whether no values of the symbols make a polynomial negative: even powers with positive factors alone (the roots
+    of 2 and 3, which are the last symbols, are positive)."""
+    return all(
+        coefficient >= 0 and not any(power % 2 for power in powers[: -len(ROOTS)])
+        for powers, coefficient in polynomial.terms()
+    )
 
 
 scalar.register_functions(Element, _function)

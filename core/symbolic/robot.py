@@ -59,6 +59,9 @@ class Robot:
         self.model = chain.model
         self._forms: dict[tuple[Any, ...], Forms] = {}
 
+    def __repr__(self) -> str:
+        return f"Robot({self.model.name!r}, n={self.n}, q={[v.symbol for v in self.chain.variables]})"
+
     # ------------------------------------------------------------------------------- symbols
 
     @cached_property

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from core.analysis.actuators import Actuators
 from core.errors import ExpressionError, ModelError
-from core.measures.formula_units import dimension_of
 from core.measures.run_measures import Signals
 from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.formula_units import dimension_of
 from core.model.parameters import environment
 from core.simulation.run.channels import Channels
 from core.workspace import jacobian_measures as measures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from core.errors import ModelError
+from core.later import dataclass
 from core.workspace.planar_area import Plane
 from core.workspace.space_cells import Cells, cells_of
 

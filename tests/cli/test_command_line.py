@@ -426,3 +426,25 @@ def test_where_a_run_that_fails_is_kept_is_said(run, tmp_path):
         assert code == 1
         assert f"The motion until then is in {tmp_path / name}" in complained
         assert (tmp_path / name).stat().st_size > 500
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["jacobian", PUMA, "--axes", "world", "--axes", "frame"], "--axes is given twice"),
+        (["jacobian", PUMA, "--set", "a2=1", "--set", "a2=2"], "--set: 'a2' is given twice: 1 and 2"),
+        (["run", PUMA, "--duration", "1", "--duration", "2"], "--duration is given twice"),
+        (["jacobian", PUMA, "--pose", "joint1=1", "--pose", "joint1=2"], "--pose: 'joint1' is given twice"),
+    ],
+)
+def test_an_option_given_twice_adds_up_or_is_refused(run, words, said):
+    code, _, error = run(*words)
+    assert code == 2
+    assert said in error
+
+
+def test_a_shipped_trace_needs_no_names_of_columns(run):
+    code, out, _ = run("identify", PUMA, "traces/puma560.csv")
+    assert code == 0
+    assert "joint3.q = angle_3" in out
+    assert out.startswith("52 base parameters")

@@ -56,7 +56,9 @@ def test_numbers_are_written_in_the_units_asked_for(runs, tmp_path):
     found = numbers(tmp_path / "a.csv")
     np.testing.assert_array_equal(found["time [s]"], TIME)
     np.testing.assert_allclose(found["pin.q [°]"], np.degrees(0.6 * np.sin(4.0 * TIME)), atol=1e-12)
-    np.testing.assert_allclose(found["pin.q*pin.v"], 1.44 * np.sin(4.0 * TIME) * np.cos(4.0 * TIME), atol=1e-12)
+    np.testing.assert_allclose(
+        found["pin.q*pin.v [s⁻¹·rad²]"], 1.44 * np.sin(4.0 * TIME) * np.cos(4.0 * TIME), atol=1e-12
+    )
     assert (
         cli(
             [
@@ -78,6 +80,24 @@ def test_numbers_are_written_in_the_units_asked_for(runs, tmp_path):
     np.testing.assert_allclose(found["pin.q [rad]"], 0.6 * np.sin(4.0 * TIME), atol=1e-12)
     place = [found[f"bob.position.{axis} [mm]"] for axis in "xz"]
     np.testing.assert_allclose(np.hypot(place[0], place[1] - 900.0), 500.0)  # the rod is half a metre long
+
+
+def test_formulas_have_the_unit_of_their_parts(runs, tmp_path, capsys):
+    written, angle = str(tmp_path / "f.csv"), 0.6 * np.sin(4.0 * TIME)
+    formulas = ["180 deg-abs(pin.q)", "180-pin.q", "pin.q*pin.tau", "pin.v*2 s", "atan2(bob.position.x, 2 m)"]
+    assert cli(["plot", runs[0], *formulas, "-o", written]) == 0
+    found = numbers(written)
+    np.testing.assert_allclose(found["180 deg-abs(pin.q) [°]"], 180.0 - np.degrees(abs(angle)), atol=1e-10)
+    np.testing.assert_allclose(found["180-pin.q [°]"], np.degrees(180.0 - angle), atol=1e-8)
+    np.testing.assert_allclose(found["pin.v*2 s [°]"], np.degrees(4.8 * np.cos(4.0 * TIME)), atol=1e-10)
+    assert "pin.q*pin.tau [J]" in found
+    assert "atan2(bob.position.x, 2 m) [°]" in found
+    said = capsys.readouterr().out
+    assert "Note: In '180-pin.q' 180 is in rad; write 180 deg for °." in said
+    assert said.count("Note") == 1
+    assert cli(["plot", runs[0], "180-pin.q", "-o", written, "--angles", "rad"]) == 0
+    assert "Note" not in capsys.readouterr().out
+    assert "180-pin.q [rad]" in numbers(written)
 
 
 def test_runs_over_one_another_and_against_another_channel(runs, tmp_path):

@@ -15,6 +15,7 @@ from core.functions.options import (
     Flag,
     FrameName,
     FrameNames,
+    InputFile,
     Integer,
     Number,
     OutputFile,
@@ -177,3 +178,40 @@ def test_what_a_person_chooses_from_is_told_apart(function):
         if isinstance(option, Choice):
             shown = [option.title_of(choice).casefold() for choice in option.choices]
             assert len(set(shown)) == len(shown), option.id
+
+
+def test_a_number_of_several_that_is_missing_or_wrong_is_named(context):
+    option = Vector("position", "Position", dimension="length")
+    assert option.coerce("0.4, 20 cm, 0", context) == pytest.approx((0.4, 0.2, 0.0))
+    for wrong, said in (
+        ((None, None, 0.5), "x, y are missing"),
+        ((0.4, "", 0.5), "y is missing"),
+        ((0.4, "height", 0.5), "y: Nothing is called 'height'"),
+        ("0.4, 0.2, 5 kg", "z: "),
+    ):
+        with pytest.raises(ModelError, match=said):
+            option.coerce(wrong, context)
+
+
+def test_texts_that_are_lists_add_up(context):
+    option = Text("columns", "Columns", joined=", ")
+    assert option.many
+    assert option.coerce(["a=1", "b=2, c=3"], context) == "a=1, b=2, c=3" == option.coerce("a=1, b=2, c=3", context)
+    with pytest.raises(ModelError, match="Text is needed"):
+        Text("label", "Label").coerce(["a", "b"], context)
+
+
+def test_a_name_with_two_values_is_refused(context):
+    option = Values("v", "Speeds")
+    with pytest.raises(ModelError, match="'joint1' is given twice: 1 and 2"):
+        option.coerce(["joint1=1", "joint1=2"], context)
+
+
+def test_a_file_is_found_beside_the_machine(context, tmp_path, monkeypatch):
+    option = InputFile("trace", "Trace")
+    monkeypatch.chdir(tmp_path)
+    assert option.coerce("traces/puma560.csv", context) == str(EXAMPLES / "traces" / "puma560.csv")
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "puma560.csv").write_text("t\n")
+    assert option.coerce("traces/puma560.csv", context) == "traces/puma560.csv"
+    assert option.coerce("none.csv", context) == "none.csv"

@@ -7,6 +7,8 @@ import pytest
 
 import resources
 from core.errors import ExpressionError, KinetostatError
+from core.mathematica.meaning import ranges
+from core.mathematica.syntax import parse
 from core.robotica.robotica_session import Session
 from core.robotica.workspace import ScriptHost
 
@@ -37,6 +39,9 @@ def said(session, line):
         ("G[[2]]", "1/2 a2 g m2 C12"),
         ("SimplifyExpression[S1 C2 + C1 S2]", "S12"),
         ("C12^2 + S12^2", "1"),
+        ("cos(q1)^2 + sin(q1)^2", "1"),
+        ("sin(q1)*cos(q2) + cos(q1)*sin(q2)", "S12"),
+        ("2 cos(60 deg) atan2(0, 1) + Sqrt(4)", "2"),
         ("C12 C1 + S12 S1", "C2"),
         ("C1", "C1"),
         ("Cos[q1] - C1", "0"),
@@ -182,3 +187,30 @@ def test_long_entries_are_told_by_their_length_where_that_is_wished(session):
     short = found.to_text(longest=8)
     assert "operations, on the card" in short
     assert "I2 + 1/4 a2^2 m2" in short
+
+
+@pytest.mark.parametrize("line", ["sin q1", "cos^2(q1)", "Sqrt[q1^2]", "a1 = cos", "sin = 3"])
+def test_what_is_no_number_of_a_function_is_refused(session, line):
+    with pytest.raises(ExpressionError, match=r"function|exact form|meaning of its own"):
+        session.run(line)
+
+
+def test_lists_have_names(session):
+    assert said(session, "simlist = {q1, q2}; simlist") == "simlist = {q1, q2}"
+    line = "turns = {{q1, 0, 1}, {q2, 0, 1}, 3}; ShowRobot[turns]"
+    assert said(session, line) == said(session, "ShowRobot[{{q1, 0, 1, 3}, {q2, 0, 1, 3}}]")
+    assert said(session, "simlist = 3; simlist") == "simlist = 3"
+    with pytest.raises(ExpressionError, match="turns"):
+        session.run("Clear[turns]; turns")
+
+
+@pytest.mark.parametrize(
+    "written", ["{q1, 0, 1}, {q2, 0, 1, 4}", "{q1, 0, 1}, {q2, 0, 1}, 4", "{q1, 0, 1, 4}, {q2, 0, 1}, 4"]
+)
+def test_divisions_may_be_given_once(session, written):
+    assert ranges(parse("{" + written + "}"), session.value_of) == [("q1", 0.0, 1.0, 4), ("q2", 0.0, 1.0, 4)]
+
+
+def test_a_number_between_ranges_is_refused(session):
+    with pytest.raises(ExpressionError, match="'3' is not a range"):
+        session.run("ShowRobot[{{q1, 0, 1}, 3, {q2, 0, 1}}]")

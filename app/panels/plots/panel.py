@@ -22,6 +22,7 @@ from app.panels.plots.export_menu import ask_export, fill_exports, write_plots
 from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting.area import PlotArea
+from app.plotting.channels import plain_number_notes
 from app.plotting.column_work import ColumnWork
 from app.plotting.curves import Curve, columns, curves
 from app.plotting.dragged_channels import CHANNELS, names_in
@@ -286,10 +287,15 @@ class PlotsPanel(QWidget):
         """Say why the current run has no numbers for a channel that was just chosen."""
         record = self.runs.current
         known = {name: self._series.problem(record, x, name) for name, x in self._unproved.items()} if record else {}
-        for name in [name for name, words in known.items() if words is not None]:
+        proved = [name for name, words in known.items() if words is not None]
+        for name in proved:
             del self._unproved[name]
         for words in dict.fromkeys(filter(None, known.values())):
             self.session.message.emit("error", words)
+        for words in (
+            words for name in proved if record for words in plain_number_notes(record.run, name, self.settings)
+        ):
+            self.session.message.emit("warning", words)
 
     def _found(self) -> list[list[Curve]]:
         """The curves of all plots. What is computed quickly is waited for; else there is what was there before."""

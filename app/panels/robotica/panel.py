@@ -32,7 +32,7 @@ from app.preferences.settings import Settings
 from app.widgets.label import Label
 from app.widgets.tool_button import tool_button
 from core.functions.results import Message
-from core.mathematica.meaning import FUNCTIONS
+from core.mathematica.syntax import FUNCTIONS
 from core.robotica.command import quoted
 from resources import EXAMPLES
 

@@ -112,7 +112,9 @@ class StartRow(QObject):
         self._problem = ""
 
     def show_value(self, value: float | str) -> None:
-        """Show a value."""
+        """Show a value; a text that was refused stays until the value itself changes."""
+        if self._problem and value == self._shown:
+            return
         self._shown = value
         size = value if isinstance(value, float | int) else 0.0
         self._position = round(STEPS * min(max(size / self.end, -1.0), 1.0))
@@ -142,6 +144,11 @@ class StartRow(QObject):
         """Take what is typed."""
         self._typed()
 
+    def type_again(self, text: str) -> None:
+        """Take a text that the row of this name had before: what cannot be taken stays with its message."""
+        self.line.setText(text)
+        self._typed()
+
     def _say(self, problem: str) -> None:
         if problem == self._problem:
             return
@@ -154,6 +161,7 @@ class StartRow(QObject):
             self._position = position
             self._shown = value = self.end * position / STEPS
             self._write(value)
+            self._say("")
             self.edited.emit(value)
 
     def _typed(self) -> None:
@@ -190,6 +198,8 @@ class StartRows(QTabWidget):
         self._session, self._simulation, self._settings = session, simulation, settings
         self.rows: dict[str, dict[str, StartRow]] = {"speeds": {}, "forces": {}}
         self._made: tuple[Any, ...] = ()
+        self._untaken: dict[tuple[str, str], str] = {}
+        """Texts that could not be taken, by kind and name, while their rows are made again."""
         self._pending: set[int] = set()
         for title in ("Start speeds", "Joint forces"):
             page = QScrollArea(widgetResizable=True)
@@ -222,6 +232,9 @@ class StartRows(QTabWidget):
         if made == self._made:
             self.refresh()
             return
+        same = bool(self._made) and self._made[1] == self._session.document
+        typed = {(kind, name): row for kind, rows in self.rows.items() for name, row in rows.items() if row.problem}
+        self._untaken = self._untaken | {key: row.line.text() for key, row in typed.items()} if same else {}
         self._made = made if self.isVisible() else ()
         for index, kind in enumerate(self.rows):
             page = self.widget(index)
@@ -230,7 +243,7 @@ class StartRows(QTabWidget):
             page.setWidget(QWidget())
         self._pending = set(range(self.count()))
         self._fill(self.currentIndex())
-        self._refused()  # what was typed is gone
+        self._refused()  # of rows that are gone nothing is refused
 
     def _fill(self, index: int) -> None:
         """Make the rows of a page when it is first seen."""
@@ -259,6 +272,8 @@ class StartRows(QTabWidget):
             for column, widget in enumerate((row.label, row.slider, row.line)):
                 grid.addWidget(widget, place, column)
             rows[axis.name] = row
+            if (text := self._untaken.pop((kind, axis.name), None)) is not None:
+                row.type_again(text)
         if not axes:
             grid.addWidget(Label("No joint can move."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)

@@ -14,6 +14,7 @@ ACTUATORS = Text(
     "Actuators",
     "Joints that move or carry the machine, names with commas; empty: all joints of an open chain, of a machine with "
     "loops as many as it has freedoms: those that are driven, have a motor, have one coordinate",
+    joined=", ",
 )
 LENGTH = Number(
     "length",

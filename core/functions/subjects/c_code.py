@@ -135,8 +135,14 @@ FUNCTIONS = (
                 "functions",
                 "Functions",
                 "Beside the step, with commas: inverse_dynamics, mass_matrix, frame:tool, jacobian:tool …",
+                joined=", ",
             ),
-            Text("outputs", "Outputs", "Formulas of signals after each step, with commas; empty: all sensors"),
+            Text(
+                "outputs",
+                "Outputs",
+                "Formulas of signals after each step, with commas; empty: all sensors",
+                joined=", ",
+            ),
             Choice(
                 "method",
                 "Method",

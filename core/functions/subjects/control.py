@@ -437,7 +437,7 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
 
 
 _FORCES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
-_COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you")
+_COORDINATES = Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", ")
 _FRICTION = Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True)
 _INPUTS = Signals(
     "inputs",

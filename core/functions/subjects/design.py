@@ -31,6 +31,8 @@ TOPOLOGY_TITLES = {
 SOLVER_NAMES = ("auto", "least_squares", "SLSQP", "trust-constr", "IPOPT", "differential_evolution")
 SHOWN = 160
 """Points of a curve that a diagram shows."""
+FITS_OF_A_START, RESULTS = 24, 5
+"""Of a design that asks for a linkage: members of the atlas for each start, and linkages at most."""
 
 
 def path_synthesis(
@@ -46,14 +48,19 @@ def path_synthesis(
     save: str,
 ) -> Result:
     """Linkages whose point follows a curve."""
-    from core.design.path_synthesis import synthesise
-
     if not points.strip() and not file:
         text = "Give points, as 0.1 0.2; 0.3 0.25; 0.2 0.4, or a file of them (CSV or SVG)."
         return Report(title="Path synthesis", parts=(Message(text=text, severity="hint"),))
     target = _target(points, file, closed, timed)
     if smooth:
         target = target.smoothed(smooth)
+    return _linkages(context, target, topology, starts, count, save)
+
+
+def _linkages(context: Context, target: Target, topology: str, starts: int, count: int, save: str) -> Report:
+    """Linkages whose point follows a curve, with their table, dimensions and curves."""
+    from core.design.path_synthesis import synthesise
+
     context.step(0, 2, "Atlas and fits")
     found = synthesise(target, topology, starts=starts, count=count, stop=context.cancelled)
     if not found:
@@ -139,8 +146,12 @@ def optimise(
         text = f"Name what is varied and what is to be least. Free parameters: {free}."
         return Report(title="Optimisation", parts=(Message(text=text, severity="hint"),))
     if design.strip():
-        from core.design.asked_designs import asked_design
+        from core.design.asked_designs import asked_aim, asked_design, asked_target
 
+        aim = asked_aim(context.model, design.strip())
+        if aim.kind == "curve":
+            curve = asked_target(context.model, design.strip())
+            return _linkages(context, curve, aim.linkage, FITS_OF_A_START * starts, RESULTS, save)
         problem = asked_design(context.model, design.strip())
     else:
         problem = design_of(context, vary, minimise, require, sweep, duration)
@@ -235,7 +246,7 @@ FUNCTIONS = (
         "order is named: circuit, branch and order defects; the cognates of a four-bar are given.",
         path_synthesis,
         (
-            Text("points", "Points", "x z; x z; … in metres"),
+            Text("points", "Points", "x z; x z; … in metres", joined="; "),
             InputFile(
                 "file", "File", "Points as CSV (x, z[, time]) or an SVG path (mm)", suffixes=(".csv", ".txt", ".svg")
             ),
@@ -269,9 +280,9 @@ FUNCTIONS = (
         optimise,
         (
             Text("design", "Design", "Name of a design of the document, in place of what follows; empty: none"),
-            Text("vary", "Vary", "a, b=0.1:0.3 … ; without bounds those of the parameter"),
+            Text("vary", "Vary", "a, b=0.1:0.3 … ; without bounds those of the parameter", joined=", "),
             Text("minimise", "Minimise", "span(frame.position.z), (mode[1].period - 1)^2 …"),
-            Text("require", "Require", "min(frame.position.z) > 5 cm; … "),
+            Text("require", "Require", "min(frame.position.z) > 5 cm; … ", joined="; "),
             Text("sweep", "Poses along", "joint, or joint=0 deg:180 deg; empty: the rest pose, or a run"),
             Number("duration", "Run", "Duration of a run, s; empty: none", None, dimension="time", minimum=1e-6),
             Integer("starts", "Starts", "The present values, and others within the bounds", 5, 1, 1000),

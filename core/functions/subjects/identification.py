@@ -54,6 +54,19 @@ def columns_of_text(text: str) -> dict[str, str]:
     return found
 
 
+def _columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
+    """Signal → column, as named and as the names of other columns suggest; and a remark on the latter."""
+    from core.identification.measured_trace import guessed_columns
+
+    named = columns_of_text(columns)
+    guessed = guessed_columns(context.mech, trace, named)
+    if not guessed:
+        return named, []
+    pairs = ", ".join(f"{signal} = {column}" for signal, column in guessed.items())
+    text = f"Columns by their names: {pairs}. Say otherwise with the option columns."
+    return {**guessed, **named}, [Message(text=text, severity="hint")]
+
+
 def kinds_of(text: str) -> tuple[str, ...]:
     """Kinds of parameters. Raises ModelError."""
     from core.errors import near_misses
@@ -89,10 +102,11 @@ def identify(
         text = f"Give a file with the columns time, {names} … (CSV, SIMNON or HDF5)."
         return Report(title="Identification", parts=(Message(text=text, severity="hint"),))
     context.step(0, 3, "Trace and fit")
+    named, guessed = _columns(context, trace, columns)
     found = identified(
         context.mech,
         trace,
-        columns_of_text(columns),
+        named,
         kinds=kinds_of(kinds),
         only=parts_of(only),
         method=method,
@@ -101,7 +115,7 @@ def identify(
         p=dict(context.p) or None,
     )
     context.step(1, 3, "Bodies that can be")
-    parts = identification_parts(found)
+    parts = [*identification_parts(found), *guessed]
     if save:
         from core.files import save as write
 
@@ -220,10 +234,11 @@ def fit_run(
     def watch(step: int, values: Mapping[str, float], size: float) -> None:
         context.progress(min(0.95, step / 20.0), f"Step {step}: {size:.4g}")
 
+    named, guessed = _columns(context, trace, columns)
     found = fitted(
         context.mech,
         trace,
-        columns_of_text(columns),
+        named,
         vary=bounds_of_option(vary),
         free=None if not free.strip() else () if free.strip() == "none" else parts_of(free),
         outputs=parts_of(outputs),
@@ -235,7 +250,7 @@ def fit_run(
         watch=watch,
         cancelled=context.cancelled,
     )
-    parts = run_fit_parts(found)
+    parts = [*run_fit_parts(found), *guessed]
     if save:
         from core.files import save as write
 
@@ -371,9 +386,14 @@ def _moves_freely(context: Context) -> str:
 
 
 _TRACE = InputFile("trace", "Trace", "CSV, SIMNON or HDF5 file with the time and signals", suffixes=TRACES)
-_COLUMNS = Text("columns", "Columns", "Signals that are called otherwise: joint.q=angle [deg], joint.tau=torque")
-_ONLY = Text("only", "Only", "Bodies and joints; empty: all")
-_KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS)
+_COLUMNS = Text(
+    "columns",
+    "Columns",
+    "Signals that are called otherwise: joint.q=angle [deg], joint.tau=torque; what names suggest (torque_2) is found",
+    joined=", ",
+)
+_ONLY = Text("only", "Only", "Bodies and joints; empty: all", joined=", ")
+_KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS, joined=", ")
 _SAVE = OutputFile("save", "Save as", "File of the machine with what was found; empty: none", suffixes=(".kst",))
 _HELD_BACK = Number("held_back", "Held back", "Part of the rows, at the end, on which the fit is tried", 0.25,
                     minimum=0.0, maximum=0.8)  # fmt: skip
@@ -418,11 +438,11 @@ FUNCTIONS = (
             _COLUMNS,
             SignalValues("vary", "Vary", "Parameters: k, c=0:5 … ; without bounds those of the parameter",
                          of="run parameters", ranges=True),
-            Text("free", "Free start values", "As joint.q, joint.v; empty: all independent ones; none"),
+            Text("free", "Free start values", "As joint.q, joint.v; empty: all independent ones; none", joined=", "),
             SignalValues("start", "Known start values", "As pin.q=30 deg, pin.v=0; others as the model says",
                          of="run parameters"),
-            Text("outputs", "Channels", "That are met; empty: all of the trace that are no forces"),
-            Text("torque", "Joint forces", "joint=10*sin(t); … ; empty: those of the trace"),
+            Text("outputs", "Channels", "That are met; empty: all of the trace that are no forces", joined=", "),
+            Text("torque", "Joint forces", "joint=10*sin(t); … ; empty: those of the trace", joined="; "),
             Integer("segments", "Segments", "Pieces of the trace that begin anew", 1, 1, 1000),
             _HELD_BACK,
             _SAVE,

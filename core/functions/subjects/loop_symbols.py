@@ -224,6 +224,7 @@ SYMBOLS = Text(
     "masses: the model's parameters, and mass, centre and inertia of every body; named: the model's parameters alone; "
     "all: lengths, too; none; or names with commas between them",
     "masses",
+    joined=", ",
 )
 
 FUNCTIONS = (

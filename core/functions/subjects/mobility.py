@@ -235,7 +235,7 @@ FUNCTIONS = (
         "same places: whole turns, a rod turned about its own line and weightless crosses between hinges that meet do "
         "not count.",
         assembly_branches,
-        (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
+        (Text("hold", "Held coordinates", "Names with commas; empty: independent ones", joined=", "),),
         needs=(needs_motion,),
         also=("branch", "circuit", "assembly mode", "configuration"),
     ),

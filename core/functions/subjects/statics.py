@@ -327,7 +327,7 @@ FUNCTIONS = (
         "in the scene. Frequencies mean most about a pose of rest; Static equilibrium finds one. " + SPEEDS_FOLLOW,
         linearise,
         (
-            Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
+            Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", "),
             Values(
                 "speeds", "Joint speeds", "Of the state about which is linearised; others follow, or are zero", rate=1
             ),

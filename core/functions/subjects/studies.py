@@ -157,8 +157,8 @@ FUNCTIONS = (
         parameter_study,
         (
             Text("study", "Study", "Name of a study of the document; empty: as below"),
-            Text("vary", "Vary", "m=normal(2, 0.05); l=0.3:0.5:21; joint.v=0, 1"),
-            Text("record", "Record", "worst=max(abs(joint.tau)); tip=at(frame.position, end)"),
+            Text("vary", "Vary", "m=normal(2, 0.05); l=0.3:0.5:21; joint.v=0, 1", joined="; "),
+            Text("record", "Record", "worst=max(abs(joint.tau)); tip=at(frame.position, end)", joined="; "),
             Choice("kind", "Rows are", "What a row is", "runs", choices=ROW_KINDS),
             Text("frame", "Frame", "Of targets: brought to x, y, z by inverse kinematics"),
             Integer("count", "Samples", "Of all distributions together", 200, 1, 1_000_000),

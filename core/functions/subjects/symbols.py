@@ -153,6 +153,7 @@ SYMBOLS = Text(
     "named: the model's parameters stay symbols; all: every length, mass, centre and "
     "inertia becomes one; none; or names with commas between them",
     "named",
+    joined=", ",
 )
 TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
 SECONDS = Number("seconds", "Time limit", "What is there by then is shown", 120.0, "time", minimum=0.01)

@@ -177,7 +177,12 @@ FUNCTIONS = (
                 ("translation", "rotation"),
                 only=("kind", OF_PART),
             ),
-            Text("over", "Joints", "Coordinates that run: a, b=low:high …; empty: all that move the frame"),
+            Text(
+                "over",
+                "Joints",
+                "Coordinates that run: a, b=low:high …; empty: all that move the frame",
+                joined=", ",
+            ),
             Choice(
                 "slice",
                 "Slice across",

@@ -36,6 +36,8 @@ _TOKEN = re.compile(
 )
 _NUMPY = re.compile(r"(np|numpy)\.(float|u?int)\d+")
 """What NumPy writes in front of its numbers: "np.float64(0.3)"."""
+_DEGREES = ("Degree", "deg", "°")
+"""Units of an angle behind a number in Mathematica's dialect."""
 _END = ("end", "", 0)
 _SAME = {"**": "^", "≤": "<=", "≥": ">=", "≠": "!=", "&&": "and", "||": "or"}
 """Other spellings of operators."""
@@ -202,7 +204,7 @@ class _Parser:
     def with_unit(self, value: float) -> Node:
         kind, token, _ = self.tokens[self.index]
         if self.mathematica:
-            if token == "Degree":
+            if token in _DEGREES:
                 self.index += 1
                 return Number(value, "deg")
             return Number(value)
@@ -216,7 +218,7 @@ class _Parser:
 
     def name(self, token: str) -> Node:
         opening, closing = ("[", "]") if self.mathematica else ("(", ")")
-        known = MATHEMATICA_FUNCTIONS.get(token) if self.mathematica else token
+        known = self.function_called(token) if self.mathematica else token
         if self.mathematica and token == "Boole" and self.take("["):
             node = self.expression(0)
             self.expect("]")
@@ -226,6 +228,8 @@ class _Parser:
             opening, closing = "(", ")"
         if follows == "(" and _NUMPY.fullmatch(token):
             return self.operand(0)
+        if known is not None and self.mathematica and self.operator() == " " and follows != opening:
+            raise self.function_without_brackets(token)
         if follows != opening or (self.mathematica and known is None and opening == "("):
             return self.constant(token)
         if known is None or known not in self.functions:
@@ -238,11 +242,22 @@ class _Parser:
         while self.take(","):
             arguments.append(self.expression(0))
         self.expect(closing)
+        if token == "ArcTan" and self.mathematica and len(arguments) == 2:
+            return Call("atan2", (arguments[1], arguments[0]))  # ArcTan[x, y] = atan2(y, x)
         return self.call(known, arguments)
 
+    @staticmethod
+    def function_called(token: str) -> str | None:
+        """The function of this name in Mathematica's notation, or in the ordinary one: cos(q1) is Cos[q1] there."""
+        return MATHEMATICA_FUNCTIONS.get(token, token if token in FUNCTIONS else None)
+
+    def function_without_brackets(self, token: str) -> ExpressionError:
+        return ExpressionError(
+            f"'{token}' in '{_clip(self.text)}' is a function; its argument is in brackets.",
+            remedy=f"Write {token}[…] or {token}(…); if '{token}' is a symbol of yours, write * behind it.",
+        )
+
     def call(self, name: str, arguments: list[Node]) -> Node:
-        if self.mathematica and name == "atan" and len(arguments) == 2:
-            return Call("atan2", (arguments[1], arguments[0]))  # ArcTan[x, y] = atan2(y, x)
         wanted = FUNCTIONS[name][1] if name in FUNCTIONS else next(n for known, n in self.further if known == name)
         if len(arguments) != wanted and (name, len(arguments)) not in self.further:
             raise ExpressionError(

@@ -14,6 +14,7 @@ from core.codegen import llvm_ir
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
+from core.constraints.named_values import unknown_name
 from core.elements.mode_variables import MODE_NAME, ModeVariables
 from core.elements.sensors import readings_of
 from core.errors import ExpressionError, ModelError
@@ -115,11 +116,7 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
         return _in_order(mech, torque)
     for name in torque:
         if name not in mech.v_names:
-            raise ModelError(
-                f"There is no speed '{name}'.",
-                where="torque",
-                remedy="There are: " + ", ".join(mech.v_names[:12]) + ".",
-            )
+            raise unknown_name(mech.compiled, "v", str(name), "torque")
     if any(isinstance(value, str) for value in torque.values()):
         for name, value in torque.items():
             if not isinstance(value, str):

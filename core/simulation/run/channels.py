@@ -18,6 +18,7 @@ from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
 from core.model.dimensions import common, rate
 from core.model.formula.expression import Node, evaluate, names, parse
+from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.simulation.run import energy_ledger, mode_columns
 from core.simulation.run.element_channels import ElementChannels
 from core.simulation.run.energy_ledger import LEDGER
@@ -172,16 +173,37 @@ class Channels:
         )
 
     def dimension(self, channel: str) -> str:
-        """What the numbers of a channel, or of a component of one, measure; "none" where its columns differ, and for
-        formulas."""
+        """The dimension of a channel, of a component of one, or of a formula; "none" where columns differ, and where
+        the powers of a formula's units have no name."""
         if (found := self._dimensions(channel)) is not None:
             return common(found)
         owner, _, part = channel.rpartition(".")
         found = self._dimensions(owner) if owner in self.names else None
         if found is None:
-            return "none"
+            return self.measured(channel).kind
         columns = dict(zip(suffixes(self, owner), found, strict=False))
         return columns.get(MAGNITUDES[part][0] if part in MAGNITUDES else part, "none")
+
+    def measured(self, formula: str) -> Dimension:
+        """What the numbers of a formula measure, as far as that is known."""
+        try:
+            return dimension_of(parse(formula), self.of_name_in_formulas)
+        except ExpressionError:
+            return UNKNOWN
+
+    def of_name_in_formulas(self, name: str) -> Dimension:
+        """What a name in a formula measures: a channel, a component of one, a coordinate, a parameter."""
+        if name in self.mech.q_names:
+            return of_name(self.dimension(f"{name}.q"))
+        owner = name.rpartition(".")[0]
+        if self._dimensions(name) is not None or owner in self.names:
+            return of_name(self.dimension(name))
+        return of_name(self._parameters.get(name, "none"))
+
+    @cached_property
+    def _parameters(self) -> dict[str, str]:
+        """The dimension of each parameter."""
+        return {each.name: each.dimension for each in self.mech.model.expanded.parameters}
 
     def _dimensions(self, channel: str) -> tuple[str, ...] | None:
         """What the columns of a channel measure; None if there is no such channel."""

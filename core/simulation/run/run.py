@@ -125,8 +125,8 @@ class Run:
         return events_of(self.computed_channels.modes)
 
     def dimension(self, channel: str) -> str:
-        """What the numbers of a channel, or of one of its components, measure ("angle", "force" …); "none" where its
-        columns differ, and for formulas."""
+        """What the numbers of a channel, of one of its components, or of a formula measure ("angle", "force" …); "none"
+        where its columns differ, and where it has no name."""
         return self.computed_channels.dimension(channel)
 
     def at(self, time: float) -> Array:

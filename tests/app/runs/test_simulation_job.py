@@ -458,6 +458,35 @@ def test_start_speeds_are_finite_numbers(bench, text, speed):
         assert panel.note.words == ""
 
 
+def test_a_refused_force_stays_with_its_message(bench):
+    bench.example("pendulum")
+    bench.window.docks.show("simulation")
+    panel = bench.window.simulation_panel
+    panel.rows.setCurrentIndex(1)
+    bench.wait(lambda: panel.rows.rows["forces"])
+    typed(panel.rows.rows["forces"]["pin"].line, "10*pin + M[1,1]")
+    typed(panel.duration, "0.25")
+    QTest.keyClick(panel.duration, Qt.Key.Key_Return)
+    assert bench.window.simulation.run_settings.duration == 0.25
+
+    def shown():
+        row = panel.rows.rows["forces"]["pin"]
+        return row.line.text(), bool(row.problem), "pin" in panel.note.words
+
+    assert shown() == ("10*pin + M[1,1]", True, True)
+    bench.window.settings.degrees = False  # the rows are made again
+    bench.wait(lambda: panel.rows.rows["forces"])
+    assert shown() == ("10*pin + M[1,1]", True, True)
+    QTest.keyClick(bench.window, Qt.Key.Key_F5)
+    assert not bench.window.simulation.running
+    line = panel.rows.rows["forces"]["pin"].line
+    typed(line, "10*pin.q")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert panel.note.words == ""
+    assert bench.window.simulation.run_settings.forces == {"pin": "10*pin.q"}
+    panel.rows.setCurrentIndex(0)
+
+
 def test_stopping_keeps_what_was_computed_and_says_so(bench):
     bench.example("pendulum")
     bench.window.simulation.choose(duration=1e6, output=1.0)

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from app.commands import table
-from app.dialogs.palette import score
+from app.dialogs.palette import is_meant, score
 
 
 def test_quit_is_last_in_its_menu(bench):
@@ -114,3 +114,36 @@ def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch
     window.dialogs.film()
     assert len(asked) >= 5
     assert [each for each in asked if not each[1].startswith(str(folder))] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "meant"),
+    [
+        ("mass mat", "Mass matrix", True),
+        ("expic", "Export picture", True),
+        ("fk", "Forward kinematics", True),
+        ("simulte", "Simulate", True),
+        ("matrix", "Mass matrix", True),
+        ("mirror", "Fit a run (output error)", False),
+        ("contact", "Exciting motion", False),
+        ("report", "Export picture", False),
+        ("gltf", "Angle of b about an axis of a", False),
+    ],
+)
+def test_scattered_letters_mean_nothing(typed, text, meant):
+    assert is_meant(typed, text) is meant
+
+
+@pytest.mark.parametrize("typed", ["mirror", "gltf", "contact", "qqqq zz"])
+def test_enter_runs_nothing_where_nothing_is_called_so(bench, typed):
+    from app.dialogs.palette import CommandPalette
+
+    bench.example("four_bar")
+    palette = CommandPalette(bench.window)
+    palette.open_palette()
+    QTest.keyClicks(palette.line, typed)
+    first = palette.list.item(0).text()
+    assert first.startswith(f"Kinetostat has no “{typed}” here") or (typed == "mirror" and "not possible now" in first)
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    palette.close()

@@ -1,10 +1,15 @@
 """Which joints carry the tree: small loops, wishes of the user, several grounds and machines."""
 
+import math
+
 import pytest
 
+from core.control.lineariser import effort_values
 from core.errors import ModelError
+from core.files import loads
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Joint, Model, Pose
+from core.simulation import simulate
 
 
 def bar(name):
@@ -90,3 +95,44 @@ def test_several_grounds_several_machines_and_a_free_body():
     loops = {frozenset(loop.joints) for loop in mech.loops}
     assert loops == {frozenset({"A1", "A2", "A3"}), frozenset({"D1", "D2", "D3"})}
     assert [loop.number for loop in mech.loops] == [1, 2]
+
+
+CARDAN = """kinetostat: 1
+name: Cardan shaft, 35 degrees
+bodies:
+  a: {mass: 1, inertia: {ixx: 1, iyy: 1, izz: 1}}
+  b: {mass: 1, inertia: {ixx: 1, iyy: 1, izz: 1}}
+joints:
+  crank: {parent: world, child: a, axis: [0, 0, 1]}
+  cross: {kind: universal, parent: a, child: b, axis: [1, 0, 0], second_axis: [0, 1, 0], rest: [35 deg, 0]}
+  out: {parent: world, child: b, axis: [0, 0, 1], a: {rotation: [35 deg, 0, 0]}}
+"""
+
+
+def test_joints_of_several_freedoms_are_cut_before_shafts():
+    """A torque on the output shaft turns it as its inertia and the crank's, by the ratio 1/cos 35° at the pose, say."""
+    (loop,) = Mechanism(loads(CARDAN)).loops
+    assert loop.cut == "cross"
+    run = simulate(loads(CARDAN), 0.01, torque={"out": 1.0})
+    acceleration = 1.0 / (1.0 + 1.0 / math.cos(math.radians(35.0)) ** 2)
+    assert run["out.a"][0] == pytest.approx(acceleration, rel=1e-9)
+    assert run["out.q"][-1] - run["out.q"][0] == pytest.approx(0.5 * acceleration * 1e-4, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda mech, cut: simulate(mech, 0.1, torque={cut: 1.0}),
+        lambda mech, cut: simulate(mech, 0.1, v0={cut: 1.0}),
+        lambda mech, cut: mech.move(mech.rest(), {cut: 0.1}),
+        lambda mech, cut: effort_values(mech, {cut: 1.0}),
+    ],
+)
+def test_a_refusal_of_a_cut_joint_names_the_loop_and_the_remedy(ask):
+    mech = Mechanism(four_bar())
+    (loop,) = mech.loops
+    with pytest.raises(ModelError, match=rf"'{loop.cut}' closes a loop .*{loop.joints[0]}.*“cut” to no"):
+        ask(mech, loop.cut)
+    uncut = dict(zip(("J1", "J2", "J3", "J4"), range(4), strict=True))[loop.cut]
+    others = ["no" if k == uncut else "auto" for k in range(4)]
+    assert loop.cut not in {each.cut for each in Mechanism(four_bar(others)).loops}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -25,18 +25,26 @@ class Dimension(NamedTuple):
     literal: bool = False
 
     @property
+    def kind(self) -> str:
+        """The name of a dimension of `SI` or `DERIVED` with these powers; "none" where there is none."""
+        if self.powers is None or self.literal:
+            return "none"
+        if self.name:
+            return self.name
+        known = {**SI, **DERIVED}
+        named = next((name for name in known if of_name(name).powers == self.powers), "")
+        if not named and self.powers[0]:  # N·m·rad is J; rad² s⁻² is no angular acceleration
+            without = (*self.powers[:3], Fraction(0))
+            named = next((name for name in reversed(known) if of_name(name).powers == without), "")
+        return named or "none"
+
+    @property
     def unit(self) -> str:
         """Its SI unit as people read it."""
         if self.powers is None or self.literal:
             return ""
-        if self.name:
-            return SI.get(self.name) or DERIVED.get(self.name, "")
-        known = {**SI, **DERIVED}
-        named = next((name for name in known if of_name(name).powers == self.powers), "")
-        if not named and any(self.powers[:3]):  # N·m·rad is J
-            named = next((name for name in reversed(known) if (of_name(name).powers or ())[:3] == self.powers[:3]), "")
-        if named:
-            return known[named]
+        if (kind := self.kind) != "none":
+            return SI.get(kind) or DERIVED.get(kind, "")
         symbols = zip(("kg", "m", "s", "rad"), self.powers, strict=True)
         parts = [symbol + (str(power).translate(_RAISED) if power != 1 else "") for symbol, power in symbols if power]
         return "·".join(parts)
@@ -164,3 +172,29 @@ def _require(node: Call, at: int, given: Dimension, wanted: Dimension) -> None:
 def _said(dimension: Dimension) -> str:
     words = dimension.name.replace("_", " ") if dimension.name not in ("", "none") else ""
     return f"{words or 'a quantity'} ({dimension.unit})" if dimension.unit else "a pure number"
+
+
+def bare_numbers(node: Node, of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
+    """The plain numbers of a formula that are added to or compared with a quantity, each with what that measures:
+    180 in "180 - elbow.q". Zero is the same in every unit."""
+    match node:
+        case Negative(operand):
+            yield from bare_numbers(operand, of)
+        case Binary(operator, left, right):
+            if operator in ("+", "-") or operator in COMPARISONS:
+                yield from _bare((left, right), of)
+            yield from bare_numbers(left, of)
+            yield from bare_numbers(right, of)
+        case Call(function, arguments):
+            if function in ALIKE or function == "if":
+                yield from _bare(arguments[-2:], of)
+            for each in arguments:
+                yield from bare_numbers(each, of)
+
+
+def _bare(sides: tuple[Node, ...], of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
+    measured = [dimension_of(side, of) for side in sides]
+    for side, other in zip(sides, reversed(measured), strict=True):
+        plain = side.operand if isinstance(side, Negative) else side
+        if isinstance(plain, Number) and not plain.unit and plain.value and other.powers and any(other.powers):
+            yield plain, other
