@@ -130,7 +130,7 @@ except ks.FileError as error:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files")
-@pytest.mark.parametrize("most", [300, 8_000])
+@pytest.mark.parametrize("most", [300, 3_000])
 def test_a_study_on_a_full_disk_names_its_file_and_ends_well(tmp_path, most):
     command = [sys.executable, "-c", FULL, "rows.h5", str(most), PENDULUM]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
