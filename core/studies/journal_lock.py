@@ -20,7 +20,7 @@ def opened_alone(path: Path) -> IO[bytes]:
     """A file to append to, made where there is none, locked until it is closed. A system without locks (some network
     drives) opens it all the same. Raises TakenError, and OSError where it cannot be written."""
     while True:
-        file = open(path, "ab")  # noqa: SIM115
+        file = open(path, "ab", buffering=0)  # noqa: SIM115 - what does not fit is not kept to be tried again
         try:
             _lock(file)
             if _is_at(path, file):

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import struct
+import zipfile
 import zlib
 from pathlib import Path
 from typing import IO, Any
@@ -19,10 +20,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import FileError
+from core.errors import FileError, KinetostatError
+from core.files.sealed_file import is_whole, sealed
 from core.studies.declaration import Declaration, differences, read_declaration
 from core.studies.journal_lock import TakenError, is_taken, opened_alone
-from core.studies.sample_rows import Column, Rows
+from core.studies.sample_rows import WORDS, Column, Rows
 
 Array = NDArray[np.float64]
 
@@ -152,9 +154,7 @@ class RowFile:
         assert self._out is not None
         end = self._out.seek(0, os.SEEK_END)
         try:
-            self._out.write(record)
-            self._out.flush()
-            os.fsync(self._out.fileno())
+            _write_all(self._out, record)
         except OSError:
             os.truncate(self._journal, end)
             raise
@@ -178,9 +178,11 @@ class RowFile:
 
     def close(self) -> None:
         """Write the HDF5 file, and remove the journal."""
+        content = sealed(_hdf5(self.table))  # made in memory: HDF5 does not bear a disk that is full
         temporary = self.path.with_name(self.path.name + ".new")
         try:
-            _write_hdf5(temporary, self.table)
+            with open(temporary, "wb", buffering=0) as file:
+                _write_all(file, content)
             os.replace(temporary, self.path)
             self._remove_journal()
         except OSError as error:
@@ -194,6 +196,14 @@ class RowFile:
             ) from None
         finally:
             self.abandon()
+
+
+def _write_all(file: IO[bytes], content: bytes) -> None:
+    """Write to a file without a buffer (what does not fit would be tried again when it is closed), onto the disk."""
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) :]
+    os.fsync(file.fileno())
 
 
 def _is_locked(error: Exception) -> bool:
@@ -226,12 +236,49 @@ def _read_journal(path: Path) -> tuple[Table | None, int]:
         place += HEAD.size + length
     if not records:
         return None, 0
-    table = _table(json.loads(records[0]))
-    for record in records[1:]:
-        with np.load(io.BytesIO(record), allow_pickle=False) as found:
-            said = {int(k): (each[0], each[1]) for k, each in json.loads(str(found["messages"])).items()}
-            table.put(found["places"], Rows(found["results"], found["status"], said))
+    try:
+        table = _table(json.loads(records[0]))
+        for record in records[1:]:
+            with np.load(io.BytesIO(record), allow_pickle=False) as found:
+                said = _messages(json.loads(str(found["messages"])))
+                rows = Rows(found["results"], found["status"], said)
+                table.put(_checked(table, found["places"], rows), rows)
+    except (*BROKEN, KinetostatError) as error:
+        raise FileError(
+            f"It is no journal of a study: {str(error)[:200]}.",
+            file=str(path),
+            remedy="Remove it, and make the study again; or copy it again from where it is whole.",
+        ) from None
     return table, place
+
+
+BROKEN = (
+    *(OSError, KeyError, ValueError, TypeError, IndexError, OverflowError, EOFError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
+)
+"""What reading of content that nobody has written so raises."""
+
+
+def _messages(found: dict[str, Any]) -> dict[int, tuple[str, str]]:
+    return {int(k): (str(each[0]), str(each[1])) for k, each in found.items()}
+
+
+def _checked(table: Table, places: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+    """The places of rows. Raises ValueError where they do not fit the study."""
+    count = len(table.done)
+    if places.ndim != 1 or places.dtype.kind not in "iu" or not np.all((places >= 0) & (places < count)):
+        raise ValueError("its rows are not those of the study")
+    if rows.results.shape != (len(places), len(table.columns)) or rows.results.dtype.kind != "f":
+        raise ValueError("its results are not those of the study")
+    if rows.status.shape != places.shape or rows.status.dtype.kind not in "iu" or not np.all(_known(rows.status)):
+        raise ValueError("its rows ended in ways that are not known")
+    if not all(0 <= k < len(places) for k in rows.messages):
+        raise ValueError("its messages are of rows that are not there")
+    return places
+
+
+def _known(status: NDArray[np.int8]) -> NDArray[np.bool_]:
+    return (status >= 0) & (status < len(WORDS))
 
 
 def _table(head: dict[str, Any]) -> Table:
@@ -239,10 +286,11 @@ def _table(head: dict[str, Any]) -> Table:
     return Table(read_declaration(head["declaration"]), columns)
 
 
-def _write_hdf5(path: Path, table: Table) -> None:
+def _hdf5(table: Table) -> bytes:
     import h5py
 
-    with h5py.File(path, "w") as file:
+    memory = io.BytesIO()
+    with h5py.File(memory, "w") as file:
         file.attrs["format"] = MAGIC.decode().strip()
         file["head"] = _head(table).decode()
         file["varied"] = table.declaration.values()
@@ -252,6 +300,7 @@ def _write_hdf5(path: Path, table: Table) -> None:
         file["results"].attrs["units"] = [column.unit for column in table.columns]
         file["done"], file["status"] = table.done, table.status
         file["messages"] = json.dumps({str(k): said for k, said in sorted(table.messages.items())})
+    return memory.getvalue()
 
 
 def load(path: str) -> Table:
@@ -266,14 +315,18 @@ def load(path: str) -> Table:
             if found is None:
                 raise FileError("There is no study.", file=path, remedy="Name a file that a study has written.")
             return found
+        is_whole(place)
         with h5py.File(place, "r") as file:
             table = _table(json.loads(file["head"][()]))
-            table.done[:], table.status[:] = file["done"][()], file["status"][()]
-            table.results[:] = file["results"][()]
-            said = json.loads(file["messages"][()])
-    except (OSError, KeyError, ValueError, TypeError) as error:
+            rows = Rows(file["results"][()], file["status"][()], _messages(json.loads(file["messages"][()])))
+            done = file["done"][()]
+        every = _checked(table, np.arange(len(table.done)), rows)
+        if done.shape != every.shape or done.dtype != bool:
+            raise ValueError("its rows are not those of the study")
+        table.put(every, rows)
+        table.done[:] = done
+    except (*BROKEN, RuntimeError, AttributeError) as error:
         if _is_locked(error):
             raise FileError("Another program writes to it.", file=path, remedy=UNLOCK) from None
         raise FileError(f"It is no file of a study: {error}.", file=path) from None
-    table.messages = {int(k): (each[0], each[1]) for k, each in said.items()}
     return table

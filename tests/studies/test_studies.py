@@ -337,7 +337,7 @@ def test_rows_are_kept_beside_a_file_that_cannot_be_closed_and_the_study_resumed
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr(row_file, "_write_hdf5", refuse)
+        patched.setattr(row_file.os, "replace", refuse)
         with pytest.raises(ks.FileError, match=said):
             study(5).run(str(path))
     assert load(str(path)).done.all()

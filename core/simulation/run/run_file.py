@@ -23,6 +23,7 @@ from core.errors import FileError
 from core.files import dumps
 from core.files.formats import loaded_again
 from core.files.regular_file import RUN, beginning_of, status_of
+from core.files.sealed_file import is_whole, seal
 from core.files.source import write_whole
 from core.mechanism import Mechanism
 from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, blocks
@@ -111,7 +112,12 @@ class RunFile:
         for name, values in arrays.items():
             rest = values.shape[1:]
             file.create_dataset(
-                name, (0, *rest), type_of(values), chunks=(CHUNK, *(max(n, 1) for n in rest)), maxshape=(None, *rest)
+                name,
+                (0, *rest),
+                type_of(values),
+                chunks=(CHUNK, *(max(n, 1) for n in rest)),
+                maxshape=(None, *rest),
+                fletcher32=True,
             )
         file.flush()
         file.swmr_mode = True
@@ -125,6 +131,8 @@ class RunFile:
             with h5py.File(self.path, "r+") as file:
                 file.attrs["statistics"] = json.dumps(run.summary())
                 write_events(file, run)
+            with open(self.path, "r+b") as content:
+                seal(content)
         except (OSError, RuntimeError) as error:
             self._abandon()
             raise _unwritable(self.path, error) from None
@@ -144,6 +152,7 @@ class RunFile:
                     pieces.copy(EVENTS, file)
                 arrays = {name: pieces[name] for name in (*STATES, *map(kept, self.channels)) if name in pieces}
                 fill(file, arrays, lambda _: None)
+            seal(stream)
 
         write_whole(self.path, write)
 
@@ -181,7 +190,7 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
     file.attrs["settings"] = json.dumps(dataclasses.asdict(settings))
     file.attrs["statistics"] = json.dumps({"ended": INCOMPLETE})
     file.attrs["q_names"], file.attrs["v_names"] = list(mech.q_names), list(mech.v_names)
-    file.create_dataset("model", data=dumps(mech.model))
+    file.create_dataset("model", data=np.bytes_(dumps(mech.model).encode()))
 
 
 def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
@@ -203,6 +212,7 @@ def load(path: str) -> Run:
         remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded signals."
         raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
     try:
+        is_whole(path)
         with _readable(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
@@ -279,6 +289,7 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
             file.attrs["statistics"] = json.dumps(run.summary())
             write_events(file, run)
             fill(file, arrays, progress)
+        seal(stream)
 
     write_whole(path, write)
 

@@ -1,0 +1,101 @@
+"""Checksums behind the content of a file: changed bits are found before anything else reads the file.
+
+HDF5 trusts what it reads: a changed bit gives other numbers, or a search that does not end. It ignores what stands
+behind its content, and cuts it off when another program changes the file, which then is one without checksums.
+
+The seal: a mark, the CRC-32 of each block of the content, the length of the content, the CRC-32 of the seal, a mark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import struct
+import zlib
+from typing import BinaryIO
+
+from core.errors import FileError
+
+BLOCK = 1 << 20
+"""Bytes that share a checksum."""
+BEGIN, END = b"\nkinetostat checksums 1\n", b"kn-seal\n"
+LENGTH = struct.Struct("<QI")
+"""Bytes of the content; checksum of the seal so far."""
+TAIL = LENGTH.size + len(END)
+ALL = 1 << 30
+"""Bytes of a file up to which all of it is looked at when it is opened; of a longer one, its first and last blocks,
+where HDF5's own structures lie."""
+ENDS = 16
+"""Blocks at each end of a longer file."""
+
+
+def seal(stream: BinaryIO) -> None:
+    """Write the seal behind the content of a stream that can be read."""
+    stream.flush()
+    stream.seek(0)
+    sums, size = [], 0
+    while block := stream.read(BLOCK):
+        sums.append(zlib.crc32(block))
+        size += len(block)
+    body = BEGIN + struct.pack(f"<{len(sums)}I", *sums) + struct.pack("<Q", size)
+    stream.seek(size)
+    stream.write(body + struct.pack("<I", zlib.crc32(body)) + END)
+
+
+def sealed(content: bytes) -> bytes:
+    """Content with its seal."""
+    stream = io.BytesIO(content)
+    seal(stream)
+    return stream.getvalue()
+
+
+def is_whole(path: str | os.PathLike[str]) -> bool:
+    """True if the content is as it was sealed, False if there is no seal (of older files, and unfinished ones).
+
+    Raises FileError if it has changed, BlockingIOError if another program changes it just now, OSError if the file
+    cannot be read.
+    """
+    with open(path, "rb") as file:
+        whole = _look(file)
+        if whole is not None:
+            return whole
+        _refuse_locked(file)
+    raise FileError(
+        "The file is damaged: its content has changed since it was written.",
+        file=os.fspath(path),
+        remedy="Copy it again from where it is whole, or make it again.",
+    )
+
+
+def _look(file: BinaryIO) -> bool | None:
+    """As `is_whole`; None if the content has changed."""
+    end = file.seek(0, io.SEEK_END)
+    file.seek(max(0, end - TAIL))
+    tail = file.read()
+    if len(tail) < TAIL or not tail.endswith(END):
+        return False
+    size, own = LENGTH.unpack_from(tail)
+    count = -(-size // BLOCK)
+    length = len(BEGIN) + 4 * count + TAIL
+    if end - length != size:
+        return None
+    file.seek(size)
+    body = file.read(length - 4 - len(END))
+    if not body.startswith(BEGIN) or zlib.crc32(body) != own:
+        return None
+    sums = struct.unpack_from(f"<{count}I", body, len(BEGIN))
+    looked = range(count) if size <= ALL else (*range(ENDS), *range(count - ENDS, count))
+    for k in looked:
+        file.seek(k * BLOCK)
+        if zlib.crc32(file.read(min(BLOCK, size - k * BLOCK))) != sums[k]:
+            return None
+    return True
+
+
+def _refuse_locked(file: BinaryIO) -> None:
+    """Raise BlockingIOError where another program has the lock of HDF5 (Windows lets nobody read then)."""
+    with contextlib.suppress(ImportError):
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
