@@ -9,6 +9,7 @@ from core.model.edits import edits
 from core.model.joints import Limit
 from resources import examples
 from tests.app.viewport.test_drag_handles import aim, pixel, way
+from tests.walks import walk
 
 MOST = 4
 """Joints and links of an example that are tried: the first and the last."""
@@ -33,7 +34,7 @@ def dragged(bench, start, along):
     return False
 
 
-@pytest.mark.parametrize("name", [example.name for example in examples()])
+@pytest.mark.parametrize("name", walk(example.name for example in examples()))
 def test_whatever_handle_is_seen_moves_its_joint(bench, name):
     bench.example(name)
     session, handles = bench.session, bench.view.scene.handles

@@ -17,6 +17,7 @@ from app.window.docks import Docks
 from core.model.edits import edits
 from resources import examples
 from tests.app.conftest import settle
+from tests.walks import walk
 
 EXAMPLES = {example.name: example.path for example in examples()}
 
@@ -31,7 +32,7 @@ def test_no_panel_is_empty_and_all_are_there(bench):
         assert len(dock.widget().findChildren(QWidget)) > 2, name
 
 
-@pytest.mark.parametrize("name", list(EXAMPLES))
+@pytest.mark.parametrize("name", walk(EXAMPLES))
 def test_every_example_opens_and_is_drawn(bench, name):
     bench.example(name)
     assert bench.messages("error") == []

@@ -14,6 +14,7 @@ from core.functions.catalogue import validated
 from core.functions.results import EllipsoidField
 from core.robotica.commands import COMMANDS
 from resources import EXAMPLES, examples
+from tests.walks import walk
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_every_function_opens_its_options(panel, function):
         assert option.coerce(options[option.id], panel.context()) == expected
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+@pytest.mark.parametrize("example", walk(examples(), name=lambda example: example.name))
 def test_forms_of_every_example_give_valid_options(panel, session, example):
     session.start(load(example.path))
     for function in FUNCTIONS.values():

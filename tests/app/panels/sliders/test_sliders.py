@@ -14,6 +14,7 @@ from core.model import Driver
 from core.model.edits import edits
 from core.simulation import simulate
 from resources import examples
+from tests.walks import walk
 
 
 def thumb(slider):
@@ -354,7 +355,7 @@ def test_a_range_that_a_run_has_left_is_the_own_one_again_once_it_is_back(bench)
     assert row.slider.value() == before
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+@pytest.mark.parametrize("example", walk(examples(), name=lambda example: example.name))
 def test_what_is_committed_is_what_was_seen(example):
     """Pose and parameters, of every example."""
     model = load(example.path)
