@@ -239,13 +239,16 @@ def guessed_columns(
     """
     names, _ = columns_of(path)
     known, named = signal_names(mech), named or {}
-    taken = {_split(column)[0] for column in named.values()}
+    taken = {name_and_unit(column)[0] for column in named.values()}
     signals = {known.get(signal, signal) for signal in named}
-    signals |= {known[plain] for name in names if (plain := _split(name)[0]) in known}
+    signals |= {known[plain] for name in names if (plain := name_and_unit(name)[0]) in known}
     return {
         signal: name
         for name, (signal, _) in zip(names, guessed_signals(mech, names), strict=True)
-        if signal and signal not in signals and _split(name)[0] not in taken and _split(name)[0] not in (*known, signal)
+        if signal
+        and signal not in signals
+        and name_and_unit(name)[0] not in taken
+        and name_and_unit(name)[0] not in (*known, signal)
     }
 
 

@@ -44,8 +44,8 @@ class StepState(Record):
     extend_of: Fixed = 0
     taken_back: Fixed = 0
     forget: Fixed = 0
-    """Entries of the method: one step; a value within it; stages that values within need on top of those of the step (0:
-    none); what to do where a step has not been, and where nothing that was known of the past holds any more."""
+    """Entries of the method: one step; a value within it; stages that values within need on top of those of the step
+    (0: none); what to do where a step has not been, and where nothing that was known of the past holds any more."""
     switch_step: Fixed = 0
     refused: Fixed = 0
     slide: Fixed = 0
