@@ -118,12 +118,14 @@ def test_an_unfinished_file_has_checksums_of_its_blocks(tmp_path, run):
 
 FULL = """
 import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+sys.dont_write_bytecode = True  # nor any other file than the study's
 import kinetostat as ks
 model = ks.loads(sys.argv[3])
 study = ks.Study(model, duration=0.1, method="rk4", step=0.01).grid({"j.q": [0.001 * k for k in range(400)]})
+study.record(m="max(j.q)").check()
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
-    study.record(m="max(j.q)").run(sys.argv[1])
+    study.run(sys.argv[1])
 except ks.FileError as error:
     print(error)
 """
