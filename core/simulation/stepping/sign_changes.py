@@ -97,10 +97,9 @@ def lowest(state: int, k: int, side: float, low: float, high: float, slope: floa
             return first
         if at_second < -depth:
             return second
-        width = high - low
+        width, slope = high - low, max(slope, abs(at_second - at_first) / (second - first))
         if width < NARROWEST_FRACTION or min(at_first, at_second) > 2.0 * slope * width:
             return NEVER
-        slope = max(slope, abs(at_second - at_first) / (second - first))
         if at_first <= at_second:
             high, second, at_second = second, first, at_first
             first = high - GOLDEN * (high - low)
