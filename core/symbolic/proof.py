@@ -85,6 +85,7 @@ class _Judge:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.chain = robot, robot.chain
         self.mech = Mechanism(robot.chain.model)
+        self.mech.compiled.gate.is_open = True  # forms are equal for numbers that no machine has, too
         self._links = lru_cache(maxsize=2 * STATES)(self._links_in_numbers)  # of all links the same states are drawn
         self.at_q = [v.q for v in self.chain.variables]
         self.at_v = [v.v for v in self.chain.variables]

@@ -42,10 +42,14 @@ class Gate:
     def __init__(self, model: Model, p_names: tuple[str, ...], own: Array) -> None:
         self._model, self._names, self._own = model, p_names, own
         self._last = b""
+        self.is_open = False
+        """True: nothing is refused, for those who compare identities at random numbers."""
 
     def ask(self, p: Array | None = None) -> None:
         """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) values of parameters;
         default: the model's own."""
+        if self.is_open:
+            return
         if p is None or not p.size or not self._followers or np.array_equal(p, self._own):
             if (error := self._of_own) is not None:
                 raise SimulationError(error.what, where=error.where, remedy=error.remedy)
