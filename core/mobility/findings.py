@@ -18,11 +18,15 @@ LARGE, MANY = 60_000, 2_000
 def check(model: Model) -> tuple[Finding, ...]:
     """What is wrong or doubtful in a model: its numbers and formulas, missing mesh files, and what its mobility tells.
 
-    Raises ModelError for a model of which no machine can be made.
+    Mobility is not looked at where there are errors. Raises ModelError for other models of which no machine can be
+    made.
     """
     from core.files import check as plausible
 
-    return tuple(dict.fromkeys([*plausible(model), *examined(Compiled(model))[1]]))
+    found = list(plausible(model))
+    if all(finding.severity != "error" for finding in found):
+        found += examined(Compiled(model))[1]
+    return tuple(dict.fromkeys(found))
 
 
 def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:

@@ -183,9 +183,9 @@ def test_a_slider_goes_to_the_end_of_its_travel_and_gives_up_there_soon(monkeypa
     mech = _slider_crank()
     at = mech.q_names.index("S")
     q = mech.move(mech.rest(), {"S": wanted})
-    assert q[at] == pytest.approx(end, abs=5e-4)
+    assert q[at] == pytest.approx(end, abs=1e-5)
     assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
     steps.clear()
     again = mech.move(q, {"S": wanted + 0.3 * np.sign(wanted - end)})
-    assert again[at] == pytest.approx(end, abs=5e-4)
-    assert len(steps) <= 60, "closings that cannot succeed are given up early"
+    assert again[at] == pytest.approx(end, abs=1e-5)
+    assert len(steps) <= 100, "closings that cannot succeed are given up early"
