@@ -152,7 +152,7 @@ def test_a_compiler_that_fails_or_is_missing_leaves_the_code_and_says_how_to_try
     if compiler:
         command.write_text(compiler)
         command.chmod(0o755)
-    monkeypatch.setattr(compilers.shutil, "which", lambda name: str(command) if compiler and name == "cc" else None)
+    monkeypatch.setattr(compilers, "program", lambda name: str(command) if compiler and name == "cc" else None)
     monkeypatch.setattr(compilers.importlib.util, "find_spec", lambda name: None)
     found = ks.generate_c(CART, tmp_path / "code")
     assert found.trial.passed is passed

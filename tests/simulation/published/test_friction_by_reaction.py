@@ -207,7 +207,7 @@ def test_a_kind_whose_bearings_are_not_known_is_told():
     ("fields", "field"),
     [
         ({"friction_coefficient": -0.1}, "friction_coefficient"),
-        ({"friction_coefficient": 0.2, "static_friction_coefficient": 0.1}, "friction_coefficient"),
+        ({"friction_coefficient": 0.2, "static_friction_coefficient": 0.1}, "static_friction_coefficient"),
         ({"friction_coefficient": 0.2}, "bearing_radius"),
         ({"friction_coefficient": 0.2, "bearing_radius": -0.1}, "bearing_radius"),
         ({"friction_coefficient": 0.2, "bearing_radius": 0.1, "bearing_distance": 0.0}, "bearing_distance"),
