@@ -51,7 +51,7 @@ class Followers:
     """The coordinates that follow those that are held, at one closed position."""
 
     def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
-        self.compiled, self.q, self.held, self.p = compiled, q, held, p
+        self.compiled, self.q, self.kept, self.p = compiled, q, held, p
         self.G = self._matrix(q)
         self._blocks: tuple[_Block, ...] | None = None
 
@@ -60,8 +60,8 @@ class Followers:
 
     def follow(self, step: Array) -> Array:
         """(nv,) the step with what follows it to first order."""
-        others = ~self.held
-        target = self.G[:, self.held] @ step[self.held]
+        others = ~self.kept
+        target = self.G[:, self.kept] @ step[self.kept]
         follow = np.zeros(self.compiled.nv)
         if is_sparse(self.G):
             follow[others] = -solver(self.G[:, others], FOLLOWS_TOLERANCE)(target)
@@ -78,7 +78,7 @@ class Followers:
 
     def _parts(self) -> tuple[_Block, ...]:
         if self._blocks is None:
-            self._blocks = tuple(_block(self.G, *part) for part in _connected(self.G, np.flatnonzero(~self.held)))
+            self._blocks = tuple(_block(self.G, *part) for part in _connected(self.G, np.flatnonzero(~self.kept)))
         return self._blocks
 
 

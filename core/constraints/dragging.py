@@ -57,7 +57,7 @@ class _Way(NamedTuple):
 
     compiled: Compiled
     target: Array
-    held: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
     p: Values
     t: float
     accepted: float
@@ -65,11 +65,11 @@ class _Way(NamedTuple):
 
     def left(self, q: Array) -> Array:
         """(nv,) the displacement that is left."""
-        return np.asarray(self.compiled.coordinates.difference(q, self.target) * self.held)
+        return np.asarray(self.compiled.coordinates.difference(q, self.target) * self.kept)
 
     def followers(self, q: Array) -> Followers:
         """What follows, at a position."""
-        return Followers(self.compiled, q, self.held, self.p)
+        return Followers(self.compiled, q, self.kept, self.p)
 
 
 def dragged(
@@ -79,53 +79,53 @@ def dragged(
     branch on which the machine is; stages shrink where they cannot follow or would end on another branch. None if loops
     do not close next to q.
 
-    yields : whether all that is held gives way a little at the end of the way, so that it ends exactly there
+    yields : whether all that is held gives way a little at the end of the path, so that it ends exactly there
     """
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
         return None
-    way = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
+    path = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
-    followers = way.followers(q_closed)
+    followers = path.followers(q_closed)
     for _ in range(MOST_STAGES):
-        displacement = way.left(q_closed)
+        displacement = path.left(q_closed)
         distance = float(np.max(np.abs(displacement), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        tried = _followed(way, followers, displacement * (stage / distance))
+        tried = _followed(path, followers, displacement * (stage / distance))
         if tried.turned and stage <= CROSSING:
-            tried = _across(way, followers, displacement, distance)
+            tried = _across(path, followers, displacement, distance)
         if tried.q is None:
             stopped = True
             refused = [] if tried.turned else [*refused, (stage, tried.gap)]
             longest = 0.5 * stage if tried.turned else _shorter(refused)
         else:  # what has just been refused is not asked for again at once
             longest, refused = longest if refused else min(2.0 * longest, STAGE), []
-            q_closed, followers = tried.q, way.followers(tried.q)
-    return _last_step(way, q_closed) if stopped and yields else q_closed
+            q_closed, followers = tried.q, path.followers(tried.q)
+    return _last_step(path, q_closed) if stopped and yields else q_closed
 
 
-def _last_step(way: _Way, q: Array) -> Array:
+def _last_step(path: _Way, q: Array) -> Array:
     """From next to the end of a way to where a joint meets its limit: the held coordinates give way for that."""
-    compiled, held, p, t = way.compiled, way.held, way.p, way.t
-    displacement = way.left(q)
+    compiled, held, p, t = path.compiled, path.kept, path.p, path.t
+    displacement = path.left(q)
     distance = float(np.max(np.abs(displacement), initial=0.0))
     if distance < 1e-12:
         return q
     little = displacement * min(1.0, LAST_STEP / distance)
-    trial = compiled.coordinates.clamp(_predicted(way.followers(q), little))
+    trial = compiled.coordinates.clamp(_predicted(path.followers(q), little))
     limits = widened(compiled, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < way.accepted else (closed, gap)
+    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < path.accepted else (closed, gap)
     gone = compiled.coordinates.difference(q, closed)
-    nearer = np.linalg.norm(way.left(closed)) < np.linalg.norm(displacement)
+    nearer = np.linalg.norm(path.left(closed)) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
-        gap < way.accepted and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
+        gap < path.accepted and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
 
@@ -154,19 +154,19 @@ def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float)
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
-def _followed(way: _Way, followers: Followers, step: Array) -> _Tried:
+def _followed(path: _Way, followers: Followers, step: Array) -> _Tried:
     """After a step of the held coordinates."""
-    tried = _closed_after(way, followers, step)
+    tried = _closed_after(path, followers, step)
     if tried.q is not None and not followers.same_branch(tried.q):
         return _Tried(None, tried.gap, turned=True)
     return tried
 
 
-def _closed_after(way: _Way, followers: Followers, step: Array) -> _Tried:
+def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
     """After a step of the held coordinates, next to where it leads to first order."""
     from core.closed_forms.closed_forms import explicitly_closed
 
-    compiled, held, p, t = way.compiled, way.held, way.p, way.t
+    compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     q, ones = followers.q, np.ones(compiled.nv)
     predicted = _predicted(followers, step)
     trial = compiled.coordinates.clamp(predicted)
@@ -176,23 +176,23 @@ def _closed_after(way: _Way, followers: Followers, step: Array) -> _Tried:
     limits = widened(compiled, q, p) if gap < ACCEPTED_GAP else ()
     if outside(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t, limits=limits)
-    if not gap < way.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
+    if not gap < path.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
         return _Tried(None, gap)
     return _Tried(closed, gap)
 
 
-def _across(way: _Way, followers: Followers, displacement: Array, distance: float) -> _Tried:
+def _across(path: _Way, followers: Followers, displacement: Array, distance: float) -> _Tried:
     """Straight on over a place where branches cross: both sides of it follow alike to first order."""
-    difference = way.compiled.coordinates.difference
+    difference = path.compiled.coordinates.difference
     for leap in LEAPS:
         step = displacement * (min(leap, distance) / distance)
-        tried = _closed_after(way, followers, step)
+        tried = _closed_after(path, followers, step)
         if tried.q is None:
             continue
         along, gone = followers.follow(step), difference(followers.q, tried.q)
         size = float(np.linalg.norm(along))
         strayed = float(np.linalg.norm(gone - along)) > BENT_FRACTION * size
-        behind = way.followers(tried.q).follow(step)
+        behind = path.followers(tried.q).follow(step)
         bent = leap <= distance and float(np.linalg.norm(behind - along)) > BENT_FRACTION * size
         if not (strayed or bent):
             return tried

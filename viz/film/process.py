@@ -69,7 +69,7 @@ def film(
     process = WorkProcess()
     try:
         found = process.ask(
-            task, cancelled or (lambda: False), lambda told: progress(told.fraction) if progress is not None else None
+            task, cancelled or (lambda: False), lambda line: progress(line.fraction) if progress is not None else None
         )
     except OSError as error:
         raise KinetostatError(f"No process can begin for the film: {error.strerror or error}.") from None

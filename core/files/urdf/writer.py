@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from core.errors import FileError, KinetostatError
 from core.files.meshes.body_inertia import inertia_of
 from core.files.source import Writing
+from core.files.urdf.joint_tree import link_tree
 from core.files.urdf.links import NO_LIMIT, TENSOR, rotation_matrix
-from core.files.urdf.tree import link_tree
 from core.model import (
     WORLD,
     Annotation,

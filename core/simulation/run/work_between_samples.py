@@ -31,7 +31,7 @@ MOST_PARTS = 8
 """Of a step."""
 AT_ONCE = 1000
 """Steps that are looked at together: for each there is a matrix of what holds at each of its points."""
-CLOSED = 1e-10
+CLOSED_GAP = 1e-10
 """Gap (m, rad; m/s, rad/s) that a position and speeds between samples may have."""
 CLOSINGS = 4
 """Newton steps to close one."""
@@ -130,7 +130,7 @@ class _Ends:
             q = np.asarray(self.mech.integrate(q, np.zeros_like(v), 0.0))
         for _ in range(CLOSINGS if chosen.any() else 0):
             gaps = np.asarray(compiled.call("constraint_residual", q, p=p, t=time))[..., chosen]
-            if not float(np.max(np.abs(gaps), initial=0.0)) > CLOSED:
+            if not float(np.max(np.abs(gaps), initial=0.0)) > CLOSED_GAP:
                 break
             G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[:, chosen]
             q = np.asarray(self.mech.integrate(q, -np.einsum("nij,nj->ni", inverse(G), gaps), 1.0))
@@ -139,7 +139,7 @@ class _Ends:
             G = np.asarray(compiled.call("constraint_jacobian", q, p=p))[:, holds]
             asked = np.asarray(compiled.call("constraint_time", t=time, p=p))[..., holds]
             off = np.einsum("nij,nj->ni", G, v) + asked
-            if float(np.max(np.abs(off), initial=0.0)) > CLOSED:
+            if float(np.max(np.abs(off), initial=0.0)) > CLOSED_GAP:
                 v = v - np.einsum("nij,nj->ni", inverse(G), off)
         return q, v
 
