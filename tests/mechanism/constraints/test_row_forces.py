@@ -167,7 +167,8 @@ def test_a_card_counts_stops():
     limit = Limit(lower=0.0, stiffness=900.0, damping=0.0)
     slide = Joint(name="z", kind="prismatic", parent="world", child="block", axis=(0.0, 0.0, 1.0), limits=(limit,))
     context = replace(Context.of(Model(name="m", bodies=(body,), joints=(slide,))), q=np.array([-0.01]))
-    table = call("inverse_dynamics", context)
+    beyond, table = call("inverse_dynamics", context).parts
+    assert "z" in beyond.to_text()
     assert [c.value for c in table.column("Torque or force")] == pytest.approx([2 * G - 9.0])
     assert "pushed in here: the stop of z" in table.note
     energy = call("energy", context)
