@@ -24,6 +24,7 @@ from core.functions.context import Context
 from core.functions.subjects.c_code import FUNCTIONS
 from core.simulation import setup
 from resources import EXAMPLES
+from tests.walks import slow
 
 
 def example(name: str) -> ks.Model:
@@ -157,7 +158,7 @@ def _ends(made: Generated, mech: ks.Mechanism) -> tuple[np.ndarray, np.ndarray]:
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["four_bar", pytest.param("bricard", marks=pytest.mark.slow), "body_on_springs"])
+@pytest.mark.parametrize("name", ["four_bar", *slow("bricard", "body_on_springs")])
 def test_the_implicit_method_is_of_second_order(name: str, tmp_path: Path) -> None:
     """Code and reference agree to rounding; half the step leaves a quarter of the difference to a precise run, or less:
     closed forms, iteration with redundant rows, quaternions."""

@@ -7,6 +7,7 @@ from tests.campaign.mutations import MUTATIONS
 from tests.campaign.runner import Runner
 from tests.campaign.trials import luck_of
 from tests.campaign.worker import PARTS
+from tests.walks import slow
 
 SHORT = {
     "files": 60,
@@ -15,22 +16,28 @@ SHORT = {
     "sketches": 1,
     "connections": 1,
     "window": 1,
-    "starts": 1,
-    "kills": 1,
     "modes": 3,
     "switches": 20,
 }
-LONGER = {"files": 120, "formulas": 800, "drawings": 6, "sketches": 4, "connections": 3, "modes": 6, "switches": 100}
+LONGER = {
+    "files": 120,
+    "formulas": 800,
+    "drawings": 6,
+    "sketches": 4,
+    "connections": 3,
+    "starts": 1,
+    "kills": 1,
+    "modes": 6,
+    "switches": 100,
+}
 """Trials of the parts in `make test` and in `make test-all`."""
 
 
 def test_every_part_has_a_short_one():
-    assert set(SHORT) == set(PARTS)
+    assert {*SHORT, *LONGER} == set(PARTS)
 
 
-@pytest.mark.parametrize(
-    ("part", "count"), [*SHORT.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in LONGER.items())]
-)
+@pytest.mark.parametrize(("part", "count"), [*SHORT.items(), *slow(*LONGER.items())])
 def test_a_short_part_finds_nothing_unexpected(part, count):
     report = Runner(part, 0, minutes=5.0, keep=False).run(count)
     assert not report.failures, report.text()

@@ -324,7 +324,7 @@ def test_a_fixed_height_that_newtons_method_alone_misses_is_found():
     np.testing.assert_allclose(mech.forward_dynamics(found.q, found.v, found.tau), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("height", walk([9.0, 0.25], quick=["9.0"]))
+@pytest.mark.parametrize("height", walk([9.0, 0.25], quick=["0.25"]))
 def test_of_a_fixed_height_that_there_is_not_the_nearest_balanced_point_is_shown(height):
     mech = ks.Mechanism(ks.load(str(EXAMPLES / "four_bar.kst")))
     op = ks.OperatingPoint(mech)

@@ -90,6 +90,7 @@ def test_chebyshevs_lambda_linkage_is_found_from_its_curve():
     assert any(np.allclose(each, [2.5, 2.5, 2.0], atol=1e-6) for each in ratios)
 
 
+@pytest.mark.slow
 def test_roberts_straight_line_is_found_from_its_arc():
     """Side bars of one length, the coupler half the ground, its point the tip of a triangle of equal sides."""
     roberts = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 2.0, "px": 0.5, "py": -np.sqrt(3.0) / 2.0}
@@ -136,6 +137,7 @@ def test_cognates_draw_the_same_curve():
         assert max(gaps) < 1e-9
 
 
+@pytest.mark.slow
 def test_other_topologies_find_their_own_curves():
     for name in ("slider_crank", "swinging_block"):
         atlas = Atlas(TOPOLOGIES[name], members=1, seed=9)
@@ -176,6 +178,7 @@ def test_bad_targets_are_refused():
         target([(0, 0), (np.nan, 1), (2, 2)])
 
 
+@pytest.mark.slow
 def test_two_searches_of_all_kinds_at_once_end_when_they_are_stopped():
     """In a process of its own, where both make machine code of all kinds of linkages: a crash would end it."""
     script = """

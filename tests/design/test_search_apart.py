@@ -75,9 +75,9 @@ def four_bar():
     return load(EXAMPLES / "four_bar.kst")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def process():
-    """One that is given time, however busy the machine is."""
+    """One that is given time, however busy the machine is. Where it ends, the next task begins another one."""
     made = WorkProcess(silence=60.0)
     yield made
     made.close()
@@ -121,9 +121,10 @@ def script(text, **more):
     return subprocess.Popen([sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, text=True, **more)
 
 
-def test_numbers_are_those_of_a_search_here_to_the_last_bit():
+@pytest.mark.parametrize("cases", ["[1:2]", pytest.param("", marks=pytest.mark.slow)])
+def test_numbers_are_those_of_a_search_here_to_the_last_bit(cases):
     """With one thread of linear algebra, as the window and the process have it."""
-    said, _ = script(SAME, stderr=subprocess.STDOUT).communicate(timeout=300)
+    said, _ = script(SAME.replace("in cases:", f"in cases{cases}:"), stderr=subprocess.STDOUT).communicate(timeout=300)
     assert said.strip().endswith("the same"), said
 
 
@@ -143,6 +144,7 @@ def test_a_start_over_which_the_process_crashes_is_a_row_and_the_others_go_on(fo
 
 
 @signals
+@pytest.mark.slow
 def test_a_process_that_hangs_is_ended_and_its_start_a_row(four_bar, process, skipped):
     def hang():
         os.kill(process.id, signal.SIGSTOP)
@@ -213,7 +215,9 @@ def test_what_makes_no_sense_is_refused_as_here(four_bar, process):
         design_apart(process, four_bar, high("rms(couplr_point.position.z)"), 3)
 
 
-def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_searched_here(process, own_kinds):
+def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_searched_here(own_kinds):
+    process = WorkProcess(silence=60.0)
+
     class Local(Parabola):
         name = "local"
 
@@ -227,6 +231,8 @@ def test_kinds_of_people_go_with_the_machine_and_those_of_the_console_are_search
     assert process.id is None
     assert found(Parabola) == pytest.approx(2.0, abs=1e-5)
     assert process.id is not None
+    process.close()
+    assert process.id is None
 
 
 LINKAGES = """

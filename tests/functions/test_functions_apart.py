@@ -14,6 +14,7 @@ from core.functions.called_apart import called
 from core.functions.context import Cancelled
 from resources import EXAMPLES
 from tests.functions.test_surfaces import data, same
+from tests.walks import walk
 
 ASKED = {
     "linear_system": ("four_bar", {"outputs": ("rocker_pin.q",)}),
@@ -46,7 +47,7 @@ def test_all_of_them_are_tried():
     assert {each.id for each in FUNCTIONS.values() if each.apart} == {*ASKED, *LONG}
 
 
-@pytest.mark.parametrize("id", ASKED)
+@pytest.mark.parametrize("id", walk(ASKED, quick=ASKED.keys() - {"linear_system", "root_locus", "loop_symbols"}))
 def test_they_give_what_they_give_here(id, process):
     name, options = ASKED[id]
     context = machine(name)

@@ -9,6 +9,7 @@ from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.onward import Form, spaces_onward
 from core.numerics.rank import echelon
 from tests.mobility import overconstrained as machines
+from tests.walks import slow
 
 
 def flat(count):
@@ -97,7 +98,7 @@ def flat_apart(count):
     return mech, q
 
 
-@pytest.mark.parametrize("count", [1, 2, 10, 30])
+@pytest.mark.parametrize("count", [1, 2, 10, *slow(30)])
 @pytest.mark.parametrize(("row", "each_alone"), [(flat, False), (long_row, False), (flat_apart, True)])
 def test_a_long_row_in_a_line_says_of_each_loop_what_one_says(row, each_alone, count):
     """Each loop goes on in two ways and has three redundant constraints; a crank in common leaves all one freedom."""

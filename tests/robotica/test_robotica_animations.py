@@ -177,6 +177,7 @@ def test_a_printed_trace_shows_the_way_of_the_tool_without_the_arm_too(session, 
     assert written["trace, "] != written[""]
 
 
+@pytest.mark.slow
 def test_pages_and_drawings_have_finer_pixels_and_say_so(session, tmp_path):
     (shown,) = session.run('ShowRobot[{{q1, 0, 1, 2}}, {print, xprint -> "mine.svg", mprint}]')
     titles = [part.title for part in leaves(shown) if isinstance(part, Print)]

@@ -727,6 +727,7 @@ def many_links(count):
 
 
 @pytest.mark.usefixtures("busy_compiler")
+@pytest.mark.slow
 def test_the_preview_of_thirty_links_takes_no_turn_above_33_ms_and_a_click_none_above_150(pen):
     """In pieces of work of a millisecond, as docs/responsiveness.md; what is long must be long twice."""
     pen.bench.session.start(many_links(30))

@@ -15,6 +15,7 @@ from core.analysis.mobility_marks import MobilityMarks
 from core.functions.catalogue import call
 from core.mechanism import Mechanism
 from tests.app.conftest import pump, settle
+from tests.walks import slow
 
 LONGEST_WAIT = 0.05
 """Seconds of the window's thread that the marks may take."""
@@ -171,7 +172,7 @@ def test_an_answer_about_another_machine_is_dropped(bench, layer, monkeypatch):
     assert names
 
 
-@pytest.mark.parametrize("name", ["stewart", "engine_v6"])
+@pytest.mark.parametrize("name", ["stewart", *slow("engine_v6")])
 def test_the_windows_thread_has_little_work_with_the_marks(bench, name):
     """Processor time of the window's thread for each step of a movement, which other work on the machine leaves as it
     is; the marks themselves take a tenth of a second."""

@@ -16,6 +16,10 @@ MOST = 4
 PIXELS = 30.0
 
 
+QUICKER = ("puma560", "joint_kinds", "planetary_stage", "shaker_chord", "four_bar", "double_pendulum")
+"""Examples whose handles are tried in `make test`."""
+
+
 def some(names):
     """The first and last of many."""
     return names if len(names) <= MOST else [*names[: MOST // 2], *names[-MOST // 2 :]]
@@ -34,7 +38,7 @@ def dragged(bench, start, along):
     return False
 
 
-@pytest.mark.parametrize("name", walk(example.name for example in examples()))
+@pytest.mark.parametrize("name", walk((example.name for example in examples()), quick=QUICKER))
 def test_whatever_handle_is_seen_moves_its_joint(bench, name):
     bench.example(name)
     session, handles = bench.session, bench.view.scene.handles
@@ -50,7 +54,9 @@ def test_whatever_handle_is_seen_moves_its_joint(bench, name):
     assert not dead
 
 
-@pytest.mark.parametrize("name", ["four_bar", "quick_return", "watt_six_bar", "jansen_leg", "double_pendulum"])
+@pytest.mark.parametrize(
+    "name", walk(["four_bar", "quick_return", "watt_six_bar", "jansen_leg", "double_pendulum"], quick=QUICKER)
+)
 def test_whatever_end_is_seen_changes_its_link(bench, name):
     bench.example(name)
     session, view = bench.session, bench.view

@@ -16,6 +16,7 @@ from app.viewport.viewport import Viewport
 from core.files import load
 from core.model import Model
 from resources import EXAMPLES
+from tests.walks import slow
 from viz.pictures.offscreen import offscreen
 from viz.scene import quality
 
@@ -71,7 +72,7 @@ def viewport(folder):
     return made
 
 
-@pytest.mark.parametrize("name", ["stewart.kst", "engine_v6.kst", "forces.kst"])
+@pytest.mark.parametrize("name", ["forces.kst", *slow("stewart.kst", "engine_v6.kst")])
 def test_a_view_that_goes_and_a_picture_of_vtks_own_take_nothing_along(view, qtbot, tmp_path, name):
     """What they free while this view's context was taken last."""
     model = view.session.model

@@ -16,6 +16,7 @@ from app.document.kept.recovery_copies import Leftover, Origin
 from app.plotting.sheets import Plot
 from core.model.edits import edits
 from resources import examples
+from tests.walks import slow
 
 EXAMPLES = {example.name: example.path for example in examples()}
 
@@ -307,7 +308,7 @@ app.exec()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *slow(signal.SIGTERM, signal.SIGINT)])
 def test_a_program_that_is_ended_from_outside_leaves_its_work_behind(tmp_path, number):
     path = tmp_path / "four_bar.kst"
     shutil.copy(EXAMPLES["four_bar"], path)

@@ -17,6 +17,7 @@ from core.mechanism import Mechanism
 from core.multibody.topology import topology_of
 from core.simulation import simulate
 from tests.mechanism.closed_forms import random_loops as loops
+from tests.walks import slow
 
 
 def in_both_ways(model, monkeypatch):
@@ -88,7 +89,7 @@ def calls(work):
 
 @pytest.mark.parametrize(
     ("machine", "loops"),
-    [(four_bars, 100), (separate_four_bars, 100), (stewart_chain, 8)],
+    [(four_bars, 100), *slow((separate_four_bars, 100), (stewart_chain, 8))],
     ids=lambda of: getattr(of, "__name__", str(of)),
 )
 def test_the_search_grows_with_the_loops(machine, loops):

@@ -14,6 +14,7 @@ from core.mobility.findings import examined
 from core.model import Body, Constraint, Driver, Frame, Joint, Limit, Model, Pose
 from core.traces.compiled import Compiled
 from tests.mobility import overconstrained as machines
+from tests.walks import slow
 
 
 def balls(*rods: tuple[str, str, tuple[float, float, float], float]) -> Model:
@@ -73,7 +74,7 @@ def test_a_point_on_four_spheres_of_which_one_is_too_large():
         assert closes(without(model, f"rod{i}"))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, 2, *slow(*range(3, 8))])
 def test_the_planted_set_and_nothing_else(seed):
     """Balls on rods to points within reach; those of one ball are too short for the distance of their two points."""
     rng = np.random.default_rng(seed)

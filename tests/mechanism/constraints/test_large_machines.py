@@ -14,6 +14,7 @@ from core.mechanism import Mechanism
 from core.numerics import fronts, position_solver
 from core.traces import compiled
 from tests.mobility import overconstrained
+from tests.walks import slow
 
 MACHINES = {
     "planar": overconstrained.planar_fourbar,
@@ -63,7 +64,7 @@ def test_motion_and_forces_are_the_same(name, monkeypatch):
         np.testing.assert_allclose(own[joint], F, atol=1e-8 * max(1.0, size), err_msg=joint)
 
 
-@pytest.mark.parametrize("count", [80, 300])
+@pytest.mark.parametrize("count", [80, *slow(300)])
 def test_loops_close_and_move_as_parallelograms_do(count):
     """All cranks of a row of parallelograms stand alike, and its couplers stay upright to their cranks."""
     mech = Mechanism(four_bars(count))
@@ -92,7 +93,7 @@ def test_mobility_of_many_loops():
     assert sum(len(change.components) for change in found.proposal) == 3 * count
 
 
-@pytest.mark.parametrize("count", [2, 30, 120])
+@pytest.mark.parametrize("count", [2, 30, *slow(120)])
 def test_reactions_take_five_evaluations_a_sample_whatever_the_number_of_loops(count, monkeypatch):
     """States at which functions are evaluated for the reactions of a motion."""
     mech, samples = Mechanism(four_bars(count)), 20
@@ -110,6 +111,7 @@ def test_reactions_take_five_evaluations_a_sample_whatever_the_number_of_loops(c
     assert sum(states) <= 5 * samples
 
 
+@pytest.mark.slow
 def test_the_work_of_a_drag_grows_with_the_loops(monkeypatch):
     """Entries that are eliminated and steps that are taken for a drag over the same angle."""
     eliminated, steps = [], []

@@ -159,6 +159,7 @@ def test_designs_are_saved_with_the_document_and_come_back(panel):
     assert not session.model.designs
 
 
+@pytest.mark.slow
 def test_a_function_is_pasted_in_degrees_searched_saved_and_comes_back(panel, qtbot):
     page = panel.machine_page
     panel.kind.setCurrentIndex(panel.kind.findData(FUNCTION))
@@ -298,6 +299,7 @@ def test_the_curve_of_an_example_is_shown_at_once_and_searched_for(panel, qtbot)
     assert not len(panel.canvas.target)
 
 
+@pytest.mark.slow
 def test_the_spring_of_an_example_is_tuned_from_the_panel(panel, qtbot):
     opened(panel, "governor_arm")
     assert panel.saved.names.currentText() == "period"
@@ -319,6 +321,7 @@ def test_who_does_not_look_sees_no_design(panel):
     assert len(panel.canvas.target) == 28
 
 
+@pytest.mark.slow
 def test_a_search_waits_while_the_window_shows_what_it_found(panel, qtbot):
     """No evaluation runs between the moment at which the search waits and the end of the preview."""
     ask(panel, "rms(coupler_point.position.z - 0.35)", "a", "b", "c", "d")

@@ -118,6 +118,7 @@ def test_forces_are_identified_from_a_file_whose_headings_are_guessed(panel, qtb
     assert session.model == before
 
 
+@pytest.mark.slow
 def test_a_run_is_fitted_to_a_run_of_the_document(panel, qtbot):
     session = panel._session
     run = simulate(arm(c=0.15, k=3.0), 2.0, q0=[1.0, 0.4], output=0.02, rtol=1e-10, atol=1e-11)

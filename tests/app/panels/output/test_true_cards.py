@@ -24,6 +24,7 @@ from core.model.edits import edits
 from core.simulation.simulator import simulate
 from resources import EXAMPLES
 from tests.functions.short_searches import FEW
+from tests.walks import walk as quick_walk
 
 TREE, CLOSED = "puma560", ("four_bar", "slider_crank", "stewart", "shaker_chord", "scara_mobile", "forces")
 SHORT = FEW | {"response": {"end": 0.05, "steps": 5}}
@@ -182,7 +183,7 @@ def walk(desk, cards):
             assert_true(desk, card, (where, card.result.call))
 
 
-@pytest.mark.parametrize("example", [TREE, *CLOSED])
+@pytest.mark.parametrize("example", quick_walk([TREE, *CLOSED], quick=[TREE, "four_bar", "shaker_chord"]))
 def test_live_cards_equal_a_fresh_call_wherever_the_machine_goes(desk_of, example):
     desk = desk_of(example)
     live = [f for f in FUNCTIONS.values() if f.live and not f.unavailable(desk.session.context())]
@@ -198,6 +199,7 @@ def test_live_cards_equal_a_fresh_call_wherever_the_machine_goes(desk_of, exampl
     assert all(desk.answers.follows(card.result.card) for card in cards)
 
 
+@pytest.mark.slow
 def test_cards_of_one_call_are_true_or_say_that_they_are_old(desk_of):
     desk = desk_of(TREE)
     left_out = WRITES_FILES | SWITCHES

@@ -8,8 +8,21 @@ from PySide6.QtTest import QTest
 
 from core.robotica.commands import COMMANDS
 from resources import examples
+from tests.walks import walk
 
 TWO_LINK = Path(next(example.path for example in examples() if example.name == "two_link"))
+
+NEEDS = {
+    "SaveResponse": "Call Response or SimDrive first.",
+    "SimDrive": "Call Response or SimDrive first.",
+    "ShowAnim": "Call ShowRobot",
+    "SaveAnim": "Call ShowRobot",
+    "LoadAnim": "The animation cannot be read",
+    "SimPlot": "Call Response or SimDrive first.",
+}
+"""What a function says that needs another one first."""
+SHEETS = ("APrint", "MPrint", "RElp", "Response", "ShowRobot", "SimplifyExpression", "SetRanges")
+"""Sheets of each form: without arguments, with a matrix, ranges, options, poses, a formula."""
 
 
 @pytest.fixture
@@ -108,7 +121,7 @@ def test_mistakes_are_told_in_the_sheet(bench, window):
     assert window.docks.panels["robotica"].history == before
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "DataFile"])
+@pytest.mark.parametrize("name", walk((name for name in COMMANDS if name != "DataFile"), quick=[*NEEDS, *SHEETS]))
 def test_every_sheet_runs_as_it_stands_or_says_what_is_missing(bench, window, tmp_path, name):
     sheet = opened(window, name)
     sheet.reset()
@@ -121,14 +134,3 @@ def test_every_sheet_runs_as_it_stands_or_says_what_is_missing(bench, window, tm
     assert not error or name in NEEDS
     assert NEEDS.get(name, "") in error
     assert not bench.messages("error")
-
-
-NEEDS = {
-    "SaveResponse": "Call Response or SimDrive first.",
-    "SimDrive": "Call Response or SimDrive first.",
-    "ShowAnim": "Call ShowRobot",
-    "SaveAnim": "Call ShowRobot",
-    "LoadAnim": "The animation cannot be read",
-    "SimPlot": "Call Response or SimDrive first.",
-}
-"""What a function says that needs another one first."""
