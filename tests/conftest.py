@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import slow_tests, sources
 from tests.durations import (  # noqa: F401
     pytest_deselected,
     pytest_sessionfinish,
@@ -93,6 +94,34 @@ def pytest_collection() -> None:
         return kept[path]
 
     files.load = load
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what the list of slow tests names, before what is marked is left out."""
+    slow = slow_tests.listed()
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """A file goes to one process as a whole; so do all files whose tests read the project's sources."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            scope = super()._split_scope(nodeid)
+            return "sources" if scope in sources.READERS else scope
+
+    return Files(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_runtest_logfinish(nodeid: str, location: tuple[str, int | None, str]) -> None:
+    """Forgets the syntax trees of the project when a test of another kind has run: they take much memory."""
+    if nodeid.partition("::")[0] not in sources.READERS:
+        sources.parsed.cache_clear()
 
 
 def pytest_collection_finish() -> None:

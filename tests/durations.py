@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 import pytest
 
+from tests import slow_tests
+
 SLOWEST = 10
 FEW = 50
 """Tests that may run without a word about their durations."""
@@ -38,6 +40,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Prints them after a run of many tests."""
     seconds = by_test(report for reports in terminalreporter.stats.values() for report in reports)
     if len(seconds) > FEW:
+        slow_tests.record(seconds)
         terminalreporter.section(f"the {SLOWEST} slowest tests")
         for test, duration in seconds.most_common(SLOWEST):
             terminalreporter.write_line(f"{duration:7.1f} s  {test}")

@@ -27,14 +27,31 @@ NAVIGATION = frozenset(
 """Keys with which one walks and works in lists and tables."""
 
 
-class PlainKeys(QObject):
+class FocusedKeys(QObject):
+    """Looks at the keys of a widget before it does, while it or a child of it has the focus. Forms have many fields,
+    and making and laying them out has many events, of which each would call Python."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        _follow_focus()
+        focused = QApplication.focusWidget()
+        self.listen(focused is not None and (focused is widget or widget.isAncestorOf(focused)))
+
+    def listen(self, on: bool) -> None:
+        """The widget got or lost the focus."""
+        widget = self.parent()
+        widget.removeEventFilter(self)
+        if on:
+            widget.installEventFilter(self)
+
+
+class PlainKeys(FocusedKeys):
     """Gives a widget its plain keys (all that type something if `typing`, and `keys`) before the window's shortcuts
     take them."""
 
     def __init__(self, widget: QWidget, *, typing: bool = True, keys: frozenset[Qt.Key] = NAVIGATION) -> None:
         super().__init__(widget)
         self.typing, self.keys = typing, keys
-        widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
@@ -46,22 +63,13 @@ class PlainKeys(QObject):
         return False
 
 
-class FieldKeys(QObject):
+class FieldKeys(FocusedKeys):
     """Keys of a text field: while something is typed in it, Escape and undo are the field's own; otherwise undo
-    and redo are the document's. It listens while the field has the focus: forms have many fields, and making and
-    laying them out has many events."""
+    and redo are the document's."""
 
     def __init__(self, widget: QWidget, edited: Callable[[], bool]) -> None:
         super().__init__(widget)
         self.edited = edited
-        _follow_focus()
-
-    def listen(self, on: bool) -> None:
-        """The field got or lost the focus."""
-        widget = self.parent()
-        widget.removeEventFilter(self)
-        if on:
-            widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
@@ -85,13 +93,12 @@ def give_keys_back(field: QWidget) -> None:
         window.centralWidget().setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class FieldEnds(QObject):
+class FieldEnds(FocusedKeys):
     """Enter in a spin box, and Escape where nothing is left to be taken back, give the keys back to the scene."""
 
     def __init__(self, field: QAbstractSpinBox) -> None:
         super().__init__(field)
         self._field = field
-        field.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if not isinstance(event, QKeyEvent):
@@ -107,10 +114,19 @@ class FieldEnds(QObject):
 
 
 def _focus_moved(old: QWidget | None, new: QWidget | None) -> None:
-    for widget, on in ((old, False), (new, True)):
-        for child in widget.children() if widget is not None else ():
-            if isinstance(child, FieldKeys):
-                child.listen(on)
+    lost, gained = _with_parents(old), _with_parents(new)
+    for widget in [*(each for each in lost if each not in gained), *gained]:
+        for child in widget.children():
+            if isinstance(child, FocusedKeys):
+                child.listen(widget in gained)
+
+
+def _with_parents(widget: QWidget | None) -> list[QWidget]:
+    found = []
+    while widget is not None:
+        found.append(widget)
+        widget = None if widget.isWindow() else widget.parentWidget()
+    return found
 
 
 _followed: list[QObject] = []

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import parsed
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("core", "viz", "app")
 PAGE, ROOMS = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("architecture", "rooms"))
@@ -38,7 +40,7 @@ def statements_of(body):
 @cache
 def names_in(path):
     """(what a module makes: functions, parameters, classes, constants, attributes; what it imports)."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     made, imported = set(), set()
     for node in ast.walk(tree):
         match node:

@@ -4,6 +4,8 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from tests.sources import parsed
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz")
 
@@ -75,7 +77,7 @@ def circle(graph):
 @cache
 def all_imports():
     known = modules()
-    return {name: set(imports(ast.parse(path.read_text(encoding="utf-8")), known)) for name, path in known.items()}
+    return {name: set(imports(parsed(path), known)) for name, path in known.items()}
 
 
 def whole_graph(types=False):

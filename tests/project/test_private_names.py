@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+from tests.sources import parsed
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path for room in ("core", "viz", "app") for path in (ROOT / room).rglob("*.py"))
 OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
@@ -39,7 +41,7 @@ def of_self(node):
 
 
 def test_nobody_reaches_into_others():
-    found = {path.relative_to(ROOT).as_posix(): reaches(ast.parse(path.read_text(encoding="utf-8"))) for path in FILES}
+    found = {path.relative_to(ROOT).as_posix(): reaches(parsed(path)) for path in FILES}
     reaching = {name: names for name, names in found.items() if names}
     assert reaching == FOREIGN, "Make it public, or ask its owner for it"
 

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.sources import parsed
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz", "benchmarks", "resources")
 LONG_FILE, LONGEST_FILE = 600, 900
@@ -53,7 +55,7 @@ class Facts(NamedTuple):
 @cache
 def facts(path: Path) -> Facts:
     """They are read once; the tree itself would take too much memory."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     imports, functions = set[str](), list[tuple[str, int]]()
     for node in statements(tree):
         if isinstance(node, ast.ImportFrom) and node.module:

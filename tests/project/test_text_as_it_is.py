@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import parsed
+
 ROOT = Path(__file__).parents[2]
 TIPS = {"as_tip", "headed_tip", "toolTip"}
 """Calls whose result is a tip already."""
@@ -27,7 +29,7 @@ def nodes(room: str) -> tuple[list[tuple[str, str, ast.Call]], list[tuple[str, a
     """(place, name called, call) of every call in a room; (file, class) of every class."""
     calls_, classes = [], []
     for path in sorted((ROOT / room).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Call):
                 calls_.append((f"{path.relative_to(ROOT)}:{node.lineno}", called(node), node))
             elif isinstance(node, ast.ClassDef):

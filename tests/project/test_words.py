@@ -5,6 +5,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from tests.sources import parsed
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz", "benchmarks", "resources")
 
@@ -31,7 +33,7 @@ def names() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     bound, asked = [], []
     for path in sources():
         file = path.relative_to(ROOT)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 bound.append((f"{file}:{node.lineno}", node.name))
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

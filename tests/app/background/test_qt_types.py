@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.background.errands import Errands
+from tests.sources import parsed
 
 ROOT = Path(__file__).parents[3]
 FILES = [path for room in ("app", "viz") for path in sorted((ROOT / room).rglob("*.py"))]
@@ -14,7 +15,7 @@ THREADS_OF_QT = {"QThread", "QRunnable", "QThreadPool", "QtConcurrent"}
 
 
 def trees():
-    return [(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8"))) for path in FILES]
+    return [(path.relative_to(ROOT).as_posix(), parsed(path)) for path in FILES]
 
 
 def test_no_class_is_made_where_a_function_runs_and_no_thread_is_one_of_qt():
