@@ -25,7 +25,8 @@ from core.files.mjcf.geoms import Geom, Geoms, pose_of
 from core.files.mjcf.includes import Includes, MjcfReader
 from core.files.mjcf.left_out import LeftOut
 from core.files.mjcf.passive import NOTHING, Passive, Springs, added, coefficients
-from core.files.mjcf.schema import check_names, check_words
+from core.files.mjcf.references import check_names
+from core.files.mjcf.schema import check_free_joints, check_words
 from core.files.mjcf.spring_dampers import Freedom, inertia_felt
 from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
@@ -65,6 +66,7 @@ class _Build:
         self.settings = Settings(self.reader, root)
         unfold(root, self.reader, self.settings)
         check_names(self.reader, root)
+        check_free_joints(self.reader, root)
         self.geoms = Geoms(self.reader, self.settings, options, root)
         self.rotors = Rotors(self.reader, root)
         self.left_out = LeftOut(self.reader)
