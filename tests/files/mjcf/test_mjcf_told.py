@@ -168,3 +168,10 @@ def test_meshes_beyond_all_numbers_are_named(tmp_path, field):
     body = '<body name="b"><joint/><geom type="mesh" mesh="m"/></body>'
     found = findings_of(tmp_path, machine(body, f"<asset>{mesh}</asset>"))
     assert any("'m' has coordinates, a scale or a reference beyond 1e+15" in each.text for each in found)
+
+
+@pytest.mark.parametrize("given", ["1e308 1", "1e-300 1e-300", "1 1e200"])
+def test_a_springdamper_beyond_all_numbers_is_refused(given):
+    with pytest.raises(FileError, match="No spring and damper") as caught:
+        loads(machine(f"<body><joint springdamper='{given}'/>{BALL}</body>"), "mjcf")
+    assert "springdamper" in caught.value.where
