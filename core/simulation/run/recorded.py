@@ -9,6 +9,7 @@ import numpy as np
 
 from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
 from core.constraints.force_ranges import joint_forces
+from core.elements.recorded_signals import ANGLES, LENGTHS, TIMES, name_without_unit, scale_of
 from core.errors import AssemblyError, FileError, near_misses
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
@@ -36,12 +37,15 @@ def run_of(
 ) -> Run:
     """The run whose coordinates follow the columns; others stay at rest, or follow from what holds the machine.
 
-    names, numbers : column names, (n, columns); aliases : column name → coordinate, beside the coordinates' own names
-    and `joint.q`. Speeds and accelerations are those of cubic splines through the columns, of others those that follow.
+    names, numbers : column names, with units where they are not of SI ("q1 [deg]", "q1_deg", "t_ms"), (n, columns)
+    aliases : column name → coordinate, beside the coordinates' own names and `joint.q`
+    Speeds and accelerations are those of cubic splines through the columns, of others those that follow.
     Raises FileError when no column is a coordinate, or the time does not grow.
     """
-    at = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
-    time = numbers[:, at]
+    known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
+    plain = [name_without_unit(name, known) for name in names]
+    at = next((k for k, name in enumerate(plain) if name.lower() in TIME), 0)
+    time = numbers[:, at] * scale_of(names[at], TIMES, title)
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):
         raise FileError(
             "The times of the trace do not grow.",
@@ -49,14 +53,19 @@ def run_of(
             where=f"column '{names[at]}'",
             remedy="Give at least two rows, sorted by time.",
         )
-    known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
-    places = {k: known[name] for k, name in enumerate(names) if k != at and name in known}
+    places = {k: known[name] for k, name in enumerate(plain) if k != at and name in known}
     if not places:
         raise FileError(
             "No column of the trace is a coordinate of the machine.",
             file=title,
             remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
         )
+    measured = {"angle": ANGLES, "length": LENGTHS}
+    kinds = {coordinate.name: measured.get(coordinate.dimension, ()) for coordinate in mech.coordinates}
+    numbers = numbers.copy()
+    for column, name in places.items():
+        if names[column] != plain[column]:
+            numbers[:, column] *= scale_of(names[column], kinds[name], title)
     q = np.tile(mech.rest(dict(p)), (len(time), 1))
     for column, name in places.items():
         q[:, mech.q_names.index(name)] = numbers[:, column]
