@@ -25,11 +25,12 @@ def test_the_limits_of_the_page_are_those_of_the_code():
     letters, elements = frames.MOST_LETTERS // MB, frames.MOST_ELEMENTS
     text, times, room = archive_3mf.MOST_TEXT // MB, archive_3mf.MOST_UNPACKED, archive_3mf.ROOM // MB
     numbers, places = sources.MOST_NUMBERS // MB, sources.MOST_PLACES
+    extra = includes.INCLUDE
     pixels, pace = textures.MOST_PIXELS // MB, hdf5_file.PACE / MB
     formats = [each or "" for each in textures.FORMATS if each]
     wanted = {
         "model, each included file": kind(regular_file.MODEL),
-        "MJCF includes together": f"{includes.MOST_INCLUDED // MB} MB, where each counts {includes.INCLUDE:,} bytes more",
+        "MJCF includes together": f"{includes.MOST_INCLUDED // MB} MB, where each counts {extra:,} bytes more",
         "MJCF replicates": f"{frames.MOST_COPIES:,} copies each, {elements:,} elements and {letters} million letters",
         "Xacro": f"{xacro.TIME_LIMIT:.0f} s, {process.MEMORY_LIMIT >> 30} GB of memory, {kind(regular_file.MODEL)}",
         "imported machines": f"{assemblies.MOST_BODIES:,} bodies",
