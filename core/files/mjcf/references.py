@@ -71,6 +71,7 @@ def check_names(reader: Reader, root: Tag) -> None:
             names.setdefault(kind, []).append(name)
         _check_references(reader, root, names)
         _check_keyframes(reader, root)
+        _check_tendons(reader, root)
 
 
 def _name_of(tag: Tag, kind: str) -> str:
@@ -125,7 +126,36 @@ def _check_keyframes(reader: Reader, root: Tag) -> None:
     sizes = {"qpos": q, "qvel": v, "ctrl": controls, "mpos": 3 * counts["mocap"], "mquat": 4 * counts["mocap"]}
     for key in (tag for section in root if local_name(section) == "keyframe" for tag in section):
         for word, size in sizes.items() if local_name(key) == "key" else ():
-            given = len(key.get(word, "").split())
-            if given not in (0, size):
-                text = f"{word} of a keyframe has {given} numbers, the machine takes {size}; MuJoCo refuses that."
+            given = key.get(word, "").split()
+            wrong = next((each for each in given if not _is_number(each)), None)
+            if wrong is not None:
+                text = f"'{wrong[:40]}' in {word} of a keyframe is no number; MuJoCo refuses that."
+                reader.note(key, "warning", text, "Write numbers separated by blanks.", field=word)
+            elif len(given) not in (0, size):
+                text = f"{word} of a keyframe has {len(given)} numbers, the machine takes {size}; MuJoCo refuses that."
                 reader.note(key, "warning", text, f"Give {size} numbers, or leave {word} out.", field=word)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_tendons(reader: Reader, root: Tag) -> None:
+    """MuJoCo: a tendon has a path, on which nothing follows itself; no joint of a fixed one comes twice."""
+    for tendon in (tag for section in root if local_name(section) == "tendon" for tag in section):
+        path = [each for each in tendon if local_name(each)]
+        kind = local_name(tendon)
+        if kind in ("fixed", "spatial") and not path:
+            reader.note(
+                tendon, "warning", f"<{kind}> has no path; MuJoCo refuses that.", "Add its parts.", field="path"
+            )
+        names = [each.get("joint") or each.get("site") for each in path]
+        for k, name in enumerate(names):
+            before = names[:k] if kind == "fixed" else names[max(k - 1, 0) : k]
+            if name and name in before:
+                text = f"'{name}' comes twice on the path of <{kind}>; MuJoCo refuses that."
+                reader.note(path[k], "warning", text, "Leave one of them out.", field="path")

@@ -49,6 +49,12 @@ def told(path, text):
         return [error.what]
 
 
+def findings(path, text):
+    """The warnings that have a line."""
+    path.write_text(text)
+    return [each for each in read(path).findings if each.severity == "warning" and each.line]
+
+
 def test_each_reference_to_nothing_and_each_wrong_size_is_noted_once(tmp_path):
     root = etree.fromstring(MACHINE)
     mujoco.MjModel.from_xml_string(MACHINE)
@@ -77,3 +83,24 @@ def test_a_misspelt_reference_has_its_near_miss(tmp_path):
 def test_meshes_without_a_name_are_called_as_their_files(tmp_path):
     text = MACHINE.replace('mesh="h"', 'mesh="part"').replace('<mesh name="h" vertex', '<mesh file="a/part.stl" vertex')
     assert not any("There is no mesh" in each for each in told(tmp_path / "m.xml", text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<joint joint="j" coef="1"/></fixed>', "</fixed>"),
+        ('<joint joint="j" coef="1"/>', '<joint joint="j" coef="1"/>' * 2),
+        ('<site site="s2"/></spatial>', '<site site="s2"/><site site="s2"/></spatial>'),
+        ('<jointpos joint="j"/>', "<jointpos/>"),
+        ('<subtreecom body="b"/>', "<subtreecom/>"),
+        ('type="2d"', 'type="3d"'),
+        ('qvel="0 0"', 'qvel="0 0m"'),
+    ],
+)
+def test_what_mujoco_refuses_of_paths_sensors_and_textures_is_a_warning(tmp_path, old, new):
+    text = MACHINE.replace(old, new)
+    with pytest.raises(ValueError, match=r"Error|error"):
+        mujoco.MjModel.from_xml_string(text)
+
+    before = len(findings(tmp_path / "m.xml", MACHINE))
+    assert len(findings(tmp_path / "m.xml", text)) > before
