@@ -232,7 +232,8 @@ def scale_of(name: str, measured: Collection[tuple[int, int, int, int]], file: s
         unit = ended[1]
     factor, found = factor_of(unit, file, name), _compound(unit)
     if found is not None and measured and found.powers not in measured:
-        what = {TIMES: "a time", LENGTHS: "a length", ANGLES: "an angle"}.get(tuple(measured), "an angle or a length")
+        words = ((TIMES, "a time"), (LENGTHS, "a length"), (ANGLES, "an angle"))
+        what = next((word for powers, word in words if measured == powers), "an angle or a length")
         raise FileError(
             f"'{unit}' is no unit of {what}.", file=file, where=f"column '{name}'", remedy="Choose another column."
         )

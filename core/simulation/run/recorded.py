@@ -45,14 +45,7 @@ def run_of(
     known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
     plain = [name_without_unit(name, known) for name in names]
     at = next((k for k, name in enumerate(plain) if name.lower() in TIME), 0)
-    time = numbers[:, at] * scale_of(names[at], TIMES, title)
-    if len(time) < 2 or not np.all(np.diff(time) > 0.0):
-        raise FileError(
-            "The times of the trace do not grow.",
-            file=title,
-            where=f"column '{names[at]}'",
-            remedy="Give at least two rows, sorted by time.",
-        )
+    time = _times(numbers[:, at], names[at], title)
     places = {k: known[name] for k, name in enumerate(plain) if k != at and name in known}
     if not places:
         raise FileError(
@@ -60,12 +53,7 @@ def run_of(
             file=title,
             remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
         )
-    measured = {"angle": ANGLES, "length": LENGTHS}
-    kinds = {coordinate.name: measured.get(coordinate.dimension, ()) for coordinate in mech.coordinates}
-    numbers = numbers.copy()
-    for column, name in places.items():
-        if names[column] != plain[column]:
-            numbers[:, column] *= scale_of(names[column], kinds[name], title)
+    numbers = _in_si(mech, numbers, {k: name for k, name in places.items() if names[k] != plain[k]}, names, title)
     q = np.tile(mech.rest(dict(p)), (len(time), 1))
     for column, name in places.items():
         q[:, mech.q_names.index(name)] = numbers[:, column]
@@ -99,6 +87,29 @@ def run_of(
         max_steps=0,
     )
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
+
+
+def _times(column: Array, name: str, title: str) -> Array:
+    """The times (s) of a column. Raises FileError where they do not grow."""
+    time = column * scale_of(name, TIMES, title)
+    if len(time) < 2 or not np.all(np.diff(time) > 0.0):
+        raise FileError(
+            "The times of the trace do not grow.",
+            file=title,
+            where=f"column '{name}'",
+            remedy="Give at least two rows, sorted by time.",
+        )
+    return np.asarray(time)
+
+
+def _in_si(mech: Mechanism, numbers: Array, places: Mapping[int, str], names: Sequence[str], title: str) -> Array:
+    """The numbers with the columns of coordinates that name a unit in SI. places : column → coordinate"""
+    measured = {"angle": ANGLES, "length": LENGTHS}
+    kinds = {coordinate.name: measured.get(coordinate.dimension, ()) for coordinate in mech.coordinates}
+    numbers = numbers.copy()
+    for column, name in places.items():
+        numbers[:, column] *= scale_of(names[column], kinds[name], title)
+    return numbers
 
 
 def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
