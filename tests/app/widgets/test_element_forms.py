@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
+from app.widgets.fields.text_editors import FILTERS
 from app.widgets.quantities.quantity import MARGIN, QuantityEdit
+from core.files import FORMATS
 from core.model import (
     Body,
     Constraint,
@@ -379,3 +381,9 @@ def test_what_a_sub_assembly_brings_is_read_only_and_leads_to_it(qtbot, settings
     assert panel.link.isVisible()
     qtbot.mouseClick(panel.link, Qt.MouseButton.LeftButton)
     assert session.selection == Ref("assemblies", "part")
+
+
+def test_the_chooser_of_a_sub_assembly_shows_all_that_can_be_read():
+    shown = FILTERS[SubAssembly].partition("(")[2].rstrip(")").split()
+    assert {"*.mjcf", "*.robotica", "*.kst"} <= set(shown)
+    assert {f"*{suffix}" for each in FORMATS.values() if each.read for suffix in each.suffixes} == set(shown)
