@@ -71,6 +71,19 @@ def test_keys_are_the_scenes_again_after_a_number(bench, key):
         assert box.text() == "12°"
 
 
+def test_a_slider_says_what_it_cannot_take(bench):
+    bench.example("puma560")
+    name, row = next(iter(bench.window.sliders.rows.items()))
+    bench.window.docks.show("sliders")
+    before = row.box.text()
+    row.box.setFocus()
+    row.box.selectAll()
+    QTest.keyClicks(row.box, "12 kg")
+    QTest.keyClick(row.box, Qt.Key.Key_Return)
+    assert row.box.text() == before
+    assert [text for text in bench.messages("warning") if text.startswith(f"{name} stays at {before}") and "kg" in text]
+
+
 def test_escape_first_takes_back_what_is_typed(bench):
     bench.example("puma560")
     box = next(iter(bench.window.sliders.rows.values())).box
