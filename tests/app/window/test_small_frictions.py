@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from app.commands import table
 from app.dialogs.matching import nearness, score
+from app.document.session import Ref
 
 
 def test_quit_is_last_in_its_menu(bench):
@@ -69,6 +70,24 @@ def test_keys_are_the_scenes_again_after_a_number(bench, key):
     bench.wait(lambda: bench.window.focusWidget() is bench.window.viewport)
     if key != Qt.Key.Key_Escape:
         assert box.text() == "12°"
+
+
+def test_keys_are_the_scenes_again_after_a_property(bench):
+    """Else "D" to draw lands in the field, as "0.32 md"."""
+    bench.example("pendulum")
+    window = bench.window
+    window.docks.show("properties")
+    bench.session.select(Ref("bodies", bench.session.model.bodies[0].name))
+    line = window.properties.form.editors["mass"].edit
+    for text, left in (("2 kgg", False), ("2 kg", True)):
+        line.setFocus()
+        line.selectAll()
+        QTest.keyClicks(line, text)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        if left:
+            bench.wait(lambda: window.focusWidget() is window.viewport)
+        assert bool(line.problem) is not left
+    assert bench.session.model.bodies[0].mass == 2.0
 
 
 def test_a_slider_says_what_it_cannot_take(bench):
