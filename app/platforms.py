@@ -1,4 +1,4 @@
-"""The platforms that Qt may be told to use, of which it ends the program where it has none."""
+"""The platforms that Qt may be described to use, of which it ends the program where it has none."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def _known() -> list[str]:
     folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath), "platforms")
     if os.environ.get("QT_QPA_PLATFORM_PLUGIN_PATH") or not folder.is_dir():
         return []
-    told = [QPluginLoader(str(file)).metaData().get("MetaData", {}) for file in folder.iterdir()]
-    return sorted(str(key) for each in told for key in each.get("Keys", ()))
+    described = [QPluginLoader(str(file)).metaData().get("MetaData", {}) for file in folder.iterdir()]
+    return sorted(str(key) for each in described for key in each.get("Keys", ()))

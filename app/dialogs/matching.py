@@ -16,7 +16,7 @@ WHOLE, FIRST, SHORT = 80.0, 40.0, 40.0
 text."""
 A_SLIP = 6
 """Letters of a word from which on one of them may be wrong: of shorter ones too many are alike ("share", "shape")."""
-NEAR = 0.75
+NEAR_FRACTION = 0.75
 """How much of a word must be as typed to be offered where nothing fits."""
 STEM = 4
 """Letters that a word has at least where another one begins with it ("drawing", "draw")."""
@@ -95,6 +95,6 @@ def _like(typed: str, word: str) -> float:
     if longer.startswith(shorter):
         return 1.0
     alike = SequenceMatcher(None, typed, word)
-    if typed[0] != word[0] or alike.real_quick_ratio() < NEAR:
+    if typed[0] != word[0] or alike.real_quick_ratio() < NEAR_FRACTION:
         return 0.0
-    return ratio if (ratio := alike.ratio()) >= NEAR else 0.0
+    return ratio if (ratio := alike.ratio()) >= NEAR_FRACTION else 0.0
