@@ -1,1 +1,1 @@
-"""Machines found by optimisation: path synthesis from an atlas, and designs of any machine by what people ask of it."""
+"""Design optimisation: path synthesis of linkages from an atlas of curves, and optimal parameters of any machine."""

@@ -1,4 +1,4 @@
-"""Designs that the document asks for, by name, as problems and target curves."""
+"""Designs stored in a document, looked up by name, as optimisation problems and target curves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Array = NDArray[np.float64]
 
 
 def asked_aim(model: Model, name: str) -> Aim:
-    """The design of this name. Raises ModelError with near misses, or saying that there are none."""
+    """Return the document's design of this name. Raises ModelError with similar names, or saying that the document has
+    no designs."""
     if not model.designs:
         raise ModelError(
             f"There is no design '{name}': the document asks for none.",
@@ -30,12 +31,13 @@ def asked_aim(model: Model, name: str) -> Aim:
 
 
 def asked_design(model: Model, name: str) -> Design:
-    """The problem that a design of the document asks. Raises ModelError naming the field."""
+    """Return the optimisation problem of a design in the document. Raises ModelError naming the field."""
     return design_of_aim(model, asked_aim(model, name), f"design '{name}'")
 
 
 def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
-    """The problem that a design asks of a machine; where : its name in messages. Raises ModelError naming the field."""
+    """Build the optimisation problem of a design for a machine; where : name of the design in messages. Raises
+    ModelError naming the field."""
     values = model.values()
     if aim.kind == "curve":
         raise ModelError(
@@ -68,7 +70,7 @@ def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
 
 
 def _rows(parts: Sequence[Any], fields: Sequence[str], values: Mapping[str, float], where: str) -> Array:
-    """(n, fields) numbers of rows of a design, SI."""
+    """Evaluate the rows of a design as (n, fields) numbers, SI."""
     found = [
         [float(finite_value_of(getattr(part, name), values, f"{where}, row {k}, {name}")) for name in fields]
         for k, part in enumerate(parts, 1)
@@ -77,7 +79,7 @@ def _rows(parts: Sequence[Any], fields: Sequence[str], values: Mapping[str, floa
 
 
 def asked_target(model: Model, name: str) -> Target:
-    """The curve that a design of the document asks a linkage for. Raises ModelError naming the field."""
+    """Return the target curve of a path design in the document. Raises ModelError naming the field."""
     aim, values = asked_aim(model, name), model.values()
     where = f"design '{name}', curve"
     points = [[float(finite_value_of(each, values, where)) for each in (row.x, row.z)] for row in aim.curve]
@@ -87,5 +89,5 @@ def asked_target(model: Model, name: str) -> Target:
 
 
 def asked_plane(model: Model, name: str) -> Array:
-    """(4, 4) world ← u, v, normal: where the curve of a design of the document lies. Raises ModelError."""
+    """Return the plane of a design's target curve as (4, 4) world ← u, v, normal. Raises ModelError."""
     return plane_of(asked_aim(model, name).place, model.values(), f"design '{name}', place")

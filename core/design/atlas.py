@@ -1,4 +1,4 @@
-"""An atlas of a topology: curves of random members, made by the machine's own batch evaluation, kept as Fourier terms.
+"""Atlas of a topology: coupler curves of random linkages, computed in batches and stored as Fourier coefficients.
 
 Every member is one branch that closes through the whole turn of the crank, or, for arcs, part of one. Similarity, phase
 and sense of the nearest curves are found in closed form (complex least squares over all shifts by the fast Fourier
@@ -30,20 +30,20 @@ MEMBERS, ARC_MEMBERS = 100_000, 20_000
 SAMPLES = 64
 HARMONICS = 15
 LEAST_REACH = 0.01
-"""Reach that every pose of a member has at least."""
+"""Smallest reach allowed in every pose of a linkage of the atlas."""
 ROUND = 60_000
 MOST_ROUNDS = 40
 GRID = 2.0 * np.pi * np.arange(SAMPLES) / SAMPLES
 BINS = np.r_[1 : HARMONICS + 1, SAMPLES - HARMONICS : SAMPLES]
 LENGTHS = (10, 16, 22, 28, 36, 46, 58)
-"""Samples of the arcs of members with which an arc is compared."""
+"""Numbers of samples of the atlas's arcs with which a target arc is compared."""
 VERSION = 2
 
 
 class Candidates(NamedTuple):
-    """Members near a curve, the nearest first: number in the atlas, distance (rms in sizes of the curve), sense ±1,
-    crank angle at the curve's first point (by length: 2 π times the share of length there), and by which it turns until
-    the last point of an arc."""
+    """Linkages of the atlas near a curve, the nearest first: index in the atlas, distance (rms in sizes of the curve),
+    sense ±1, crank angle at the curve's first point (by length: 2 π times the share of length there), and crank
+    rotation up to the last point of an arc."""
 
     member: NDArray[np.int64]
     distance: Array
@@ -52,18 +52,18 @@ class Candidates(NamedTuple):
     span: Array
 
     def best(self, count: int) -> Candidates:
-        """The nearest of them."""
+        """Return the `count` nearest candidates."""
         order = np.argsort(self.distance, kind="stable")[:count]
         return Candidates(self.member[order], *(each[order] for each in self[1:]))
 
 
 class Unfinished(Exception):
-    """An atlas was stopped while it was made."""
+    """Raised when the construction of an atlas is stopped."""
 
 
 class Atlas:
-    """shapes (n, k) in crank lengths; start (n, nq) closed at crank angle 0; terms (n, 30) of the curve in time, of
-    length 1; by_length : the same in arc length."""
+    """Atlas of curves of one topology. shapes (n, k) in crank lengths; start (n, nq) closed poses at crank angle 0;
+    terms (n, 30) Fourier coefficients of the curve in time, of norm 1; by_length : the same in arc length."""
 
     def __init__(self, topology: Topology, members: int = MEMBERS, seed: int = 0) -> None:
         self.topology, self._members, self._seed = topology, members, seed
@@ -72,8 +72,8 @@ class Atlas:
         self._stop: Callable[[], bool] = lambda: False
 
     def prepare(self, stop: Callable[[], bool]) -> bool:
-        """Make it now, unless it is made; False if it was stopped: stop is asked again and again. What was made until
-        then is lost."""
+        """Build the atlas unless it exists; return False if `stop`, which is polled, ended the work. A partial atlas is
+        discarded."""
         with self._lock:
             self._stop = stop
             try:
@@ -84,7 +84,7 @@ class Atlas:
                 self._stop = lambda: False
 
     def p(self, shapes: Array) -> Array:
-        """(n, n_p) parameter values with a crank of length 1."""
+        """Return the (n, n_p) parameter values of these shapes with a crank of length 1."""
         names = self.swept.mech.p_names
         columns = [
             np.ones(len(shapes)) if name == "a" else shapes[:, self.topology.shape.index(name)] for name in names
@@ -93,22 +93,22 @@ class Atlas:
 
     @property
     def shapes(self) -> Array:
-        """See the class."""
+        """Shape parameters (n, k) of the linkages, in crank lengths."""
         return self._kept[0]
 
     @property
     def start(self) -> Array:
-        """See the class."""
+        """Closed poses (n, nq) at crank angle 0."""
         return self._kept[1]
 
     @property
     def terms(self) -> Terms:
-        """See the class."""
+        """Fourier coefficients (n, 30) of the curves in time."""
         return self._kept[2]
 
     @property
     def by_length(self) -> Terms:
-        """See the class."""
+        """Fourier coefficients (n, 30) of the curves in arc length."""
         return self._kept[3]
 
     @cached_property
@@ -135,7 +135,7 @@ class Atlas:
         return "atlas-" + hashlib.sha256(text.encode()).hexdigest()
 
     def _made(self) -> tuple[Array, Array, Terms, Terms]:
-        """Members whose crank turns wholly."""
+        """Compute the linkages whose crank makes full turns, and their curves."""
         rng = np.random.default_rng(self._seed)
         found: list[tuple[NDArray[Any], ...]] = []
         count = 0
@@ -153,7 +153,7 @@ class Atlas:
         return parts[0], parts[1], parts[2], parts[3]
 
     def _turning(self, shapes: Array, guess: Array) -> tuple[Array, Array]:
-        """Those that close at a few angles of the crank, closed at angle 0."""
+        """Select the shapes that close at a few crank angles, with their poses closed at angle 0."""
         p = self.p(shapes)
         start = self.swept.poses(self.swept.guesses(np.zeros(len(shapes)), guess), p)
         good = start.reach > LEAST_REACH
@@ -163,7 +163,8 @@ class Atlas:
         return shapes[good], q[good]
 
     def _curves(self, shapes: Array, start: Array) -> Complex:
-        """(n, SAMPLES) points; nan of a member that does not turn through, or comes back on another branch."""
+        """Compute (n, SAMPLES) curve points; nan for a linkage whose crank cannot make a full turn or that returns on
+        another branch."""
         p, q = self.p(shapes), start
         w = np.empty((len(shapes), SAMPLES), dtype=complex)
         good = np.ones(len(shapes), dtype=bool)
@@ -182,7 +183,8 @@ class Atlas:
 
     @cached_property
     def arcs(self) -> tuple[Array, Array, NDArray[np.complex64], NDArray[np.bool_]]:
-        """Of members whose crank need not turn through: shapes, (m, SAMPLES, nq) poses, points, where they close."""
+        """Compute arcs of linkages whose crank need not make a full turn: shapes, (m, SAMPLES, nq) poses, points, and a
+        mask of the poses that close."""
         with self._lock:
             rng = np.random.default_rng([self._seed, 1])
             topology = self.topology._replace(grashof=False)
@@ -197,8 +199,8 @@ class Atlas:
     # ----------------------------------------------------------------------------------------------- search
 
     def near_closed(self, z: Complex, count: int, *, by_length: bool = False) -> Candidates:
-        """Members whose curve, moved, turned and scaled, is near a closed one; z (SAMPLES,) even in time
-        (by_length : in length)."""
+        """Find linkages whose curve, after a similarity transform, is near a closed curve; z (SAMPLES,) evenly spaced
+        in time (by_length : in arc length)."""
         W = self.by_length if by_length else self.terms
         Z = np.fft.fft(z)[BINS]
         Z = (Z / np.linalg.norm(Z)).astype(np.complex64)
@@ -222,7 +224,7 @@ class Atlas:
         return _together([each.best(count) for each in found]).best(count)
 
     def near_arc(self, z: Complex, count: int, fractions: tuple[int, ...] = LENGTHS) -> Candidates:
-        """Members with an arc near an open one; z even in time."""
+        """Find linkages with an arc near an open curve; z evenly spaced in time."""
         shapes, _, w, closes = self.arcs
         found = []
         open_ = np.where(closes, 0, 1)
@@ -257,24 +259,24 @@ class Atlas:
 
 
 def _together(found: Sequence[Candidates]) -> Candidates:
-    """All of them."""
+    """Merge several sets of candidates into one."""
     columns = list(zip(*found, strict=True))
     return Candidates(np.concatenate(columns[0]), *(np.concatenate(column) for column in columns[1:]))
 
 
 def guesses(rng: np.random.Generator, swept: SweptPoint, count: int) -> Array:
-    """(count, nq) guesses all over the coordinates: each draws a branch."""
+    """Draw (count, nq) random guesses over the ranges of the coordinates, so that each leads to a random branch."""
     return np.asarray(rng.uniform(-np.pi, np.pi, (count, swept.mech.nq)))
 
 
 def _terms(w: Complex) -> Terms:
-    """(n, 30) Fourier terms of length 1."""
+    """Compute (n, 30) Fourier coefficients of curves, scaled to norm 1."""
     W = np.fft.fft(w, axis=1)[:, BINS]
     return np.asarray((W / np.linalg.norm(W, axis=1, keepdims=True)).astype(np.complex64))
 
 
 def _even(w: Complex) -> Complex:
-    """The same curves at points even in arc length."""
+    """Resample curves evenly in arc length."""
     closed = np.concatenate([w, w[:, :1]], axis=1)
     at = np.concatenate([np.zeros((len(w), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)
     wanted = np.arange(SAMPLES) / SAMPLES * at[:, -1:]
@@ -292,7 +294,7 @@ _lock = threading.Lock()
 
 
 def swept_of(topology: Topology) -> SweptPoint:
-    """The curve point of a topology's machine with slopes by shape, traced once."""
+    """Return the curve point of a topology's machine with derivatives by shape, compiled once."""
     with _lock:
         if topology.name not in _swept:
             mech = Mechanism(topology.model({}, drawn=False))
@@ -301,7 +303,7 @@ def swept_of(topology: Topology) -> SweptPoint:
 
 
 def atlas_of(name: str) -> Atlas:
-    """The atlas of a topology by name, made when first asked for."""
+    """Return the atlas of a topology by name, built on first use."""
     topology = topology_named(name)
     with _lock:
         known = _atlases.get(name)

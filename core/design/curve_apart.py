@@ -1,5 +1,5 @@
-"""A search for linkages in a process of its own: where that ends over one kind of linkage, what was found is kept, and
-the other kinds are tried in a new one."""
+"""Linkage search in a subprocess; if the process crashes on one kind of linkage, its results are kept and the other
+kinds are searched in a new process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Asked = Callable[[], bool]
 
 
 class Linkages(NamedTuple):
-    """found : the best first; lost : over which kinds the process ended, and how, in a sentence or more."""
+    """Result of a linkage search. found : linkages, the best first; lost : sentences naming the kinds on which the
+    process crashed, and how."""
 
     found: tuple[Linkage, ...]
     lost: str = ""
@@ -32,9 +33,9 @@ def linkages_apart(
     paused: Asked = lambda: False,
     watch: Callable[[Progress], None] = lambda _: None,
 ) -> Linkages:
-    """As `synthesise` with the same numbers; cancelled, paused : asked again and again, the first may wait; watch :
-    hears of each better linkage. Raises KinetostatError as that does, and where the process ended and nothing was
-    found, or none can begin."""
+    """Run `synthesise` in a subprocess, with identical results; cancelled, paused : polled, the first may block; watch
+    : called with each better linkage. Raises KinetostatError as `synthesise` does, and if the process crashed without a
+    result or cannot be started."""
     from core.design.path_synthesis import best_of, exact, kinds_of
     from core.design.topologies import topology_named
 
@@ -71,8 +72,9 @@ def _of_kind(
     paused: Asked,
     watch: Callable[[Progress], None],
 ) -> tuple[tuple[Linkage, ...], str]:
-    """(linkages of one kind, how the process ended over it: words that follow "The solver"); before : those of the
-    kinds before. Raises what the search raises, and OSError where no process can begin."""
+    """Search linkages of one kind in the process; return them and how the process crashed (words that follow "The
+    solver"). before : linkages of the earlier kinds. Raises the errors of the search, and OSError if no process can be
+    started."""
     last: list[Progress] = []
 
     def hear(progress: Progress | None) -> None:

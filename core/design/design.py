@@ -1,4 +1,4 @@
-"""`Design`: parameters of a machine chosen so that a formula is least, or a point follows a curve.
+"""`Design`: optimise a machine's parameters so that a formula is minimal or a point follows a curve.
 
 d = Design(model)
 d.vary("a", "b", px=(-0.2, 0.2))
@@ -35,18 +35,18 @@ from core.simulation import Run, simulate
 POSES = 64
 ITERATIONS = 200
 LONGEST_RUN = 60.0
-"""Seconds of work after which the run of a point is given up."""
+"""Computing time after which the run of one candidate is aborted, s."""
 SETTLES, STARVED = 3.0, 10.0
 """Seconds of work, and how many times that on the clock of a busy machine, for which machine code is waited for before
 the first start; then the interpreter serves until it is there, and the last bits of values depend on when that is."""
 LOOK = 0.02
-"""Seconds between two looks whether to stop while code is made."""
+"""Interval at which a stop request is checked while code is compiled, s."""
 LOST = 1e3
-"""Residual, in sizes, of each point that a machine does not reach at all."""
+"""Residual, in sizes of the curve, of each target point that a machine cannot reach."""
 
 
 class Design:
-    """A search for parameters. Raises ModelError where it is asked for what there is not."""
+    """Optimisation problem over a machine's parameters. Raises ModelError for names or settings that do not exist."""
 
     def __init__(self, model: Model | Mechanism) -> None:
         self.mech = model if isinstance(model, Mechanism) else Mechanism(model)
@@ -69,7 +69,7 @@ class Design:
     # -------------------------------------------------------------------------------------------- the question
 
     def vary(self, *parameters: str, **bounds: tuple[float, float]) -> Design:
-        """Parameters that are free: within their minimum and maximum, or within (low, high), SI."""
+        """Declare free parameters: within their own minimum and maximum, or within (low, high), SI."""
         for name in (*parameters, *bounds):
             if name not in self.mech.p_names:
                 raise ModelError(
@@ -91,7 +91,7 @@ class Design:
         return self
 
     def sweep(self, coordinate: str, start: float = 0.0, stop: float = 2.0 * np.pi, count: int = POSES) -> Design:
-        """Poses along a coordinate, rad or m, take the place of a run: kinematics alone."""
+        """Evaluate a kinematic sweep along a coordinate, rad or m, instead of a simulation."""
         if coordinate not in self.mech.q_names:
             raise ModelError(
                 f"There is no coordinate '{coordinate}'.",
@@ -104,19 +104,20 @@ class Design:
         return self
 
     def run(self, duration: float, **settings: Any) -> Design:
-        """A run of the machine, s; settings as of `simulate`."""
+        """Evaluate a simulation of the machine over `duration`, s; settings as in `simulate`."""
         ready = {"closed_forms": True}  # what is ready first must not decide about numbers
         self._run, self._sweep = {**ready, "duration": float(duration), **settings}, None
         return self
 
     def minimise(self, formula: str) -> Design:
-        """What is to be least, as `core.design.objective` says."""
+        """Set the formula to minimise, in the syntax of `core.design.objective`."""
         self._objective, self._fit, self._generation = Formula(self.signals, formula), None, None
         return self
 
     def fit(self, frame: str, target: Target, driven: str, plane: str = "xz") -> Design:
-        """The frame's origin follows a target in a plane of the world while `driven` runs: times of a closed target are
-        shares of its turn from its zero, those of an arc its values, rad or m. Slopes are exact."""
+        """Let the frame's origin follow a target curve in a plane of the world while `driven` moves: times of a closed
+        target are shares of its full turn from zero, those of an arc are values of the coordinate, rad or m.
+        Derivatives are exact."""
         if target.times is None:
             raise ModelError(
                 "The target has no times.", where="fit", remedy="Give times, or let path synthesis find a linkage."
@@ -128,8 +129,8 @@ class Design:
         return self
 
     def generate(self, output: str, points: ArrayLike, driven: str) -> Design:
-        """An output (any channel of poses, "rocker_pin.q") is a function of a coordinate: points (n, 2) are its values
-        there, rad or m (function generation)."""
+        """Let an output (any channel of poses, "rocker_pin.q") be a function of a coordinate: points (n, 2) are its
+        values and those of the output, rad or m (function generation)."""
         refuse_moving((output,), f"generate '{output}'")
         if not self.signals.is_channel(output) or self.signals.components(output):
             raise ModelError(
@@ -142,9 +143,9 @@ class Design:
     def guide(
         self, frame: str, poses: ArrayLike, driven: str, plane: str = "xz", length: float | None = None
     ) -> Design:
-        """A body or frame goes through poses of a plane while `driven` runs: rows (n, 4) of its value, place along both
-        axes, m, and angle of the frame's first axis, rad (motion generation); length : m that a rad counts, default:
-        the size of the path."""
+        """Guide a body or frame through poses in a plane while `driven` moves: rows (n, 4) of its value, position along
+        both axes, m, and angle of the frame's first axis, rad (motion generation); length : metres equivalent to one
+        radian, default: the size of the path."""
         if frame not in self.mech.frame_names:
             raise ModelError(
                 f"There is no frame '{frame}'.", where="guide", remedy=near_misses(frame, self.mech.frame_names)
@@ -158,23 +159,23 @@ class Design:
         return self
 
     def require(self, *comparisons: str) -> Design:
-        """Comparisons of formulas that shall hold, "min(gap.x) > 2 cm"."""
+        """Add constraints as comparisons of formulas, "min(gap.x) > 2 cm"."""
         self.requirements = [*self.requirements, *(Requirement(self.signals, each) for each in comparisons)]
         return self
 
     @property
     def objective(self) -> str:
-        """The formula that is to be least; empty where something else is asked."""
+        """Formula to minimise; empty for other kinds of design."""
         return self._objective.text if self._objective is not None else ""
 
     # ------------------------------------------------------------------------------------------------- values
 
     def values(self, x: Array) -> dict[str, float]:
-        """Parameters at x (n,), 0 … 1 within the bounds."""
+        """Return the parameter values at x (n,), scaled to 0 … 1 within the bounds."""
         return {n: low + float(t) * (high - low) for (n, (low, high)), t in zip(self.bounds.items(), x, strict=True)}
 
     def motion(self, x: Array) -> Motion:
-        """The poses or the run at x. Raises KinetostatError where the machine does not get through."""
+        """Compute the sweep or simulation at x. Raises KinetostatError if the machine cannot complete it."""
         p = {**dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True)), **self.values(x)}
         if self._run is not None:
             return Motion(self._moved(p), p, False)
@@ -184,7 +185,7 @@ class Design:
         return poses_of(self.mech, self._swept(coordinate, along, p), p, along)
 
     def _moved(self, p: Mapping[str, float]) -> Run:
-        """The run with these parameters. Raises SimulationError where it takes too long, too."""
+        """Simulate the machine with these parameters. Raises SimulationError also if that takes too long."""
         assert self._run is not None
         began, late = time.monotonic(), [False]
 
@@ -203,24 +204,24 @@ class Design:
         return run
 
     def _heed(self) -> None:
-        """Raise Stopped where the search shall stop."""
+        """Raise Stopped if the search is to stop."""
         if self._asked():
             raise Stopped
 
     def generated(self, parameters: Mapping[str, float]) -> Array:
-        """What a machine with these parameters does in place of the rows of `generate` (n, 2) or `guide` (n, 4).
-        Raises KinetostatError where it does not get through."""
+        """Compute a machine's actual values for the rows of `generate` (n, 2) or `guide` (n, 4). Raises KinetostatError
+        if the machine cannot complete the motion."""
         assert self._generation is not None
         x = [(parameters[name] - low) / (high - low) for name, (low, high) in self.bounds.items()]
         return self._generation.generated(self.motion(np.array(x, dtype=float)))
 
     @cached_property
     def _rest(self) -> Array:
-        """The rest pose of the present machine: it says on which branch closed forms begin."""
+        """Reference configuration of the present machine, which selects the branch of the analytic loop closure."""
         return self.mech.rest()
 
     def settle(self, first: Callable[[], object]) -> None:
-        """Compute a first value, which is dropped, and make machine code of all that it took."""
+        """Compute a first value, which is discarded, and compile all machine code that this needs."""
         first()
         making = threading.Thread(target=self.mech.compile, daemon=True)
         making.start()
@@ -235,7 +236,7 @@ class Design:
         return np.array([margin(each, motion) for each in self.requirements], dtype=float)
 
     def _swept(self, coordinate: str, along: Array, p: Mapping[str, float]) -> Array:
-        """(n, nq) closed poses, each next to the one before."""
+        """Compute (n, nq) closed poses, each starting from the previous one."""
         if explicit_forms(self.mech, coordinate) is not None:
             if self._point is None:
                 self._point = SweptPoint(self.mech, coordinate, self.mech.frame_names[0])
@@ -254,7 +255,8 @@ class Design:
         return np.array(poses)
 
     def problem(self, hear: Callable[[Array, float], None]) -> Problem:
-        """As solvers take it; hear(x, value) : of each point that fulfils what is required. Raises ModelError."""
+        """Build the problem for the solvers; hear(x, value) : called for each point that fulfils the requirements.
+        Raises ModelError."""
         if not self.bounds:
             raise ModelError("No parameter is varied.", where="design", remedy="Name one: d.vary('a').")
         if self._fit is None and self._objective is None and self._generation is None:
@@ -287,7 +289,7 @@ class Design:
         return Problem(len(self.bounds), evaluate, None, False, objective.rough)
 
     def _generating(self, generation: Generation, hear: Callable[[Array, float], None]) -> Problem:
-        """A sum of squares over poses, slopes by differences."""
+        """Build a least-squares problem over poses, with derivatives by finite differences."""
         size = [0]
 
         def evaluate(x: Array) -> Evaluated:
@@ -361,7 +363,8 @@ class Design:
         cancelled: Callable[[], bool] = lambda: False,
         watch: Callable[[int, Mapping[str, float], float], None] = lambda *_: None,
     ) -> Designed:
-        """The best of so many starts: the present values, then points of a Sobol sequence within the bounds.
+        """Optimise from several starts and return the best result: the present values, then points of a Sobol sequence
+        within the bounds.
 
         solver : "auto" or a name of `core.design.solvers`; cancelled : asked again and again, what was best is kept;
         watch : called with (start, parameters, value) of each better point
@@ -379,7 +382,7 @@ class Design:
         listener: Listener,
         before: Sequence[Row] = (),
     ) -> Designed:
-        """As `solve`; listener : hears all of it; before : rows of the first starts, which are there already."""
+        """Optimise as `solve` does, reporting all steps to `listener`; before : finished rows of the first starts."""
         if solver != "auto" and solver not in SOLVERS:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=near_misses(solver, SOLVERS))
         if starts < 1:
@@ -393,13 +396,13 @@ class Design:
         return search.designed()
 
     def apply(self, best: Designed | Start) -> Model:
-        """The model with the values of a result or of one of its rows: one edit."""
+        """Return the model with the values of a result or of one of its rows, as one edit."""
         row = best.best if isinstance(best, Designed) else best
         return applied(self.model, row)
 
 
 class _Watched(Listener):
-    """Tells a function of each better point."""
+    """Listener that passes each better point to a function."""
 
     def __init__(self, design: Design, watch: Callable[[int, Mapping[str, float], float], None]) -> None:
         self._design, self._watch = design, watch
@@ -409,7 +412,7 @@ class _Watched(Listener):
 
 
 class NotReached(ModelError):
-    """A loop does not close along a sweep; reach (n,) says how far."""
+    """Raised if a loop does not close along a sweep; reach (n,) tells by how much, pose by pose."""
 
     def __init__(self, what: str, reach: Array) -> None:
         super().__init__(what, where="sweep", remedy="Narrow the bounds or the sweep.")

@@ -1,4 +1,4 @@
-"""What a search for parameters came to."""
+"""Result of a parameter optimisation."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from core.model.edits import edits
 
 Array = NDArray[np.float64]
 ORDER = {"found": 0, "stopped": 0, "requirements missed": 1, "failed": 2}
-"""Of states in the table."""
+"""Sort order of the states in the table of starts."""
 
 
 class Stopped(Exception):
-    """The person stopped the search."""
+    """Raised when the user stops the search."""
 
 
 class Start(NamedTuple):
-    """A row of the table. number : from 0, the present values; parameters; value : what is to be least (of a fit the
-    root of the mean squared distance); state : "found", "requirements missed", "failed" or "stopped"; message : why"""
+    """Row of the table of starts. number : from 0, the present values; parameters; value : objective (of a fit the root
+    of the mean squared distance); state : "found", "requirements missed", "failed" or "stopped"; message : reason of
+    that state"""
 
     number: int
     parameters: Mapping[str, float]
@@ -34,11 +35,11 @@ class Start(NamedTuple):
     at_bounds: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
     lacking: float = 0.0
-    """By how much requirements are missed: root of the sum of squares of what each lacks, in its unit."""
+    """Violation of the requirements: root of the sum of squares of their violations, each in its unit."""
 
     @property
     def conflict(self) -> str:
-        """Which requirements are missed, in a sentence; empty where none is."""
+        """Sentence naming the violated requirements; empty if all are fulfilled."""
         if len(self.missed) < 2:
             return "".join(f"Missed: {each}." for each in self.missed)
         return f"No point was found that fulfils all; these conflict: {'; '.join(self.missed)}."
@@ -46,10 +47,10 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Designed:
-    """What a search came to. table : a row each start, the best first; model : the machine with the best values;
-    solver, reason : what was used and why; slopes : "exact" or "by differences"; alike : variables that cannot be told
-    apart at the best point, by name; sensitivities : change of the value by a step of each variable over its bounds;
-    neither of a search that was stopped"""
+    """Result of an optimisation. table : one row per start, the best first; model : the machine with the best values;
+    solver, reason : solver used and why; slopes : "exact" or "by differences"; alike : variables that cannot be
+    distinguished at the best point, by name; sensitivities : change of the value over the range of each variable,
+    linearised; the last two are empty for a stopped search"""
 
     table: tuple[Start, ...]
     model: Model
@@ -61,16 +62,16 @@ class Designed:
 
     @property
     def best(self) -> Start:
-        """The first row."""
+        """First row of the table."""
         return self.table[0]
 
 
 Row = tuple[Array, Start]
-"""x (n,), 0 … 1 within the bounds, and what came of the start."""
+"""Variables x (n,), scaled to 0 … 1, and the result of the start."""
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
-    """The best first. Raises ModelError where no start came to a value."""
+    """Sort the rows, the best first. Raises ModelError if no start yielded a value."""
     found = sorted(rows, key=lambda row: (ORDER[row[1].state], row[1].lacking, row[1].value))
     if not found or found[0][1].state == "failed":
         why = f" The first: {found[0][1].message.rstrip('.')}." if found else ""
@@ -79,12 +80,12 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
 
 
 def applied(model: Model, row: Start) -> Model:
-    """The model with the values of a row."""
+    """Return the model with the parameter values of a row."""
     for parameter, value in row.parameters.items():
         model = edits.change(model, "parameters", parameter, value=value)
     return model
 
 
 def at_edge(names: Sequence[str], x: Array) -> tuple[str, ...]:
-    """Variables that are at a bound at x (n,), 0 … 1."""
+    """Return the names of variables that lie at a bound, for x (n,), scaled to 0 … 1."""
     return tuple(name for name, t in zip(names, x, strict=True) if t < 1e-6 or t > 1.0 - 1e-6)

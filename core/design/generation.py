@@ -1,5 +1,5 @@
-"""What a machine shall do while one coordinate runs: a function y(x) of its coordinates (function generation), or poses
-of a body (motion generation), as residuals of a sum of squares."""
+"""Function generation, an output as a function y(x) of a coordinate, and motion generation, prescribed poses of a body,
+as least-squares residuals."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ Array = NDArray[np.float64]
 
 
 class Generation(Protocol):
-    """Residuals of poses along a coordinate."""
+    """Interface of function and motion generation: residuals of poses along a coordinate."""
 
     @property
     def driven(self) -> str:
-        """The coordinate that runs."""
+        """Name of the driven coordinate."""
         ...
 
     @property
     def along(self) -> Array:
-        """(n,) its values, rad or m."""
+        """Values (n,) of the driven coordinate, rad or m."""
         ...
 
     @property
     def rows(self) -> Array:
-        """(n, 2 or 4) what is wanted: value of the coordinate, then of the output, or places and angle."""
+        """Prescribed values (n, 2 or 4): the driven coordinate, then the output, or position and angle."""
         ...
 
     def residuals(self, motion: Motion) -> Array:
-        """(r,) of the poses, in the mean of their squares."""
+        """Return residuals (r,) of the poses, normalised so that their sum of squares is a mean."""
         ...
 
     def generated(self, motion: Motion) -> Array:
-        """The rows as they are in these poses."""
+        """Return the rows that these poses actually attain."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionGeneration:
-    """An output, any channel of poses, that is `wanted` (n,) where the coordinate has the values of `along` (n,)."""
+    """Prescribed output, any channel of poses: it should be `wanted` (n,) when the coordinate has the values `along`
+    (n,)."""
 
     driven: str
     along: Array
@@ -54,22 +55,22 @@ class FunctionGeneration:
 
     @property
     def rows(self) -> Array:
-        """(n, 2) value of the coordinate, value of the output."""
+        """Prescribed values (n, 2): driven coordinate and output."""
         return np.column_stack([self.along, self.wanted])
 
     def residuals(self, motion: Motion) -> Array:
-        """(n,) in the output's unit."""
+        """Return residuals (n,) in the output's unit."""
         return (self.generated(motion)[:, 1] - self.wanted) / np.sqrt(len(self.along))
 
     def generated(self, motion: Motion) -> Array:
-        """(n, 2) value of the coordinate, value of the output there."""
+        """Return the attained values (n, 2): driven coordinate and output."""
         return np.column_stack([self.along, np.asarray(motion.run[self.output], dtype=float)])
 
 
 @dataclass(frozen=True, eq=False)
 class MotionGeneration:
-    """A frame that stands at places (n, 2), m, turned by angles (n,) in a plane where the coordinate has those of
-    `along` (n,); length : m that a rad counts."""
+    """Prescribed poses of a frame in a plane: positions (n, 2), m, and angles (n,), rad, for the values `along` (n,) of
+    the driven coordinate; length : metres equivalent to one radian."""
 
     driven: str
     along: Array
@@ -81,21 +82,22 @@ class MotionGeneration:
 
     @property
     def rows(self) -> Array:
-        """(n, 4) value of the coordinate, place, angle."""
+        """Prescribed values (n, 4): driven coordinate, position, angle."""
         return np.column_stack([self.along, self.places, self.angles])
 
     def _poses(self, motion: Motion) -> Array:
-        """(n, 4, 4)"""
+        """Compute the frame's (n, 4, 4) poses."""
         mech = motion.run.mech
         return np.asarray(mech.frame(motion.run.q, self.frame, p=dict(motion.p)), dtype=float)
 
     def generated(self, motion: Motion) -> Array:
-        """(n, 4) value of the coordinate, place, angle of the frame's first axis as the plane sees it."""
+        """Return the attained values (n, 4): driven coordinate, position, and angle of the frame's first axis projected
+        on the plane."""
         X, (u, v) = self._poses(motion), PLANES[self.plane]
         return np.column_stack([self.along, X[:, u, 3], X[:, v, 3], np.arctan2(X[:, v, u], X[:, u, u])])
 
     def residuals(self, motion: Motion) -> Array:
-        """(4 n,) m: of places, and of the direction of the frame's first axis in the plane."""
+        """Return residuals (4 n,), m, of positions and of the direction of the frame's first axis in the plane."""
         X, u_v = self._poses(motion), list(PLANES[self.plane])
         off = X[:, u_v, 3] - self.places
         wanted = np.column_stack([np.cos(self.angles), np.sin(self.angles)])
@@ -104,13 +106,14 @@ class MotionGeneration:
 
 
 def function_generation(driven: str, output: str, points: ArrayLike) -> FunctionGeneration:
-    """Of points (n, 2): value of the coordinate, value of the output. Raises ModelError."""
+    """Build a function generation from points (n, 2): driven coordinate and output. Raises ModelError."""
     rows = _rows(points, 2, "a value of the coordinate and one of the output")
     return FunctionGeneration(driven, rows[:, 0], output, rows[:, 1])
 
 
 def motion_generation(driven: str, frame: str, poses: ArrayLike, plane: str, length: float | None) -> MotionGeneration:
-    """Of poses (n, 4): value of the coordinate, place along both axes of the plane, angle. Raises ModelError."""
+    """Build a motion generation from poses (n, 4): driven coordinate, position along both axes of the plane, angle.
+    Raises ModelError."""
     if plane not in PLANES:
         raise ModelError(f"'{plane}' is no plane.", where="guide", remedy="Take xy, xz or yz.")
     rows = _rows(poses, 4, "a value of the coordinate, two of the place, an angle")

@@ -1,4 +1,4 @@
-"""What a design is judged by: measures of poses or a run, and modes of the small oscillations.
+"""Objectives and requirements of a design: measures of poses or of a run, and eigenmodes of small oscillations.
 
 A formula is one number: a measure (`core.measures`: rms, mean, max, min, span, integral, at of channels), or one of
 modes and parameters, `(mode[1].period - 1)^2`: `mode[1].frequency` (Hz), `.period` (s) and `.damping` are of the linear
@@ -28,12 +28,13 @@ Array = NDArray[np.float64]
 
 _MODE = re.compile(r"mode\[(\d+)\]\.(frequency|period|damping)")
 MOVING = ("v", "a", "tau", "velocity", "omega", "acceleration", "alpha", "reaction", "force", "power", "rate")
-"""Ends of channels that are not known of poses."""
+"""Endings of channel names that need velocities, so that poses alone lack them."""
 STANDS_FOR = "mode_value_"
 
 
 class Motion(NamedTuple):
-    """What formulas are read of. still : poses without speeds, as a run; p : parameters by name."""
+    """Poses or run on which formulas are evaluated. still : True for poses without velocities; p : parameters by name.
+    """
 
     run: Run
     p: Mapping[str, float]
@@ -41,7 +42,7 @@ class Motion(NamedTuple):
 
 
 def poses_of(mech: Mechanism, q: Array, p: Mapping[str, float], along: Array) -> Motion:
-    """Poses q (n, nq) along a coordinate (n,) as a motion."""
+    """Wrap poses q (n, nq) along a coordinate (n,) as a motion."""
     none = np.zeros((len(q), mech.nv))
     x = mech.x_rest(q, p=p) if mech.nx else np.zeros((0, 0))
     time = np.abs(along - along[0])
@@ -50,7 +51,7 @@ def poses_of(mech: Mechanism, q: Array, p: Mapping[str, float], along: Array) ->
 
 
 class Formula:
-    """A formula of one number on a machine. Raises ExpressionError or ModelError for what it cannot mean."""
+    """Formula of a machine with a scalar value. Raises ExpressionError or ModelError for invalid formulas."""
 
     def __init__(self, signals: Signals, text: str) -> None:
         self.text = text.strip()
@@ -76,11 +77,11 @@ class Formula:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """What it reads of a motion."""
+        """Channels of the motion that the formula reads."""
         return self._measure.channels if self._measure is not None else ()
 
     def __call__(self, motion: Motion) -> float:
-        """Its value. Raises ModelError for what there is not."""
+        """Evaluate the formula on a motion. Raises ModelError for missing channels."""
         if self._measure is not None:
             return self._measure.value(motion.run)
         values = {name: motion.run.mech.model.values(dict(motion.p))[name] for name in self._parameters}
@@ -104,7 +105,7 @@ class Formula:
 
 
 def refuse_moving(channels: tuple[str, ...], where: str) -> None:
-    """Raise ModelError for channels that poses alone do not have."""
+    """Raise ModelError for channels that poses without velocities do not have."""
     for name in channels:
         if set(name.split(".")[1:]) & set(MOVING):
             raise ModelError(
@@ -113,6 +114,6 @@ def refuse_moving(channels: tuple[str, ...], where: str) -> None:
 
 
 def margin(required: Requirement, motion: Motion) -> float:
-    """How far a requirement is from failing; of an equality how far it is missed, negative."""
+    """Return the margin by which a requirement is fulfilled; for an equality its violation, negative."""
     value = required.margin(motion.run)
     return -abs(value) if required.equality else value

@@ -1,4 +1,5 @@
-"""Many starts of a path fit at once: damped least squares in batches, exact slopes, the best followed to the end.
+"""Path fitting from many starts at once: damped least squares in batches with exact derivatives; the best fits are
+refined to convergence.
 
 Unknown are the shape (lengths by their logarithm), the similarity z = α w + β, and the crank angles: of a timed curve
 first angle and, of arcs, turn; of an untimed one an angle for every point, eliminated by measuring across the curve
@@ -21,19 +22,20 @@ from core.design.target_curves import Target
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 MOST_POINTS = 64
-"""Points of a target with which a fit computes."""
+"""Largest number of target points used in a fit."""
 REACH_WEIGHT = 3.0
 ROUNDS = ((12, 3), (30, 3), (200, 1))
-"""(Iterations, the part that is followed further: one of so many)."""
+"""Rounds of refinement: (iterations, one out of how many fits is kept)."""
 LONGEST_STEP = 0.4
-"""Longest step of an angle, rad, and of the logarithm of a length."""
+"""Largest step of an angle, rad, and of the logarithm of a length."""
 EXACT = 1e-13
-"""Distance, in sizes of the curve, from which on a fit is exact."""
+"""Distance, in sizes of the curve, below which a fit is exact."""
 
 
 @dataclass(frozen=True)
 class Fits:
-    """m starts: shapes (m, k), tau (m, c) what the crank angles follow by, theta (m, K), α, β (m,), q (m, K, nq)."""
+    """Set of m fits: shapes (m, k), tau (m, c) parameters of the crank angles, theta (m, K), α, β (m,), q (m, K, nq).
+    """
 
     shapes: Array
     tau: Array
@@ -44,12 +46,12 @@ class Fits:
     cost: Array
 
     def chosen(self, rows: Any) -> Fits:
-        """Some of them."""
+        """Return the fits of these rows."""
         return Fits(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
 class PathFit:
-    """The problem of one target and one atlas."""
+    """Fitting problem of one target and one atlas."""
 
     def __init__(self, atlas: Atlas, target: Target) -> None:
         self.atlas, self.target, self.swept = atlas, target, atlas.swept
@@ -70,14 +72,14 @@ class PathFit:
     # ------------------------------------------------------------------------------------------------ starts
 
     def candidates(self, count: int) -> Candidates:
-        """The nearest members of the atlas."""
+        """Return the `count` nearest linkages of the atlas."""
         if self.target.closed:
             z = self.target.sampled(SAMPLES, by_length=self.free)
             return self.atlas.near_closed(z, count, by_length=self.free)
         return self.atlas.near_arc(self.target.sampled(SAMPLES, by_length=self.free), count)
 
     def begun(self, near: Candidates) -> Fits:
-        """Fits that begin with members of the atlas."""
+        """Create initial fits from linkages of the atlas."""
         shares = self.shares
         if self.target.closed:
             shapes, start = self.atlas.shapes[near.member], self.atlas.start[near.member]
@@ -103,7 +105,8 @@ class PathFit:
         return replace(fits, cost=self._cost(fits))
 
     def _carried(self, shapes: Array, start: Array, theta: Array, *, jump: bool = False) -> Array:
-        """(m, K, 2) points along theta, from poses at crank angle 0 (or, jump, at its first); poses into `_q`."""
+        """Follow the linkages along theta; return (m, K, 2) points, from poses at crank angle 0 (or, jump, at its first
+        angle); stores the poses in `_q`."""
         p = self.atlas.p(shapes)
         if not jump:
             lead = np.linspace(0.0, 1.0, 24) * theta[:, :1]
@@ -121,7 +124,7 @@ class PathFit:
         return found.point[:, at]
 
     def _by_length(self, shapes: Array, start: Array, near: Candidates) -> Array:
-        """Crank angles at the shares of length of the points."""
+        """Find the crank angles at the target points' shares of arc length."""
         grid = 2.0 * np.pi * np.arange(2 * SAMPLES + 1) / (2 * SAMPLES)
         point = self.swept.carried(grid, start, self.atlas.p(shapes)).point
         steps = np.abs(np.diff(point[..., 0] + 1j * point[..., 1], axis=1))
@@ -137,7 +140,7 @@ class PathFit:
     # ---------------------------------------------------------------------------------------------- one step
 
     def _evaluated(self, fits: Fits) -> tuple[Complex, Array, Complex, Array]:
-        """w (m, K), reach (m, K), dw by angle and shape (m, K, 1 + k), the same of reach."""
+        """Evaluate w (m, K), reach (m, K), dw by angle and shape (m, K, 1 + k), and the same derivatives of reach."""
         m, K = fits.theta.shape
         q = fits.q.copy()
         q[..., self.swept.driven] = fits.theta
@@ -148,7 +151,8 @@ class PathFit:
         return w, found.reach.reshape(m, K), slopes[..., 0] + 1j * slopes[..., 1], slopes[..., 2]
 
     def _linear(self, fits: Fits) -> tuple[Array, Array, Complex, Complex]:
-        """Residuals (m, r) and Jacobians (m, r, c); e (m, K), and its columns (m, K, c) and tangents (…, last)."""
+        """Linearise the problem: residuals (m, r) and Jacobians (m, r, c); e (m, K), its columns (m, K, c), and
+        tangents (…, last)."""
         w, reach, dw, dreach = self._evaluated(fits)
         m, K = w.shape
         factor = np.ones(fits.shapes.shape)
@@ -185,7 +189,7 @@ class PathFit:
         return (1.0,) if self.target.closed else (1.0, self.shares)
 
     def _cost(self, fits: Fits) -> Array:
-        """(m,) mean squared distance in sizes of the curve, and what is missing of the reach."""
+        """Return the cost (m,): mean squared distance in sizes of the curve, plus a penalty for missing reach."""
         m, K = fits.theta.shape
         q = fits.q.copy()
         q[..., self.swept.driven] = fits.theta
@@ -206,7 +210,7 @@ class PathFit:
         return replace(moved, cost=self._cost(moved))
 
     def improved(self, fits: Fits, iterations: int, stop: Callable[[], bool] = lambda: False) -> Fits:
-        """So many iterations of all (Levenberg, Marquardt)."""
+        """Run this many Levenberg–Marquardt iterations on all fits."""
         m = len(fits.shapes)
         damping = np.full(m, 1e-3)
         k = fits.shapes.shape[1]
@@ -244,7 +248,7 @@ class PathFit:
         return fits
 
     def _followed(self, fits: Fits, rows: NDArray[np.bool_]) -> Fits:
-        """Guesses of the branch taken along."""
+        """Recompute guesses of the branch for the fits of `rows`."""
         chosen = fits.chosen(rows)
         m, K = chosen.theta.shape
         q = chosen.q.copy()
@@ -255,8 +259,8 @@ class PathFit:
         return replace(fits, q=whole)
 
     def polished(self, fit: Fits) -> Fits:
-        """One fit (m = 1) to the end by `scipy.optimize.least_squares` with the exact Jacobian and the
-        similarity eliminated (Kaufman 1975); where the curve is untimed all angles are unknown."""
+        """Refine one fit (m = 1) to convergence by `scipy.optimize.least_squares` with the exact Jacobian and the
+        similarity eliminated (Kaufman 1975); for an untimed curve all crank angles are unknowns."""
         k, count, K = fit.shapes.shape[1], fit.tau.shape[1], len(self.z)
         zero = np.zeros(k + (K if self.free else count))
 
@@ -296,7 +300,7 @@ class PathFit:
         return result if result.cost[0] <= fit.cost[0] else fit
 
     def _similarity(self, w: Complex) -> tuple[Complex, Complex]:
-        """(α, β) (m,) that bring curves (m, K) nearest to the target."""
+        """Return the similarity (α, β) (m,) that brings curves (m, K) nearest to the target."""
         centred = w - w.mean(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):  # a curve that is a point is near nothing: nan, the worst of all costs
             alpha = (np.conj(centred) * (self.z - self.z.mean())).sum(axis=1) / (np.abs(centred) ** 2).sum(axis=1)
@@ -305,7 +309,7 @@ class PathFit:
     def solved(
         self, count: int, stop: Callable[[], bool] = lambda: False, tell: Callable[[Fits], None] = lambda _: None
     ) -> Fits:
-        """The best fits of `count` candidates, the best first, refined in rounds."""
+        """Fit `count` candidates, refined in rounds; return the best fits, the best first."""
         fits = self.begun(self.candidates(count))
         for iterations, part in ROUNDS:
             fits = self.improved(fits, iterations, stop)
@@ -318,7 +322,7 @@ class PathFit:
 
 
 def _least(both: Callable[[Array], tuple[Array, Array]], start: Array, evaluations: int) -> Array:
-    """Where residuals are least. both : x → residuals and their Jacobian"""
+    """Minimise a sum of squares. both : x → residuals and their Jacobian"""
     kept: dict[bytes, tuple[Array, Array]] = {}
 
     def once(x: Array) -> tuple[Array, Array]:
@@ -333,7 +337,7 @@ def _least(both: Callable[[Array], tuple[Array, Array]], start: Array, evaluatio
 
 
 def _where(rows: NDArray[np.bool_], a: Fits, b: Fits) -> Fits:
-    """a where rows, else b."""
+    """Combine two sets of fits: those of `a` for the rows set, otherwise those of `b`."""
 
     def of(name: str) -> Any:
         x, y = getattr(a, name), getattr(b, name)

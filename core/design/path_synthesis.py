@@ -1,4 +1,4 @@
-"""Path synthesis: linkages whose point follows a target curve, with what is wrong with them by name, and cognates."""
+"""Path synthesis: find linkages whose coupler point follows a target curve, name their defects, and derive cognates."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 STARTS = 120
 POLISHED = 4
-"""Best starts that are taken to the end."""
+"""Number of best fits that are refined to convergence."""
 ALIKE = 1e-3
-"""Share of the lengths by which two solutions differ at least."""
+"""Smallest relative difference in length between two distinct solutions."""
 DENSE = 360
 SHOWN = 128
-"""Points of a curve that is looked at: it goes with a linkage from one process to another."""
+"""Points of a displayed curve, which is sent between processes with its linkage."""
 TURN = 2.0 * np.pi * np.arange(DENSE) / DENSE
 STEPS = 6
-"""Poses from point to point at which it is looked whether links reach each other."""
+"""Intermediate poses between points at which the reach of the links is checked."""
 EXACTLY = 1e-9
-"""Distance, in sizes of the curve, below which a linkage follows it exactly."""
+"""Distance, in sizes of the curve, below which a linkage follows the curve exactly."""
 SAME_POSE = 1e-6
-"""Largest distance, in sizes of the curve, of points that are one."""
+"""Largest distance, in sizes of the curve, between coinciding points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """A solution. topology, lengths (parameters of `model`, m and rad); error : root of the mean squared distance from
-    the target, m; relative : the same in sizes of the target; largest : m; theta (K,) crank angles at the points;
-    defects : what keeps it from running through them in order, sentences; start (nq,) pose at the first point."""
+    """Linkage found by synthesis. topology, lengths (parameters of `model`, m and rad); error : root of the mean
+    squared distance from the target, m; relative : the same in sizes of the target; largest : largest distance, m;
+    theta (K,) crank angles at the points; defects : sentences on what prevents it from passing through the points in
+    order; start (nq,) pose at the first point."""
 
     topology: str
     lengths: Mapping[str, float]
@@ -53,11 +54,11 @@ class Linkage:
     start: Array
     target: Target
     whole: tuple[Array, Array] | None = None
-    """(DENSE, 2) points and (DENSE,) reach over a turn of the crank from the first point; None: not yet looked at."""
+    """Points (DENSE, 2) and reach (DENSE,) over one turn of the crank from the first point; None: not yet computed."""
 
     @cached_property
     def model(self) -> Model:
-        """The machine, at the first point of the curve."""
+        """Build the machine, posed at the first point of the curve."""
         model = topology_named(self.topology).model(self.lengths)
         for name, value in zip(_coordinate_names(self.topology), self.start, strict=True):
             model = edits.change(model, "joints", name, rest=(float(value),))
@@ -65,11 +66,12 @@ class Linkage:
 
     @property
     def turns(self) -> bool:
-        """Whether the crank turns through."""
+        """True if the crank makes full turns."""
         return bool(self._whole(2)[1].min() > 0.0)
 
     def curve(self, count: int = SHOWN) -> Array:
-        """(count, 2) the curve of the point: the crank's whole turn where it closes, else as far as the target."""
+        """Compute (count, 2) points of the coupler curve: over the full turn of the crank if it closes, otherwise over
+        the target's range."""
         return self._shown if count == SHOWN else self._curve(count)
 
     @cached_property
@@ -99,7 +101,7 @@ class Linkage:
         return _followed([self], theta[None])[0]
 
     def cognates(self) -> tuple[Mapping[str, float], ...]:
-        """The two other four-bars that draw the same curve (Roberts, Chebyshev), as lengths of `model`.
+        """Lengths, as in `model`, of the two other four-bars with the same coupler curve (Roberts, Chebyshev).
 
         With P = A + λ (B − A): ground pivots A0, C0 = A0 + λ (B0 − A0) and B0, C0.
         """
@@ -121,12 +123,12 @@ class Linkage:
 
 @lru_cache
 def _coordinate_names(topology: str) -> tuple[str, ...]:
-    """Of the machine of a topology, without the code of its curves."""
+    """Return the coordinate names of a topology's machine without compiling its curves."""
     return tuple(Mechanism(topology_named(topology).model({}, drawn=False)).q_names)
 
 
 def _followed(linkages: Sequence[Linkage], theta: Array) -> list[tuple[Array, Array]]:
-    """Points (K, 2) and reach (K,) of linkages of one topology, each with its crank at angles (m, K)."""
+    """Compute points (K, 2) and reach (K,) of linkages of one topology, each with its crank at angles (m, K)."""
     swept = swept_of(topology_named(linkages[0].topology))
     p = np.array([[each.lengths[name] for name in swept.mech.p_names] for each in linkages])
     found = swept.carried(theta, np.stack([each.start for each in linkages]), p)
@@ -147,8 +149,8 @@ def _four_bar(a: float, b: float, c: float, start: complex, end: complex, ratio:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: topology in hand, best distance so far in sizes of the curve, its linkage; found : what the
-    topologies before came to, the nearest without defects first."""
+    """Progress of a search: current topology, best distance so far in sizes of the curve, its linkage; found : results
+    of the earlier topologies, without defects and nearest first."""
 
     topology: str
     relative: float
@@ -165,7 +167,8 @@ def synthesise(
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> tuple[Linkage, ...]:
-    """Linkages whose point follows the target, the nearest without defects first; those found so far when stopped.
+    """Find linkages whose coupler point follows the target, without defects and nearest first; if stopped, return those
+    found so far.
 
     topology : a name of `core.design.topologies`, or "auto": all of them; starts : members of the atlas that are
     refined; count : solutions at most; stop : asked between iterations
@@ -183,22 +186,23 @@ def synthesise(
 
 
 def kinds_of(topology: str) -> tuple[str, ...]:
-    """The kinds of linkages that are tried for a name, in order. Raises ModelError for one that there is not."""
+    """Return the linkage topologies tried for a name, in order. Raises ModelError for an unknown name."""
     return tuple(TOPOLOGIES) if topology == "auto" else (topology_named(topology).name,)
 
 
 def exact(found: Iterable[Linkage]) -> bool:
-    """Whether one follows the target exactly, without defects: no further kind is tried."""
+    """Return True if a linkage follows the target exactly and without defects, so that no further topology is tried."""
     return any(each.relative < EXACTLY and not each.defects for each in found)
 
 
 def best_of(found: Iterable[Linkage], count: int) -> tuple[Linkage, ...]:
-    """So many at most, the nearest without defects first."""
+    """Return at most `count` linkages, without defects and nearest first."""
     return tuple(sorted(found, key=_order)[:count])
 
 
 def _order(each: Linkage) -> tuple[bool, bool, float, float]:
-    """Those that run, the simple among the exact, then by distance in steps of a tenth; compact ones first."""
+    """Sort key: linkages without defects, simple ones among the exact, then by distance in steps of a tenth, compact
+    ones first."""
     is_exact = each.relative < EXACTLY
     longest = max(abs(each.lengths[name]) for name in ("a", *topology_named(each.topology).lengths))
     near = list(TOPOLOGIES).index(each.topology) if is_exact else round(10.0 * np.log(max(each.relative, 1e-12)))
@@ -255,7 +259,7 @@ def _differ(a: Linkage, b: Linkage) -> bool:
 
 
 def _linkage(fit: PathFit, one: Fits) -> Linkage:
-    """The solution of a fit, with its defects."""
+    """Build the linkage of a fit, with its defects."""
     alpha, beta = complex(one.alpha[0]), complex(one.beta[0])
     scale = abs(alpha)
     topology = fit.atlas.topology
@@ -276,12 +280,13 @@ def _linkage(fit: PathFit, one: Fits) -> Linkage:
 
 
 def _sliding(fit: PathFit) -> NDArray[np.bool_]:
-    """(nq,) which coordinates are lengths."""
+    """Return a mask (nq,) of the coordinates that are lengths."""
     return np.array([each.dimension == "length" for each in fit.swept.mech.coordinates])
 
 
 def _defects(fit: PathFit, ends: Sequence[Fits]) -> list[tuple[str, ...]]:
-    """Circuit, branch and order (Chase and Mirth 1993) of fits, by following the crank from point to point."""
+    """Find circuit, branch and order defects (Chase and Mirth 1993) of fits by following the crank from point to point.
+    """
     if not ends:
         return []
     theta, q = (np.concatenate([getattr(each, name) for each in ends]) for name in ("theta", "q"))
@@ -293,7 +298,7 @@ def _defects(fit: PathFit, ends: Sequence[Fits]) -> list[tuple[str, ...]]:
 
 
 def _of_one(fit: PathFit, one: Fits, followed: Array, reach: Array) -> tuple[str, ...]:
-    """Of one fit; followed (K, 2) where the crank leads, reach on its way there."""
+    """Name the defects of one fit; followed (K, 2) points reached by the crank, reach on the way."""
     theta, p = one.theta[0], fit.atlas.p(one.shapes)[0]
     own = fit.swept.poses(fit.swept.guesses(theta, one.q[0]), p)
     low = np.flatnonzero(own.reach < LEAST_REACH / 2)
@@ -318,8 +323,9 @@ def _of_one(fit: PathFit, one: Fits, followed: Array, reach: Array) -> tuple[str
 
 
 def drawn_curve(values: Mapping[str, float], theta: Sequence[float] | Array, side: float = 1.0) -> Array:
-    """(n, 2) the coupler curve of a four-bar by its closed form, independent of the machine: values as `model` names
-    them, theta (n,) crank angles, side ±1 of the line from crank pin to rocker pin. nan where it does not close."""
+    """Compute (n, 2) the coupler curve of a four-bar in closed form, independent of the simulated machine: values as
+    named by `model`, theta (n,) crank angles, side ±1 of the line from crank pin to rocker pin. nan where the loop does
+    not close."""
     a, b, c, d = (values[name] for name in ("a", "b", "c", "d"))
     A = a * np.exp(1j * np.asarray(theta))
     e = d - A
@@ -333,5 +339,5 @@ def drawn_curve(values: Mapping[str, float], theta: Sequence[float] | Array, sid
 
 
 def mechanism_of(linkage: Linkage) -> tuple[Mechanism, str]:
-    """The machine of a solution, and the coordinate that drives it."""
+    """Return the mechanism of a linkage and the name of its driven coordinate."""
     return Mechanism(linkage.model), DRIVEN

@@ -1,5 +1,4 @@
-"""The plane of a curve: where it lies in the world, as the document says it; and a linkage that was found in the plane
-x–z, set into another."""
+"""Plane of a target curve in the world, and placement of a linkage, found in the plane x–z, in another plane."""
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ from core.spatial.rotation import angles_of, from_angles, from_quaternion
 Array = NDArray[np.float64]
 
 SAME_PLACE = 1e-12
-"""m and entries of a rotation up to which a plane is x–z itself."""
+"""Tolerance, m and rotation entries, within which a plane counts as the plane x–z."""
 
 
 def place_of(X_WD: Array) -> Pose | None:
-    """The frame whose x and z are the axes u, v of a plane: X_WD (4, 4), world ← u, v, normal, as
-    `core.linkage.Drawing` has it. None for the plane x–z of the world."""
+    """Return the frame whose x and z are the axes u, v of a plane: X_WD (4, 4), world ← u, v, normal, as in
+    `core.linkage.Drawing`. None for the plane x–z of the world."""
     rotation, position = np.asarray(X_WD, dtype=float)[:3, :3] @ XZ.basis.T, np.asarray(X_WD, dtype=float)[:3, 3]
     if np.allclose(rotation, np.eye(3), atol=SAME_PLACE) and np.allclose(position, 0.0, atol=SAME_PLACE):
         return None
@@ -33,7 +32,7 @@ def place_of(X_WD: Array) -> Pose | None:
 
 
 def plane_of(place: Pose | None, values: Mapping[str, float], where: str) -> Array:
-    """(4, 4) world ← u, v, normal of the plane that `place_of` made a frame of. Raises ModelError naming the field."""
+    """Return (4, 4) world ← u, v, normal of a plane stored by `place_of`. Raises ModelError naming the field."""
     X = np.eye(4)
     if place is not None:
         X[:3, 3] = [float(finite_value_of(each, values, f"{where}, position")) for each in place.position]
@@ -44,7 +43,8 @@ def plane_of(place: Pose | None, values: Mapping[str, float], where: str) -> Arr
 
 
 def placed(model: Model, X_WD: Array) -> Model:
-    """The model with all that stands on the ground on a base whose x and z are the axes u, v of a plane X_WD (4, 4)."""
+    """Return the model with all parts of the ground moved to a base whose x and z are the axes u, v of a plane X_WD (4,
+    4)."""
     place = place_of(X_WD)
     if place is None:
         return model

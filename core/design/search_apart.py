@@ -1,4 +1,5 @@
-"""A search for parameters in a process of its own: a start over which the process ends is a row, the others go on."""
+"""Parameter search in a subprocess: a start on which the process crashes becomes a row, and the other starts continue.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ from core.model import Aim, Model
 
 ITERATIONS = 200
 MOST_UNPREPARED = 2
-"""Processes that may end before a search is prepared."""
+"""Number of process crashes tolerated before a search is prepared."""
 
 
 class Apart(NamedTuple):
-    """What a search came to. rows : what machines of the table do, by start, SI; lost : starts over which a process
-    ended."""
+    """Result of a search in a subprocess. rows : attained values of the machines in the table, by start, SI; lost :
+    starts on which a process crashed."""
 
     designed: Designed
     rows: Mapping[int, Array]
@@ -45,10 +46,10 @@ def design_apart(
     watch: Callable[[Better], None] = lambda _: None,
     lost: Callable[[Start], None] = lambda _: None,
 ) -> Apart:
-    """As `design_of_aim(model, aim, "design").solve(…)` with the same numbers; cancelled, paused : asked again and
-    again, the first may wait; watch, lost : hear of each better point, of each start over which a process ended.
-    A machine with a kind that was made in the console is searched here. Raises KinetostatError as that does, and where
-    no process can begin."""
+    """Run `design_of_aim(model, aim, "design").solve(…)` in a subprocess, with identical results; cancelled, paused :
+    polled, the first may block; watch, lost : called with each better point and each start on which a process crashed.
+    A machine with a kind defined in the console is searched in this process. Raises KinetostatError as `solve` does,
+    and if no process can be started."""
     search = _Search(watch)
     try:
         task = ParameterTask(SentModel.of(model), aim, starts, solver, seed, iterations)
@@ -101,7 +102,7 @@ def _whole(model: Model, found: Summary) -> Designed:
 
 
 class _Search:
-    """What is known here of a search there."""
+    """State of a search in the subprocess, as known here from its messages."""
 
     def __init__(self, watch: Callable[[Better], None]) -> None:
         self._watch = watch
@@ -114,7 +115,7 @@ class _Search:
         """Of this start."""
 
     def hear(self, what: Begun | Begins | Better | Row) -> None:
-        """What the process tells."""
+        """Record a message of the subprocess."""
         if isinstance(what, Begun):
             self.how = what
         elif isinstance(what, Begins):
@@ -127,7 +128,7 @@ class _Search:
             self.rows.append(what)
 
     def end(self, words: str) -> None:
-        """The start in hand came to no end: its best so far, else that it failed, and why."""
+        """Finish the current start after a crash: with its best point so far, or as failed with the reason."""
         begun, best, self.running = self.running, self._best, None
         if begun is None:
             return
@@ -140,7 +141,7 @@ class _Search:
             self.lost.append(self.rows[-1][1])
 
     def apart(self, model: Model) -> Apart:
-        """What there is. Raises ModelError where no start came to a value."""
+        """Return the result so far. Raises ModelError if no start yielded a value."""
         table = tuple(row for _, row in ranked(self.rows))
         if self.how is None:
             raise ModelError("No start came to a value.", where="design", remedy="Let it search for longer.")

@@ -1,5 +1,5 @@
-"""What a process is asked to search for, and what it tells meanwhile: `Begun`, then `Begins`, `Better` and a `Row` for
-each start; of a curve a `Progress` for each better linkage."""
+"""Tasks and messages of search subprocesses: `Begun`, then `Begins`, `Better` and a `Row` for each start; for a curve a
+`Progress` for each better linkage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _linkages = later.function(__package__, "searched_task.linkages")
 
 
 class _Search(Task):
-    """Machine code is made before a search begins; of its iterations none takes long."""
+    """Search task: machine code is compiled before the search begins, and each iteration is short."""
 
     silence: ClassVar[float] = 60.0
     preparing: ClassVar[float] = 300.0
@@ -31,7 +31,7 @@ class _Search(Task):
 
 @dataclass(frozen=True)
 class ParameterTask(_Search):
-    """Parameters that a design asks for. before : rows of starts that are over"""
+    """Parameter search for a design. before : rows of finished starts"""
 
     model: SentModel
     aim: Aim
@@ -48,7 +48,7 @@ class ParameterTask(_Search):
 
 @dataclass(frozen=True)
 class CurveTask(_Search):
-    """Linkages for a curve, as of `synthesise`; most : solutions at most"""
+    """Linkage search for a curve, as in `synthesise`; most : largest number of solutions"""
 
     target: Target
     topology: str
@@ -60,7 +60,7 @@ class CurveTask(_Search):
 
 
 class Begun(NamedTuple):
-    """How it is searched: as of `Designed`."""
+    """Message on how the search is done, with the fields of `Designed`."""
 
     solver: str
     reason: str
@@ -68,8 +68,8 @@ class Begun(NamedTuple):
 
 
 class Better(NamedTuple):
-    """A better point of a start. x (n,), 0 … 1; rows : what the machine does where a function or poses are wanted, SI;
-    None: not looked at"""
+    """Message on a better point of a start. x (n,), 0 … 1; rows : attained values for prescribed functions or poses,
+    SI; None: not computed"""
 
     start: int
     x: Array
@@ -79,7 +79,7 @@ class Better(NamedTuple):
 
 
 class Begins(NamedTuple):
-    """A start begins at x (n,), 0 … 1."""
+    """Message that a start begins at x (n,), 0 … 1."""
 
     number: int
     x: Array
@@ -87,7 +87,8 @@ class Begins(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What all came to, as `Designed` without its model; rows : what machines of the table do, by their number, SI."""
+    """Result of a search, as `Designed` without its model; rows : attained values of the machines in the table, by row
+    number, SI."""
 
     table: tuple[Start, ...]
     how: Begun

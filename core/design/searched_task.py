@@ -1,4 +1,4 @@
-"""A task of a search, done where it is called, and told step by step."""
+"""Execution of a search task in the current process, with a message for each step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from core.errors import KinetostatError
 from core.model import Aim
 
 TOLD_EVERY = 0.1
-"""Seconds between two looks at what a better machine does."""
+"""Interval between reports of a better machine's attained values, s."""
 MOST_ROWS = 50
-"""Results whose poses are computed."""
+"""Number of results whose poses are computed."""
 
 
 def linkages(task: CurveTask, line: Line) -> tuple[Linkage, ...]:
-    """Linkages with their curves, so that nobody else follows them."""
+    """Search linkages together with their curves, so that the receiver need not compute them."""
 
     def hear(now: Progress) -> None:
         if now.best is not None:
@@ -37,22 +37,22 @@ def linkages(task: CurveTask, line: Line) -> tuple[Linkage, ...]:
 
 
 class Told(Listener):
-    """Tells what a search does."""
+    """Listener that sends the steps of a search as messages."""
 
     def __init__(self, line: Line, design: Design, aim: Aim) -> None:
         self._line, self._design, self._aim = line, design, aim
         self._looked = 0.0
 
     def begun(self, search: StartSearch) -> None:
-        """How it is searched."""
+        """Report how the search is done."""
         self._line.begun(Begun(search.solver, search.reason, search.slopes))
 
     def start(self, number: int, x: Array) -> None:
-        """Where a start begins."""
+        """Report the initial point of a start."""
         self._line.tell(Begins(number, x, self._design.values(x)))
 
     def better(self, number: int, x: Array, value: float) -> None:
-        """The point, and now and then what the machine does there."""
+        """Report a better point and, at intervals, the machine's attained values there."""
         values, rows = self._design.values(x), None
         if time.monotonic() - self._looked > TOLD_EVERY:
             self._looked = time.monotonic()
@@ -60,12 +60,12 @@ class Told(Listener):
         self._line.tell(Better(number, x.copy(), values, value, rows))
 
     def row(self, row: Row) -> None:
-        """What came of a start."""
+        """Report the result of a start."""
         self._line.tell(row)
 
 
 def generated(design: Design, aim: Aim, parameters: Any) -> Array | None:
-    """What a machine does where a function or poses are wanted, SI."""
+    """Return a machine's attained values for prescribed functions or poses, SI."""
     if aim.kind not in ("function", "motion"):
         return None
     try:
@@ -75,7 +75,7 @@ def generated(design: Design, aim: Aim, parameters: Any) -> Array | None:
 
 
 def searched(task: ParameterTask, line: Line) -> Summary:
-    """All that a task asks. Raises KinetostatError."""
+    """Execute a parameter search task. Raises KinetostatError."""
     design = design_of_aim(task.model.read(), task.aim, "design")
     hears = Told(line, design, task.aim)
     found = design.search(task.starts, task.solver, task.seed, task.iterations, line.asked, hears, before=task.before)
@@ -88,6 +88,6 @@ def searched(task: ParameterTask, line: Line) -> Summary:
 
 
 def summary(found: Designed, rows: dict[int, Array]) -> Summary:
-    """A result without its model, which follows from the table."""
+    """Strip a result of its model, which can be rebuilt from the table."""
     how = Begun(found.solver, found.reason, found.slopes)
     return Summary(found.table, how, dict(found.sensitivities), found.alike, rows)

@@ -1,4 +1,4 @@
-"""Solvers of designs in one shape: from a start to the best point, exact slopes where there are any.
+"""Solvers of design problems with one interface: from a start to the best point, with exact derivatives if available.
 
 Variables are counted in their bounds, 0 to 1. Values of what cannot be computed are infinite or not a number: a solver
 then steps back, or ends there and says so.
@@ -17,11 +17,11 @@ from core.errors import KinetostatError
 
 Array = NDArray[np.float64]
 STEP = 1e-6
-"""Of central differences, in bounds."""
+"""Step of central differences, relative to the bounds."""
 CHECKED = 1e-5
-"""Step, in bounds, by which slopes are checked once."""
+"""Step, relative to the bounds, with which derivatives are checked once."""
 SMOOTH = 1e-5
-"""Part by which differences of two steps may differ where values are smooth."""
+"""Relative disagreement between differences of two steps up to which values count as smooth."""
 SOLVERS = {
     "least_squares": "a sum of squares: trust region with bounds",
     "SLSQP": "a smooth objective with few requirements: sequential quadratic programming",
@@ -36,25 +36,26 @@ _ENDED = {
     3: "the parameters change no more",
     4: "value and parameters change no more",
 }
-"""How `scipy.optimize.least_squares` ends, by its status."""
+"""Messages of `scipy.optimize.least_squares` by termination status."""
 FULFILLED = 1e-7
-"""How far a requirement may be missed, in its unit."""
+"""Tolerance of a requirement, in its unit."""
 KEPT = 4
-"""Points whose values are kept for a while, as many times the variables and one."""
+"""Size of the cache of evaluated points, in multiples of the number of variables plus one."""
 SMALL_PROBLEM = 50
 FEW = 10
 
 
 class Evaluated(NamedTuple):
-    """residuals (r,) of a sum of squares, or the objective alone (1,); required (c,) positive where fulfilled."""
+    """Values at a point: residuals (r,) of a sum of squares, or the objective alone (1,); required (c,), positive if
+    fulfilled."""
 
     residuals: Array
     required: Array
 
 
 class Problem(NamedTuple):
-    """evaluate : x (n,) in 0 … 1 → `Evaluated`; slopes : x → residuals' Jacobian (r, n), None: by differences;
-    squares : whether the sum of squares of residuals is to be least, else the one objective"""
+    """Optimisation problem. evaluate : x (n,) in 0 … 1 → `Evaluated`; slopes : x → residuals' Jacobian (r, n), None: by
+    differences; squares : True to minimise the sum of squares of the residuals, otherwise the single objective"""
 
     size: int
     evaluate: Callable[[Array], Evaluated]
@@ -63,13 +64,13 @@ class Problem(NamedTuple):
     rough: bool = False
 
     def value(self, x: Array) -> float:
-        """What is to be least."""
+        """Return the value to minimise at x."""
         r = self.evaluate(x).residuals
         return float(r @ r) if self.squares else float(r[0])
 
 
 class Ended(NamedTuple):
-    """x (n,), value, why the solver ended, evaluations."""
+    """Result of a solver: x (n,), value, reason of termination, number of evaluations."""
 
     x: Array
     value: float
@@ -78,7 +79,7 @@ class Ended(NamedTuple):
 
 
 def chosen(problem: Problem, requirements: int) -> tuple[str, str]:
-    """The solver that fits, and why."""
+    """Choose a suitable solver; return its name and the reason."""
     if problem.rough:
         return "differential_evolution", "the objective has steps; without gradients"
     if problem.squares and not requirements:
@@ -89,7 +90,8 @@ def chosen(problem: Problem, requirements: int) -> tuple[str, str]:
 
 
 def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
-    """(r, n) by central differences, one-sided at bounds. Raises FloatingPointError for a point that is none."""
+    """Return the Jacobian (r, n) by central differences, one-sided at bounds. Raises FloatingPointError if the function
+    cannot be evaluated at x."""
     if not np.isfinite(x).all():
         raise FloatingPointError("The solver came to a point that is no number.")
     columns = []
@@ -104,12 +106,12 @@ def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
 
 
 def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: int) -> Ended:
-    """From one start. Raises FloatingPointError where nothing can be computed at it."""
+    """Solve the problem from one start. Raises FloatingPointError if nothing can be evaluated there."""
     count = [0]
     last: dict[bytes, Evaluated] = {}
 
     def evaluate(x: Array) -> Evaluated:
-        """Objective and requirements are asked for one after the other at the same points: each is computed once."""
+        """Evaluate a point once; objective and requirements are requested separately at the same points."""
         key = np.asarray(x, dtype=float).tobytes()
         if key not in last:
             count[0] += 1
@@ -129,8 +131,8 @@ def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: in
 
 
 def nearest(problem: Problem, start: Array, iterations: int) -> Array:
-    """The point at which requirements are missed least (the sum of squares of what they lack), from where a solver
-    ended that fulfilled not all of them. Raises FloatingPointError where nothing can be computed."""
+    """Find the point of least violation of the requirements (sum of squares), starting where a solver ended with
+    violations. Raises FloatingPointError if nothing can be evaluated."""
     from scipy.optimize import least_squares
 
     def lacking(x: Array) -> Array:
@@ -145,8 +147,8 @@ def nearest(problem: Problem, start: Array, iterations: int) -> Array:
 
 
 def slopes_off(problem: Problem, x: Array, seed: int) -> float:
-    """By how much the slopes of residuals along a random direction differ from a difference of values, as a part of
-    them; 0 where values are not smooth enough to tell."""
+    """Return the relative error of the residuals' derivatives along a random direction compared with a finite
+    difference; 0 if the values are not smooth enough to compare."""
     assert problem.slopes is not None
     direction = np.random.default_rng(seed).normal(size=problem.size)
     direction /= np.linalg.norm(direction)
@@ -212,7 +214,7 @@ def _minimize(method: str) -> Callable[..., tuple[Array, str]]:
 
 
 def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: Callable[[Array], Array]) -> Any:
-    """CasADi's function of our values (count,) of x (size,), and of their Jacobian."""
+    """Wrap our values (count,) of x (size,), and their Jacobian, as a CasADi function."""
     import casadi as ca
 
     class Slopes(ca.Callback):  # type: ignore[misc]
@@ -257,7 +259,8 @@ def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: C
 
 
 def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
-    """Through `casadi.nlpsol`, whose callbacks are our values; second derivatives by limited memory."""
+    """Solve with IPOPT through `casadi.nlpsol`, whose callbacks are our values; second derivatives by limited memory.
+    """
     import casadi as ca
 
     gradient = _gradient(problem)

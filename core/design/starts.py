@@ -1,5 +1,5 @@
-"""The search of a design: from the present values and from points of a Sobol sequence within the bounds, one after
-another; the best of them, and what there is to say of it."""
+"""Multi-start search of a design: from the present values and points of a Sobol sequence within the bounds, one after
+another; keeps the best result and its assessment."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from core.model import Model
 Array = NDArray[np.float64]
 
 FAILURES = (KinetostatError, ArithmeticError, ValueError, np.linalg.LinAlgError)
-"""What ends a start, and no other."""
+"""Errors that end one start but not the search."""
 WRONG_SLOPES = 1e-4
-"""Part by which exact slopes may differ from differences; beyond it differences are used."""
+"""Largest relative error of exact derivatives compared with differences; beyond that differences are used."""
 ALIKE = 1e-8
-"""Part of the largest change of the residuals below which variables cannot be told apart."""
+"""Fraction of the largest change of the residuals below which variables cannot be distinguished."""
 
 
 class Question(Protocol):
-    """What is asked (`core.design.design.Design`)."""
+    """Interface of a design that is searched (`core.design.design.Design`)."""
 
     mech: Mechanism
     bounds: dict[str, tuple[float, float]]
@@ -37,44 +37,44 @@ class Question(Protocol):
 
     @property
     def objective(self) -> str:
-        """The formula that is to be least."""
+        """Formula to minimise."""
         ...
 
     def problem(self, hear: Callable[[Array, float], None]) -> Problem:
-        """As solvers take it."""
+        """Build the problem for the solvers."""
         ...
 
     def values(self, x: Array) -> dict[str, float]:
-        """Parameters at x (n,), 0 … 1 within the bounds."""
+        """Return the parameter values at x (n,), scaled to 0 … 1 within the bounds."""
         ...
 
     def settle(self, first: Callable[[], object]) -> None:
-        """Compute a first value, which is dropped, and make machine code of all that it took."""
+        """Compute a first value, which is discarded, and compile all machine code that this needs."""
         ...
 
     def apply(self, best: Start) -> Model:
-        """The model with the values of a row."""
+        """Return the model with the values of a row."""
         ...
 
 
 class Listener:
-    """Whom a search tells what it does, as it does it."""
+    """Receiver of the steps of a search, as they happen."""
 
     def begun(self, search: StartSearch) -> None:
-        """It is prepared."""
+        """Note that the search is prepared."""
 
     def start(self, number: int, x: Array) -> None:
-        """A start begins at x (n,), 0 … 1."""
+        """Note that a start begins at x (n,), 0 … 1."""
 
     def better(self, number: int, x: Array, value: float) -> None:
-        """A better point of a start."""
+        """Note a better point of a start."""
 
     def row(self, row: Row) -> None:
-        """A start came to its end."""
+        """Note that a start has ended."""
 
 
 class StartSearch:
-    """One search. listener : hears what it does."""
+    """Search of a design from several starts. listener : is notified of each step."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class StartSearch:
             self._listener.better(self._number, x, value)
 
     def _looked_on(self, problem: Problem) -> Problem:
-        """The same; points that miss requirements are kept, too, the least violating of each start."""
+        """Wrap the problem so that each start's least violating point is recorded, too."""
 
         def evaluate(x: Array) -> Evaluated:
             found = problem.evaluate(x)
@@ -117,8 +117,8 @@ class StartSearch:
         return problem._replace(evaluate=evaluate)
 
     def run(self, starts: int, before: Sequence[Row] = ()) -> None:
-        """All starts, until somebody stops it; before : rows of the first ones, which are there already. Raises
-        ModelError for an objective that nothing changes."""
+        """Run all starts unless the search is stopped; before : finished rows of the first starts. Raises ModelError
+        for an objective that no variable changes."""
         self.rows += before
         try:
             points = self._points(starts)
@@ -134,7 +134,7 @@ class StartSearch:
             self.rows += self._kept("stopped")
 
     def _kept(self, message: str) -> list[Row]:
-        """What a start had that came to no end: its best point, else the one that missed requirements least."""
+        """Return the result of an interrupted start: its best point, otherwise the one of least violation."""
         k = self._number
         if k in self._best:
             value, x = self._best[k]
@@ -152,7 +152,7 @@ class StartSearch:
     # ----------------------------------------------------------------------------------------------- before it
 
     def _settle(self, point: Array) -> None:
-        """All values that count come from the same machine code, whatever was ready first."""
+        """Compile all machine code first, so that all values come from the same code."""
         quiet = self.design.problem(lambda *_: None)
 
         def first() -> None:
@@ -164,8 +164,8 @@ class StartSearch:
         self.design.settle(first)
 
     def _check(self, points: list[Array]) -> None:
-        """Refuse what cannot be: the first value is computed, and something must change it. Exact slopes that are not
-        those of the values are used no more."""
+        """Reject impossible problems: compute the first value and verify that a variable changes the objective. Exact
+        derivatives that do not match the values are dropped."""
         quiet = self.design.problem(lambda *_: None)
         if quiet.slopes is not None:
             if not _exact(quiet, points[0], self.seed):
@@ -193,7 +193,7 @@ class StartSearch:
     # -------------------------------------------------------------------------------------------------- starts
 
     def _from_start(self, k: int, point: Array) -> Row:
-        """What comes of a start. Raises Stopped."""
+        """Run one start and return its row. Raises Stopped."""
         try:
             row = self._solved(k, point)
             return self._fulfilling(row) if row[1].missed else row
@@ -207,8 +207,8 @@ class StartSearch:
         return ended.x, self._row(k, ended.x, ended.message)
 
     def _fulfilling(self, row: Row) -> Row:
-        """A row whose solver ended with requirements missed, begun again where they are missed least; that point where
-        they are missed there, too."""
+        """Restart a row that ended with violated requirements at the point of least violation; return that point if
+        they are violated there, too."""
         if self.problem.rough:
             return row
         k, x = row[1].number, nearest(self.problem, row[0], self.iterations)
@@ -222,7 +222,7 @@ class StartSearch:
         return self._judged(k, x, self.problem.evaluate(x), self.problem.squares, "found", message)
 
     def _judged(self, k: int, x: Array, found: Evaluated, squares: bool, state: str, message: str) -> Start:
-        """The row of a point. squares : whether a sum of squares is to be least"""
+        """Build the row of a point. squares : True if a sum of squares is minimised"""
         values = self.design.values(x)
         value = float(np.sqrt(found.residuals @ found.residuals)) if squares else float(found.residuals[0])
         if not np.isfinite(value):
@@ -239,7 +239,7 @@ class StartSearch:
     # ------------------------------------------------------------------------------------------------- results
 
     def designed(self) -> Designed:
-        """The table, the best first. Raises ModelError where no start came to a value."""
+        """Return the table, the best first. Raises ModelError if no start yielded a value."""
         rows = ranked(self.rows)
         x, best = rows[0]
         sensitivities: dict[str, float] = {}
@@ -257,12 +257,12 @@ class StartSearch:
 
     @property
     def slopes(self) -> str:
-        """Where slopes come from."""
+        """Source of the derivatives, "exact" or "by differences"."""
         differs = "by differences" if self.solver != "differential_evolution" else "none"
         return "exact" if self.problem.slopes else differs
 
     def _alike(self, J: Array) -> tuple[str, ...]:
-        """Variables of the direction in which the residuals do not change."""
+        """Name the variables of the direction in which the residuals do not change."""
         _, sizes, right = np.linalg.svd(J)
         if len(sizes) and sizes[-1] > ALIKE * sizes[0]:
             return ()
@@ -270,7 +270,7 @@ class StartSearch:
 
 
 def _exact(problem: Problem, point: Array, seed: int) -> bool:
-    """Whether exact slopes are those of the values (one look, along a random direction)."""
+    """Return True if exact derivatives match the values (one check along a random direction)."""
     try:
         return slopes_off(problem, point, seed) <= WRONG_SLOPES
     except FAILURES:

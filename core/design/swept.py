@@ -1,4 +1,4 @@
-"""A point of a machine while one coordinate runs, by the closed forms of its loops: values and exact slopes.
+"""Sweep of a machine's point along one coordinate by analytic loop closure: values and exact derivatives.
 
 The closed pose is an explicit formula of the driven coordinate and the parameters, so that its derivatives hold the
 part by which parameters move the manifold (P δp). A guess chooses the branch; it is carried from pose to pose.
@@ -31,8 +31,8 @@ Array = NDArray[np.float64]
 
 
 class Poses(NamedTuple):
-    """point (n, 2) m; angle (n, 2) cosine and sine of the frame's turn in the plane; reach (n,) negative where a dyad
-    does not close; q (n, nq) closed."""
+    """Result of a sweep: point (n, 2) m; angle (n, 2) cosine and sine of the frame's rotation in the plane; reach (n,),
+    negative if a dyad does not close; q (n, nq) closed."""
 
     point: Array
     angle: Array
@@ -41,8 +41,8 @@ class Poses(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """point (n, 2), reach (n,), and their derivatives by the driven coordinate and the variables: (n, 1 + k, 3), the
-    last axis x, y, reach."""
+    """Derivatives along a sweep: point (n, 2), reach (n,), and their derivatives by the driven coordinate and the
+    variables: (n, 1 + k, 3), the last axis x, y, reach."""
 
     point: Array
     reach: Array
@@ -50,7 +50,7 @@ class Slopes(NamedTuple):
 
 
 class SweptPoint:
-    """The origin of a frame, seen in a plane of the world.
+    """Origin of a frame, seen in a plane of the world, as a function of one driven coordinate.
 
     driven : a joint of one coordinate from which all others follow by closed forms
     variables : parameters by which slopes are given
@@ -110,7 +110,7 @@ class SweptPoint:
         return self._forms.of_guess(lambda inputs, run: chosen(self._traced(inputs, run)))
 
     def _traced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
-        """x, y, cosine, sine, reach, q."""
+        """Return x, y, cosine, sine, reach, q as symbolic functions of the inputs."""
         closed = self._forms.positions_of(inputs["q"], run)
         pose = KinematicState(self._tracer.tree, closed.q).frame(self._tracer.machine.frames[self.frame])
         i, j = self.axes
@@ -124,33 +124,34 @@ class SweptPoint:
     # ---------------------------------------------------------------------------------------------- evaluation
 
     def guesses(self, theta: Array, guess: Array) -> Array:
-        """(n, nq) guesses with the driven coordinate at theta (n,)."""
+        """Return (n, nq) guesses with the driven coordinate at theta (n,)."""
         q = np.array(np.broadcast_to(guess, (len(theta), self.mech.nq)), dtype=float)
         q[:, self.driven] = theta
         return q
 
     def points(self, q: Array, p: Array) -> Array:
-        """(n, 5) x, y, cosine, sine, reach at guesses q (n, nq), parameters p (n_p,) or (n, n_p): nothing else."""
+        """Compute (n, 5) x, y, cosine, sine, reach at guesses q (n, nq), parameters p (n_p,) or (n, n_p), without the
+        closed poses."""
         out = np.empty((len(q), 5))
         self._points.batch([np.ascontiguousarray(q)], np.ascontiguousarray(p), out)
         return out
 
     def poses(self, q: Array, p: Array) -> Poses:
-        """Closed poses next to guesses q (n, nq)."""
+        """Compute closed poses near guesses q (n, nq)."""
         out = np.empty((len(q), 5 + self.mech.nq))
         self._values.batch([np.ascontiguousarray(q)], np.ascontiguousarray(p), out)
         return Poses(out[:, :2], out[:, 2:4], out[:, 4], out[:, 5:])
 
     def slopes(self, q: Array, p: Array) -> Slopes:
-        """Points with exact derivatives, at guesses q (n, nq)."""
+        """Compute points with exact derivatives, at guesses q (n, nq)."""
         width = 3 * (1 + len(self.variables))
         out = np.empty((len(q), 3 + width))
         self._slopes.batch([np.ascontiguousarray(q)], np.ascontiguousarray(p), out)
         return Slopes(out[:, :2], out[:, 2], out[:, 3:].reshape(len(q), -1, 3))
 
     def carried(self, theta: Array, start: Array, p: Array) -> Poses:
-        """Poses of m machines along theta (m, k) or (k,), each from its start (m, nq): point (m, k, 2), angle
-        (m, k, 2), reach (m, k), q (m, k, nq). p : (n_p,) or (m, n_p)."""
+        """Follow m machines along theta (m, k) or (k,), each from its start (m, nq): point (m, k, 2), angle (m, k, 2),
+        reach (m, k), q (m, k, nq). p : (n_p,) or (m, n_p)."""
         m, k = len(start), np.shape(theta)[-1]
         angles = np.broadcast_to(theta, (m, k))
         result = Poses(np.empty((m, k, 2)), np.empty((m, k, 2)), np.empty((m, k)), np.empty((m, k, self.mech.nq)))
@@ -164,8 +165,8 @@ class SweptPoint:
 
 
 def explicit_forms(mech: Mechanism, driven: str) -> tuple[Mechanism, ClosedForms] | None:
-    """The closed forms by which all of a machine follows from one coordinate, and the machine that has them: itself, or
-    with a driver of that coordinate, which is then the first to be independent; None if there are none."""
+    """Find analytic loop closure of the whole machine from one coordinate, and the machine that has it: itself, or with
+    a driver of that coordinate, which then is the first independent one; None if there is none."""
     if driven not in mech.v_names:
         return None
     found = _forms_from(mech, driven)

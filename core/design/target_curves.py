@@ -1,4 +1,4 @@
-"""Target curves in a plane: points in order, closed or an arc, timed or not; typed, from CSV, from an SVG path."""
+"""Target curves in a plane: ordered points, closed or open, timed or untimed; from arrays, CSV or an SVG path."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Complex = NDArray[np.complex128]
 HARMONICS = 7
 MOST_POINTS = 100_000
 BEZIER_STEPS = 16
-"""Points to which each curved piece of an SVG path comes."""
+"""Number of points per curved segment of an SVG path."""
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """points (n, 2) m, in order; closed : the last is followed by the first
+    """Target curve. points (n, 2) m, in order; closed : the last point is followed by the first
 
     times : (n,) growing: of a closed curve the share of the crank's turn at each point, of an arc any measure of it;
     None if only the curve counts
@@ -59,23 +59,24 @@ class Target:
 
     @property
     def z(self) -> Complex:
-        """(n,) the points as complex numbers."""
+        """Points (n,) as complex numbers."""
         return np.asarray(self.points[:, 0] + 1j * self.points[:, 1])
 
     @property
     def size(self) -> float:
-        """Root of the mean squared distance from the centre of the points, m."""
+        """Root of the mean squared distance of the points from their centre, m."""
         return float(np.sqrt(np.mean(np.abs(self.z - self.z.mean()) ** 2)))
 
     @property
     def lengths(self) -> Array:
-        """(n,) share of the length at each point: of a closed curve below 1."""
+        """Share (n,) of the arc length at each point; below 1 for a closed curve."""
         z = np.append(self.z, self.z[0]) if self.closed else self.z
         at = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(z)))])
         return np.asarray(at[: len(self.z)] / at[-1])
 
     def sampled(self, count: int, *, by_length: bool = False) -> Complex:
-        """(count,) points evenly in time, or in length: of a closed curve without its end, of an arc with it."""
+        """Sample (count,) points evenly in time or arc length; a closed curve without its end, an open one with both
+        ends."""
         at = self.lengths if by_length or self.times is None else self.shares
         wanted = np.arange(count) / (count if self.closed else count - 1)
         if self.closed:
@@ -87,12 +88,13 @@ class Target:
 
     @property
     def shares(self) -> Array:
-        """Times from 0: of an arc to 1."""
+        """Times of the points as shares from 0, up to 1 for an open curve."""
         assert self.times is not None
         return self.times - self.times[0] if self.closed else (self.times - self.times[0]) / np.ptp(self.times)
 
     def smoothed(self, harmonics: int = HARMONICS, count: int = 64) -> Target:
-        """The curve by so many Fourier terms (of an arc: cosines), at `count` points evenly in time or length."""
+        """Smooth the curve with this many Fourier terms (cosines for an open curve), at `count` points evenly in time
+        or arc length."""
         if harmonics < 1:
             raise ModelError("At least one Fourier term is needed.", where="harmonics", remedy="Take 7, for example.")
         by_length = self.times is None
@@ -119,13 +121,13 @@ class Target:
         return replace(self, points=np.column_stack([z.real, z.imag]), times=times)
 
     def timed(self) -> Target:
-        """The same points, evenly in time."""
+        """Return the curve with the same points, evenly timed."""
         n = len(self.points)
         return replace(self, times=np.arange(n) / (n if self.closed else n - 1))
 
 
 def _periodic(at: Array, z: Complex, wanted: Array) -> Complex:
-    """Values of a closed curve: exact by Fourier terms where the points are even, else by cubic splines."""
+    """Interpolate a closed curve: exactly by Fourier terms for evenly spaced points, otherwise by cubic splines."""
     n, step = len(z), 1.0 / len(z)
     if np.allclose(at, np.arange(n) * step, atol=1e-9):
         if len(wanted) == n and np.allclose(wanted, at, atol=1e-9):
@@ -141,13 +143,13 @@ def _periodic(at: Array, z: Complex, wanted: Array) -> Complex:
 
 
 def target(points: ArrayLike, *, closed: bool = True, times: ArrayLike | None = None, timed: bool = False) -> Target:
-    """A target curve of points (n, 2), m. timed : points are even in time. Raises ModelError."""
+    """Build a target curve from points (n, 2), m. timed : points are evenly spaced in time. Raises ModelError."""
     found = Target(np.asarray(points, dtype=float), closed, None if times is None else np.asarray(times, dtype=float))
     return found.timed() if timed and times is None else found
 
 
 def from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name: str = "target") -> Target:
-    """A target of rows x, y or x, y, time; a first row of words is left out. Raises FileError with the line."""
+    """Read a target from rows x, y or x, y, time, skipping a header row. Raises FileError with the line."""
     rows: list[list[float]] = []
     for number, line in enumerate(io.StringIO(text), 1):
         cells = [cell for cell in re.split(r"[,;\s]+", line.strip()) if cell]
@@ -175,7 +177,8 @@ def from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name: str = 
 
 
 def from_svg(text: str, *, scale: float = 1e-3, name: str = "target") -> Target:
-    """The first path, polyline or polygon of an SVG drawing; y up; scale : m per unit. Raises FileError."""
+    """Read a target from the first path, polyline or polygon of an SVG drawing, with y up; scale : m per unit. Raises
+    FileError."""
     if "<!DOCTYPE" in text and "<!ENTITY" in text:
         raise FileError("The drawing declares entities.", where=name, remedy="Save it as plain SVG.")
     try:
@@ -221,7 +224,7 @@ def _commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
 
 
 def _path(d: str, name: str) -> tuple[Array, bool]:
-    """Points of the first part of a path, and whether it is closed."""
+    """Return the points of the first subpath, and True if it is closed."""
     points: list[complex] = []
     at, control, before = 0j, 0j, ""
     for letter, numbers in _commands(d, name):

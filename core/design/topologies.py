@@ -1,4 +1,4 @@
-"""Planar machines of one freedom that path synthesis tries: built as ordinary models, lengths as parameters.
+"""Planar one-degree-of-freedom linkages tried in path synthesis: ordinary models with lengths as parameters.
 
 Linkages lie in the plane x–z, as people draw them. The crank has length `a` and turns about the ground's origin; what
 follows has lengths, and points given along and across its link. A ground body carries place and turn (`x0`, `z0`,
@@ -21,15 +21,15 @@ AXIS = (0.0, -1.0, 0.0)
 DRIVEN, POINT, GROUND = "crank_pin", "curve_point", "ground"
 PLACE = ("x0", "z0", "turn")
 LONGEST = 8.0
-"""Longest link of an atlas, in lengths of the crank."""
+"""Longest link of an atlas, in crank lengths."""
 DENSITY = 7850.0
 At = tuple[str, str]
-"""A point of a link, along and across: formulas of parameters."""
+"""Point of a link, along and across, as formulas of parameters."""
 O: At = ("0", "0")
 
 
 class Pin(NamedTuple):
-    """A joint between points of two links; `kind` continuous, revolute or prismatic (along the parent's x)."""
+    """Joint between points of two links; `kind` continuous, revolute or prismatic (along the parent's x)."""
 
     name: str
     parent: str
@@ -40,7 +40,7 @@ class Pin(NamedTuple):
 
 
 class Topology(NamedTuple):
-    """A kind of linkage.
+    """Topology of a planar linkage.
 
     lengths : positive shape parameters beside the crank's `a`; places : those of either sign
     links : the corners of each link, drawn as bars; carrier : the link whose point (px, py) draws
@@ -57,11 +57,12 @@ class Topology(NamedTuple):
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Shape parameters: what similarity and phase leave."""
+        """Names of the shape parameters, which similarity and phase do not determine."""
         return (*self.lengths, *self.places)
 
     def model(self, values: Mapping[str, float], *, drawn: bool = True) -> Model:
-        """The machine with these parameters (SI); drawn : with bars of steel, else without masses, looks and place."""
+        """Build the machine with these parameters (SI); drawn : with steel bars, otherwise without masses, geometry and
+        placement."""
         places = dict.fromkeys(PLACE, 0.0) if drawn else {}
         numbers = {"a": 1.0, **dict.fromkeys(self.shape, 1.0), **places, **values}
         sizes = {name: "angle" if name == "turn" else "length" for name in numbers}
@@ -81,7 +82,8 @@ class Topology(NamedTuple):
         )
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
-        """(count, shape) random shapes in crank lengths; of four-bars (Grashof) only those whose crank turns."""
+        """Draw (count, shape) random shapes in crank lengths; for four-bars only those whose crank rotates fully
+        (Grashof)."""
         lengths = np.exp(rng.uniform(0.0, np.log(LONGEST), (count, len(self.lengths))))
         reach = np.exp(rng.uniform(0.0, np.log(4.0), (count, 1)))
         places = rng.uniform(-1.5, 1.5, (count, len(self.places))) * reach
@@ -216,11 +218,11 @@ TOPOLOGIES: dict[str, Topology] = {
         ),
     )
 }
-"""By name."""
+"""Topologies by name."""
 
 
 def topology_named(name: str) -> Topology:
-    """A kind of linkage by name. Raises ModelError."""
+    """Return a topology by name. Raises ModelError."""
     if name not in TOPOLOGIES:
         raise ModelError(f"There is no topology '{name}'.", where="topology", remedy=near_misses(name, TOPOLOGIES))
     return TOPOLOGIES[name]
